@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/ethernet/switch.h"
+
+#include <assert.h>
+
+#include "core/base/carve.h"
+#include "core/ethernet/link.h"
+
+static uint32_t *lay_out(struct vv_switch *sw, struct vv_carve *carve, void **heap) {
+  size_t n = sw->wanted.stations;
+  sw->lines = vv_carve(carve, 2 * n * sizeof *sw->lines);
+  sw->known_ns = vv_carve(carve, n * sizeof *sw->known_ns);
+  *heap = vv_carve(carve, vv_heap_bytes(2 * sw->wanted.stations));
+  return vv_carve(carve, n * ((size_t)sw->wanted.host_frames + sw->wanted.port_frames) * sizeof(uint32_t));
+}
+
+size_t vv_switch_bytes(const struct vv_switch_wanted *wanted) {
+  struct vv_switch sw = {.wanted = *wanted};
+  struct vv_carve carve = {0};
+  void *heap;
+  lay_out(&sw, &carve, &heap);
+  return carve.used_bytes;
+}
+
+void vv_switch_init(struct vv_switch *sw, void *memory, const struct vv_switch_wanted *wanted) {
+  assert(wanted->stations >= 1 && wanted->host_frames >= 1 && wanted->port_frames >= 1 && wanted->rate_bps > 0);
+  *sw = (struct vv_switch){.wanted = *wanted};
+  struct vv_carve carve = {.memory = memory};
+  void *heap;
+  uint32_t *values = lay_out(sw, &carve, &heap), n = wanted->stations;
+  vv_heap_init(&sw->timers, heap, 2 * n);
+  for (uint32_t i = 0; i < 2 * n; i++) {
+    uint32_t room = i < n ? wanted->host_frames : wanted->port_frames;
+    sw->lines[i] = (struct vv_line){.queue = {.values = values, .room = room}};
+    values += room;
+  }
+  for (uint32_t i = 0; i < n; i++) sw->known_ns[i] = 0;
+}
+
+static void start(struct vv_switch *sw, uint64_t now_ns, uint32_t line) {
+  struct vv_line *its = &sw->lines[line];
+  uint32_t bytes = sw->wanted.wire_bytes[vv_ring_first(&its->queue)];
+  its->state = VV_LINE_SENDING;
+  its->free_ns = now_ns + vv_eth_ns(bytes, sw->wanted.rate_bps);
+  vv_heap_set(&sw->timers, line, now_ns + vv_eth_ns(bytes - VV_ETH_GAP_BYTES, sw->wanted.rate_bps));
+}
+
+bool vv_switch_send(struct vv_switch *sw, uint64_t now_ns, uint32_t line, uint32_t frame) {
+  assert(line < 2 * sw->wanted.stations && vv_switch_next_ns(sw) >= now_ns);
+  if (!vv_ring_push(&sw->lines[line].queue, frame)) return false;
+  if (sw->lines[line].state == VV_LINE_IDLE) start(sw, now_ns, line);
+  return true;
+}
+
+void vv_switch_learn(struct vv_switch *sw, uint64_t now_ns, uint32_t station) {
+  sw->known_ns[station] = now_ns + sw->wanted.ageing_ns;
+}
+
+bool vv_switch_knows(const struct vv_switch *sw, uint64_t now_ns, uint32_t station) {
+  return now_ns < sw->known_ns[station];
+}
+
+uint64_t vv_switch_next_ns(const struct vv_switch *sw) {
+  return vv_heap_next_ns(&sw->timers);
+}
+
+/* True when a frame is at the end of its line. */
+static bool timer(struct vv_switch *sw, uint64_t now_ns, uint32_t line, struct vv_switch_event *event) {
+  struct vv_line *its = &sw->lines[line];
+  if (its->state == VV_LINE_SENDING) {
+    its->state = VV_LINE_GAP;
+    its->sent++;
+    vv_heap_set(&sw->timers, line, its->free_ns);
+    *event = (struct vv_switch_event){line, vv_ring_pop(&its->queue), now_ns};
+    return true;
+  }
+  its->state = VV_LINE_IDLE;
+  vv_heap_set(&sw->timers, line, VV_NEVER);
+  if (its->queue.count > 0) start(sw, now_ns, line);
+  return false;
+}
+
+bool vv_switch_take(struct vv_switch *sw, uint64_t now_ns, struct vv_switch_event *event) {
+  uint64_t next_ns;
+  while ((next_ns = vv_switch_next_ns(sw)) <= now_ns && next_ns != VV_NEVER) {
+    if (timer(sw, next_ns, vv_heap_next(&sw->timers), event)) return true;
+  }
+  return false;
+}
