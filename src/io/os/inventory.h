@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What this host is made of: the facts that a measurement is read with years
+ * later.
+ *
+ * Every file is read below a root directory, "/" or a copy of some machine's
+ * /proc and /sys, so that a machine seen once can be seen again in a test.
+ * Nothing here fails: what the system does not tell is "" or VV_UNKNOWN.
+ */
+#ifndef VV_IO_OS_INVENTORY_H
+#define VV_IO_OS_INVENTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define VV_UNKNOWN      (-1)
+#define VV_TEXT_MAX     128
+#define VV_CACHES_MAX   8
+#define VV_NICS_MAX     16
+#define VV_OFFLOADS_MAX 8
+
+struct vv_cache {
+  int64_t level;
+  char kind[16]; /* "Data", "Instruction", "Unified" */
+  int64_t size_bytes;
+};
+
+struct vv_offload {
+  const char *name; /* as `ethtool -k` calls it: "tcp-segmentation-offload" */
+  int on;           /* 1, 0, VV_UNKNOWN */
+};
+
+struct vv_nic {
+  char name[16];
+  char mac[24];
+  char driver[VV_TEXT_MAX]; /* "" for a virtual one without a device */
+  char pci_id[16];          /* "8086:1533" */
+  char state[16];           /* "up", "down" */
+  char duplex[16];
+  int64_t mtu_bytes;
+  int64_t speed_bps;
+  /* Of the running system: unknown below another root. */
+  struct vv_offload offloads[VV_OFFLOADS_MAX];
+  int64_t rx_delay_us; /* for how long the card may keep a frame before it interrupts */
+  int rx_adaptive;     /* 1: it chooses that delay by itself; 0, VV_UNKNOWN */
+};
+
+struct vv_inventory {
+  char hostname[VV_TEXT_MAX];
+  char os[VV_TEXT_MAX];           /* "Debian GNU/Linux 12 (bookworm)" */
+  char kernel[VV_TEXT_MAX];       /* release */
+  char kernel_build[VV_TEXT_MAX]; /* what `uname -v` says */
+  char libc[VV_TEXT_MAX];         /* of this program */
+  char compiler[VV_TEXT_MAX];     /* of this program */
+
+  char cpu_model[VV_TEXT_MAX];
+  int64_t cpu_threads; /* online */
+  int64_t cpu_cores;
+  int64_t cpu_sockets;
+  int64_t cpu_hz; /* now, of the first CPU */
+  int64_t cpu_hz_max;
+  char governor[VV_TEXT_MAX];
+  struct vv_cache caches[VV_CACHES_MAX]; /* of the first CPU */
+  size_t cache_count;
+
+  int64_t memory_bytes;
+  char board_vendor[VV_TEXT_MAX];
+  char board_name[VV_TEXT_MAX];
+  char product[VV_TEXT_MAX];
+  char chipset_pci_id[16];          /* of the host bridge */
+  char virtualisation[VV_TEXT_MAX]; /* "kvm", "vmware", ..., "yes" when only the CPU tells, "none" */
+  char clock_source[VV_TEXT_MAX];
+  int64_t load_milli; /* running processes, mean of the last minute, in thousandths */
+
+  struct vv_nic nics[VV_NICS_MAX]; /* without loopback, by name */
+  size_t nic_count;
+};
+
+/* Reads everything below root ("/", or a directory without a slash at its end). */
+void vv_inventory_read(const char *root, struct vv_inventory *inventory);
+
+#endif

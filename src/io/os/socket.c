@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/os/socket.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/os/clock.h"
+#include "io/os/watch.h"
+
+static int bad_address(const char *text, struct vv_error *error) {
+  vv_error_set(error, "bad-address", "\"%.80s\" is not a numeric IPv4 or IPv6 address", text);
+  return vv_error_remedy(
+      error, "give an address such as 10.1.0.2 or fe80::1%%eth0, with a port 10.1.0.2:4000 or [fe80::1%%eth0]:4000");
+}
+
+static int parse_v6(const char *host, uint16_t port, struct vv_address *address) {
+  char digits[VV_ADDRESS_TEXT_MAX];
+  snprintf(digits, sizeof digits, "%s", host);
+  char *scope = strchr(digits, '%');
+  if (scope) *scope++ = '\0';
+  struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+  if (inet_pton(AF_INET6, digits, &v6.sin6_addr) != 1) return -1;
+  if (scope && !(v6.sin6_scope_id = if_nametoindex(scope))) return -1;
+  address->v6 = v6;
+  address->length = sizeof v6;
+  return 0;
+}
+
+int vv_address_parse(const char *host, uint16_t port, struct vv_address *address, struct vv_error *error) {
+  struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+  if (strlen(host) >= VV_ADDRESS_TEXT_MAX) return bad_address(host, error);
+  if (inet_pton(AF_INET, host, &v4.sin_addr) != 1) {
+    return parse_v6(host, port, address) == 0 ? 0 : bad_address(host, error);
+  }
+  address->v4 = v4;
+  address->length = sizeof v4;
+  return 0;
+}
+
+/* Where the port begins: behind the last colon, unless the text is a bare IPv6 address. NULL: no port. */
+static const char *port_of(const char *text) {
+  const char *colon = strrchr(text, ':');
+  bool bare_v6 = colon && text[0] != '[' && strchr(text, ':') != colon;
+  bool closing = colon && text[0] == '[' && colon[-1] != ']';
+  return colon && !bare_v6 && !closing ? colon + 1 : NULL;
+}
+
+int vv_address_parse_pair(const char *text, struct vv_address *address, struct vv_error *error) {
+  char host[VV_ADDRESS_TEXT_MAX];
+  const char *port_text = port_of(text);
+  unsigned long port = 0;
+  if (port_text) {
+    char *end;
+    port = strtoul(port_text, &end, 10);
+    if (*port_text < '0' || *port_text > '9' || *end || port > 65535) return bad_address(text, error);
+  }
+  size_t length = port_text ? (size_t)(port_text - text) - 1 : strlen(text);
+  if (length >= sizeof host) return bad_address(text, error);
+  memcpy(host, text, length);
+  host[length] = '\0';
+  if (host[0] != '[') return vv_address_parse(host, (uint16_t)port, address, error);
+  if (host[length - 1] != ']') return bad_address(text, error);
+  host[length - 1] = '\0';
+  return vv_address_parse(host + 1, (uint16_t)port, address, error);
+}
+
+void vv_address_format_host(const struct vv_address *address, char text[VV_ADDRESS_TEXT_MAX]) {
+  char digits[INET6_ADDRSTRLEN] = "", scope[IF_NAMESIZE] = "";
+  if (address->any.sa_family == AF_INET) {
+    inet_ntop(AF_INET, &address->v4.sin_addr, digits, sizeof digits);
+  } else {
+    inet_ntop(AF_INET6, &address->v6.sin6_addr, digits, sizeof digits);
+    if (address->v6.sin6_scope_id) if_indextoname(address->v6.sin6_scope_id, scope);
+  }
+  snprintf(text, VV_ADDRESS_TEXT_MAX, "%s%s%s", digits, scope[0] ? "%" : "", scope);
+}
+
+void vv_address_format(const struct vv_address *address, char text[VV_ADDRESS_TEXT_MAX]) {
+  char host[VV_ADDRESS_TEXT_MAX];
+  vv_address_format_host(address, host);
+  bool v6 = address->any.sa_family == AF_INET6;
+  snprintf(text, VV_ADDRESS_TEXT_MAX, "%s%.64s%s:%u", v6 ? "[" : "", host, v6 ? "]" : "", vv_address_port(address));
+}
+
+uint16_t vv_address_port(const struct vv_address *address) {
+  return ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port : address->v6.sin6_port);
+}
+
+void vv_address_set_port(struct vv_address *address, uint16_t port) {
+  if (address->any.sa_family == AF_INET)
+    address->v4.sin_port = htons(port);
+  else
+    address->v6.sin6_port = htons(port);
+}
+
+bool vv_address_equal(const struct vv_address *a, const struct vv_address *b) {
+  if (a->any.sa_family != b->any.sa_family || vv_address_port(a) != vv_address_port(b)) return false;
+  if (a->any.sa_family == AF_INET) return a->v4.sin_addr.s_addr == b->v4.sin_addr.s_addr;
+  return memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, sizeof a->v6.sin6_addr) == 0;
+}
+
+/* A socket that is bound cannot be bound again: each port gets a new one. The descriptor, or -1 and errno. */
+static int open_bound(int type, const struct vv_address *address, int backlog) {
+  int fd = socket(address->any.sa_family, type | SOCK_CLOEXEC, 0), on = 1;
+  if (fd < 0) return -1;
+  if ((backlog == 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0) &&
+      bind(fd, &address->any, address->length) == 0 && (backlog == 0 || listen(fd, backlog) == 0)) {
+    return fd;
+  }
+  int reason = errno;
+  close(fd);
+  errno = reason;
+  return -1;
+}
+
+static int open_first_free(int type, struct vv_address *address, uint16_t port_min, uint16_t port_max, int backlog) {
+  int fd = -1;
+  for (unsigned port = port_min; fd < 0 && port <= port_max; port++) {
+    vv_address_set_port(address, (uint16_t)port);
+    fd = open_bound(type, address, backlog);
+    if (fd < 0 && errno != EADDRINUSE && errno != EACCES) return -1;
+  }
+  return fd;
+}
+
+static int bind_error(const struct vv_address *address, uint16_t port_min, uint16_t port_max, struct vv_error *error) {
+  char host[VV_ADDRESS_TEXT_MAX];
+  vv_address_format_host(address, host);
+  if (errno == EADDRNOTAVAIL) {
+    vv_error_set(error, "bad-address", "%.64s is not an address of this host", host);
+    return vv_error_remedy(error, "give an address that `ip address` shows here");
+  }
+  if (errno != EADDRINUSE && errno != EACCES)
+    return vv_error_errno(error, "socket", "cannot open a socket on %.64s", host);
+  vv_error_errno(error, "no-port", "no port from %u to %u is free on %.64s", port_min, port_max, host);
+  return vv_error_remedy(error, "give a wider range: --port LO-HI");
+}
+
+/* backlog 0: it does not listen. */
+static int open_socket(int type, struct vv_address *address, uint16_t port_min, uint16_t port_max, int backlog,
+                       struct vv_error *error) {
+  int fd = open_first_free(type, address, port_min, port_max, backlog);
+  if (fd < 0) return bind_error(address, port_min, port_max, error);
+  if (vv_socket_own(fd, address, error) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+int vv_socket_bound(int type, struct vv_address *address, uint16_t port_min, uint16_t port_max,
+                    struct vv_error *error) {
+  return open_socket(type, address, port_min, port_max, 0, error);
+}
+
+int vv_socket_listening(struct vv_address *address, uint16_t port_min, uint16_t port_max, int backlog,
+                        struct vv_error *error) {
+  return open_socket(SOCK_STREAM, address, port_min, port_max, backlog, error);
+}
+
+int vv_socket_own(int fd, struct vv_address *address, struct vv_error *error) {
+  address->length = sizeof address->v6;
+  if (getsockname(fd, &address->any, &address->length) == 0) return 0;
+  return vv_error_errno(error, "socket", "cannot tell a socket's own address");
+}
+
+int vv_socket_peer(int fd, struct vv_address *address, struct vv_error *error) {
+  address->length = sizeof address->v6;
+  if (getpeername(fd, &address->any, &address->length) == 0) return 0;
+  return vv_error_errno(error, "socket", "cannot tell a socket's peer");
+}
+
+static int connect_error(int reason, const struct vv_address *peer, struct vv_error *error) {
+  char text[VV_ADDRESS_TEXT_MAX];
+  vv_address_format(peer, text);
+  errno = reason;
+  const char *code = reason == ETIMEDOUT ? "timeout" : reason == ECONNREFUSED ? "refused" : "unreachable";
+  vv_error_errno(error, code, "cannot connect to %s", text);
+  return vv_error_remedy(error, "see that the other end runs and that no firewall is between");
+}
+
+/* After EINTR, TCP goes on connecting: what is left is to wait for the outcome. */
+static int connect_outcome(int fd, int64_t deadline_ns) {
+  struct pollfd entry = {.fd = fd, .events = POLLOUT};
+  while (poll(&entry, 1, 10) <= 0) {
+    if (vv_clock_ns() >= deadline_ns || vv_watch_launcher_gone()) return ETIMEDOUT;
+  }
+  int reason = 0;
+  socklen_t length = sizeof reason;
+  getsockopt(fd, SOL_SOCKET, SO_ERROR, &reason, &length);
+  return reason;
+}
+
+int vv_socket_connect(int fd, const struct vv_address *peer, int64_t deadline_ns, struct vv_error *error) {
+  if (connect(fd, &peer->any, peer->length) == 0) return 0;
+  int reason = errno == EINTR ? connect_outcome(fd, deadline_ns) : errno;
+  return reason == 0 ? 0 : connect_error(reason, peer, error);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocking calls that cannot hang, at no cost per message.
+ *
+ * A probe waits in plain blocking calls, without poll() or receive time-outs,
+ * because those would be timed too. Instead two signals, caught and otherwise
+ * ignored, break them: a tick (SIGALRM), and input on a control connection
+ * (SIGIO). A broken call returns EINTR; whoever made it then looks at the
+ * clock, the control connection and standard input. A signal that comes just
+ * before the call begins is made good by the next tick.
+ */
+#ifndef VV_IO_OS_WATCH_H
+#define VV_IO_OS_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "io/os/error.h"
+
+/* Starts the tick and ignores SIGPIPE. Once per process. 0, or -1 and *error. */
+int vv_watch_start(int64_t tick_ns, struct vv_error *error);
+
+/* Input on this descriptor (a socket) breaks blocking calls too. */
+void vv_watch_input(int fd);
+
+/* From now on the end of standard input is the end of the launch. */
+void vv_watch_launcher(void);
+
+/* True once after each signal: for loops that spin. */
+bool vv_watch_rang(void);
+
+/* True when standard input is watched and has ended. */
+bool vv_watch_launcher_gone(void);
+
+/* True when the descriptor has input, or its other side has gone. Does not wait. */
+bool vv_watch_has_input(int fd);
+
+/*
+ * Waits until one of the `count` (<= 32) descriptors can be read; a negative one
+ * is passed over. The index, or -1 and *error: "timeout" at the deadline,
+ * "launcher-gone".
+ */
+int vv_watch_wait(const int *fds, int count, int64_t deadline_ns, struct vv_error *error);
+
+/* Sleeps until the deadline. 0, or -1 and *error "launcher-gone". */
+int vv_watch_sleep(int64_t deadline_ns, struct vv_error *error);
+
+#endif

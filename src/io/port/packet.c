@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/port/packet.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/wire/bytes.h"
+#include "core/wire/llc.h"
+#include "io/os/socket.h"
+
+/* A slot holds the kernel's header and a frame of 1514 bytes; blocks hold many, for fewer mappings. */
+enum { SLOT_BYTES = 2048, BLOCK_BYTES = 1 << 16 };
+
+static int no_permission(struct vv_error *error) {
+  char program[120];
+  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  program[length > 0 ? length : 0] = '\0';
+  vv_error_set(error, "no-permission", "raw Ethernet frames need CAP_NET_RAW, which this process does not have");
+  return vv_error_remedy(error, "run as root, or once: sudo setcap cap_net_raw+ep %s", program);
+}
+
+static int ask_iface(int fd, unsigned long request, struct ifreq *ask, const char *iface, struct vv_error *error) {
+  if (strlen(iface) >= sizeof ask->ifr_name) {
+    return vv_error_set(error, "no-iface", "'%s' is too long for the name of an interface", iface);
+  }
+  memset(ask, 0, sizeof *ask);
+  memcpy(ask->ifr_name, iface, strlen(iface));
+  if (ioctl(fd, request, ask) == 0) return 0;
+  vv_error_errno(error, "no-iface", "interface '%s'", iface);
+  return vv_error_remedy(error, "name an Ethernet interface of this host with --iface; `ip link` lists them");
+}
+
+/* Loopback is let through: it carries the same frames, and a host can be tried out alone. */
+static int read_iface(struct vv_packet *packet, const char *iface, int *index, struct vv_error *error) {
+  struct ifreq ask;
+  if (ask_iface(packet->fd, SIOCGIFFLAGS, &ask, iface, error) != 0) return -1;
+  if (!(ask.ifr_flags & IFF_UP)) return vv_error_set(error, "iface-down", "interface '%s' is down", iface);
+  if (ask_iface(packet->fd, SIOCGIFHWADDR, &ask, iface, error) != 0) return -1;
+  if (ask.ifr_hwaddr.sa_family != ARPHRD_ETHER && ask.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK) {
+    return vv_error_set(error, "no-ethernet", "interface '%s' carries no Ethernet frames", iface);
+  }
+  memcpy(packet->mac, ask.ifr_hwaddr.sa_data, VV_MAC_BYTES);
+  if (ask_iface(packet->fd, SIOCGIFMTU, &ask, iface, error) != 0) return -1;
+  packet->mtu_bytes = (size_t)ask.ifr_mtu;
+  if (ask_iface(packet->fd, SIOCGIFINDEX, &ask, iface, error) != 0) return -1;
+  *index = ask.ifr_ifindex;
+  return 0;
+}
+
+/* Offsets count from the destination address; a load beyond the frame ends the program with a refusal. */
+static int set_filter(int fd, const struct vv_packet_config *config) {
+  enum { AT_LENGTH = 12, AT_DSAP = 14, AT_CONTROL = 16, AT_LEAD = 17 };
+  uint32_t type_max = config->broadcast ? PACKET_BROADCAST : PACKET_HOST;
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_PKTTYPE)),
+      BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, type_max, 15, 0),
+      BPF_STMT(BPF_LD | BPF_H | BPF_ABS, AT_LENGTH),
+      BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, VV_FRAME_DATA_BYTES_MAX, 13, 0),
+      BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, VV_FRAME_HEADER_BYTES),
+      BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_X, 0, 0, 9),
+      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, AT_DSAP),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, config->dsap, 0, 7),
+      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, AT_CONTROL),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, VV_LLC_CONTROL_UI, 0, 5),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_LEAD),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, vv_get32(config->lead), 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_LEAD + 4),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, vv_get32(config->lead + 4), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+  };
+  struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
+  return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+/* Rooms for the backlog, whatever headers the frames carry besides, and for what else arrives meanwhile. */
+static size_t slots_for(const struct vv_packet *packet, size_t backlog_bytes) {
+  enum { HEADERS_BYTES = 32, SLOTS_MIN = 256 };
+  size_t data_bytes = packet->mtu_bytes < VV_FRAME_DATA_BYTES_MAX ? packet->mtu_bytes : VV_FRAME_DATA_BYTES_MAX;
+  size_t slots = backlog_bytes / (data_bytes - HEADERS_BYTES) + SLOTS_MIN;
+  return slots < VV_PACKET_SLOTS_MAX ? slots : VV_PACKET_SLOTS_MAX;
+}
+
+static int make_ring(struct vv_packet *packet, size_t backlog_bytes) {
+  size_t blocks = (slots_for(packet, backlog_bytes) * SLOT_BYTES + BLOCK_BYTES - 1) / BLOCK_BYTES;
+  packet->ring_bytes = blocks * BLOCK_BYTES;
+  packet->slots = packet->ring_bytes / SLOT_BYTES;
+  int version = TPACKET_V2;
+  struct tpacket_req ring = {
+      .tp_block_size = BLOCK_BYTES,
+      .tp_block_nr = (unsigned)(packet->ring_bytes / BLOCK_BYTES),
+      .tp_frame_size = SLOT_BYTES,
+      .tp_frame_nr = (unsigned)packet->slots,
+  };
+  if (setsockopt(packet->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof version) != 0) return -1;
+  if (setsockopt(packet->fd, SOL_PACKET, PACKET_RX_RING, &ring, sizeof ring) != 0) return -1;
+  void *memory = mmap(NULL, packet->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, packet->fd, 0);
+  if (memory == MAP_FAILED) return -1;
+  packet->ring = memory;
+  return 0;
+}
+
+/* Nothing is received before the bind, so the filter stands from the first frame on. */
+static int start(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error) {
+  struct sockaddr_ll here = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_802_2)};
+  int stamps = config->stamps;
+  if (read_iface(packet, config->iface, &here.sll_ifindex, error) != 0) return -1;
+  if (set_filter(packet->fd, config) == 0 && make_ring(packet, config->backlog_bytes) == 0 &&
+      setsockopt(packet->fd, SOL_SOCKET, SO_TIMESTAMPNS, &stamps, sizeof stamps) == 0 &&
+      bind(packet->fd, (struct sockaddr *)&here, sizeof here) == 0) {
+    return 0;
+  }
+  bool no_rings = errno == ENOPROTOOPT;
+  vv_error_errno(error, "socket", "cannot set up a packet socket on '%s'", config->iface);
+  return no_rings ? vv_error_remedy(error, "this kernel, or an emulator between, has no packet rings: use udp") : -1;
+}
+
+int vv_packet_open(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error) {
+  *packet = (struct vv_packet){.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)};
+  if (packet->fd < 0 && (errno == EPERM || errno == EACCES)) return no_permission(error);
+  if (packet->fd < 0) return vv_error_errno(error, "socket", "cannot make a packet socket");
+  if (start(packet, config, error) == 0) return 0;
+  vv_packet_close(packet);
+  return -1;
+}
+
+void vv_packet_close(struct vv_packet *packet) {
+  if (packet->ring) munmap(packet->ring, packet->ring_bytes);
+  close(packet->fd);
+}
+
+static bool same_host(const struct sockaddr *a, const struct vv_address *b) {
+  if (!a || a->sa_family != b->any.sa_family) return false;
+  if (a->sa_family == AF_INET) return ((const struct sockaddr_in *)a)->sin_addr.s_addr == b->v4.sin_addr.s_addr;
+  return memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &b->v6.sin6_addr, sizeof b->v6.sin6_addr) == 0;
+}
+
+int vv_packet_iface(const char *address, char iface[VV_PACKET_IFACE_MAX], struct vv_error *error) {
+  struct vv_address wanted;
+  struct ifaddrs *all;
+  if (vv_address_parse(address, 0, &wanted, error) != 0) return -1;
+  if (getifaddrs(&all) != 0) return vv_error_errno(error, "no-iface", "cannot list the interfaces");
+  bool found = false;
+  for (struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
+    found = strlen(one->ifa_name) < VV_PACKET_IFACE_MAX && same_host(one->ifa_addr, &wanted);
+    if (found) memcpy(iface, one->ifa_name, strlen(one->ifa_name) + 1);
+  }
+  freeifaddrs(all);
+  if (found) return 0;
+  vv_error_set(error, "no-iface", "no interface of this host has the address %s", address);
+  return vv_error_remedy(error, "name the interface with --iface");
+}
+
+static struct tpacket2_hdr *slot(const struct vv_packet *packet) {
+  return (struct tpacket2_hdr *)(void *)(packet->ring + packet->next * SLOT_BYTES);
+}
+
+bool vv_packet_peek(struct vv_packet *packet, struct vv_packet_frame *frame) {
+  const struct tpacket2_hdr *head = slot(packet);
+  if (!(__atomic_load_n(&head->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) return false;
+  frame->bytes = (const uint8_t *)head + head->tp_mac;
+  frame->count = head->tp_snaplen;
+  frame->stamp_ns = (int64_t)head->tp_sec * 1000000000 + head->tp_nsec;
+  return true;
+}
+
+void vv_packet_release(struct vv_packet *packet) {
+  __atomic_store_n(&slot(packet)->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+  packet->next = packet->next + 1 == packet->slots ? 0 : packet->next + 1;
+}
+
+int vv_packet_wait(struct vv_packet *packet) {
+  struct pollfd entry = {.fd = packet->fd, .events = POLLIN};
+  if (poll(&entry, 1, -1) < 0) return -1;
+  if (!(entry.revents & POLLERR)) return 0;
+  socklen_t length = sizeof errno;
+  getsockopt(packet->fd, SOL_SOCKET, SO_ERROR, &errno, &length);
+  return errno == 0 ? 0 : -1;
+}
+
+int vv_packet_send(struct vv_packet *packet, struct iovec frames[][2], size_t count) {
+  struct mmsghdr batch[VV_PACKET_BATCH_MAX];
+  for (size_t i = 0; i < count; i++) {
+    batch[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = frames[i], .msg_iovlen = 2}};
+  }
+  if (count == 1) return sendmsg(packet->fd, &batch[0].msg_hdr, 0) < 0 ? -1 : 1;
+  return sendmmsg(packet->fd, batch, (unsigned)count, 0);
+}
+
+uint32_t vv_packet_drops(struct vv_packet *packet) {
+  struct tpacket_stats stats = {0};
+  socklen_t length = sizeof stats;
+  getsockopt(packet->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &length);
+  return stats.tp_drops;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LLC UI frames in and out of one interface: a packet socket whose frames come
+ * through a ring in shared memory (TPACKET_V2), so that who spins makes no
+ * system call to receive, and go out in batches.
+ *
+ * A socket filter in the kernel lets in only whole 802.3 frames to this host,
+ * to our DSAP, that begin with the eight bytes of `lead`. Everything else, a
+ * frame to another host that the hub shows us too, costs no slot and no wake-up.
+ *
+ * Needs CAP_NET_RAW in the network namespace.
+ */
+#ifndef VV_IO_PORT_PACKET_H
+#define VV_IO_PORT_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "core/wire/frame.h"
+#include "io/os/error.h"
+
+#define VV_PACKET_LEAD_BYTES 8
+#define VV_PACKET_BATCH_MAX  64
+#define VV_PACKET_IFACE_MAX  16
+#define VV_PACKET_SLOTS_MAX  16384 /* 32 MiB */
+
+struct vv_packet_config {
+  const char *iface;
+  uint8_t dsap;
+  uint8_t lead[VV_PACKET_LEAD_BYTES]; /* how the information of the PDU begins */
+  bool broadcast;                     /* frames to all as well as frames to us */
+  bool stamps;                        /* the kernel notes when a frame came; costs every socket of the host a little */
+  size_t backlog_bytes; /* of messages in full frames that may wait in the ring, VV_PACKET_SLOTS_MAX frames at most */
+};
+
+/* A received frame; the bytes lie in the ring until vv_packet_release. */
+struct vv_packet_frame {
+  const uint8_t *bytes; /* from the destination on */
+  size_t count;         /* with the pad, when there is one */
+  int64_t stamp_ns;     /* CLOCK_REALTIME: when the kernel took it from the device (with stamps), else roughly */
+};
+
+struct vv_packet {
+  int fd;
+  uint8_t *ring; /* owned */
+  size_t ring_bytes;
+  size_t slots;
+  size_t next;
+  uint8_t mac[VV_MAC_BYTES];
+  size_t mtu_bytes;
+};
+
+/*
+ * 0, or -1 and *error: "no-permission" (with the setcap line as remedy),
+ * "no-iface", "iface-down", "no-ethernet", "socket". Close it only after success.
+ */
+int vv_packet_open(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error);
+void vv_packet_close(struct vv_packet *packet);
+
+/* The interface that has this numeric address. 0, or -1 and *error "no-iface". */
+int vv_packet_iface(const char *address, char iface[VV_PACKET_IFACE_MAX], struct vv_error *error);
+
+/* The next frame, if one has come. Does not wait. */
+bool vv_packet_peek(struct vv_packet *packet, struct vv_packet_frame *frame);
+/* Gives the slot of the frame last peeked at back to the kernel. */
+void vv_packet_release(struct vv_packet *packet);
+/* Sleeps until a frame has come. 0, or -1 and errno (EINTR: a signal; ENETDOWN). */
+int vv_packet_wait(struct vv_packet *packet);
+
+/*
+ * Sends count (1..VV_PACKET_BATCH_MAX) frames, each in two pieces: its headers
+ * and the rest. How many went, which may be fewer, or -1 and errno (ENOBUFS: the
+ * queue of the interface is full).
+ */
+int vv_packet_send(struct vv_packet *packet, struct iovec frames[][2], size_t count);
+
+/* Frames that found the ring full since the last call. */
+uint32_t vv_packet_drops(struct vv_packet *packet);
+
+#endif
