@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/os/watch.h"
+#include "probe/handshake.h"
+#include "probe/hex.h"
+
+#define DIGITS (2 * VV_KEY_BYTES)
+
+static int bad_key(const char *place, struct vv_error *error) {
+  vv_error_set(error, "bad-key", "%.100s holds no launch key", place);
+  return vv_error_remedy(error, "the first line must be %d hexadecimal digits", DIGITS);
+}
+
+/* Byte by byte, so that nothing behind the line is taken from a pipe that others may read. */
+static int read_key(int fd, const char *place, uint8_t key[VV_KEY_BYTES], struct vv_error *error) {
+  char line[DIGITS + 2];
+  size_t used = 0;
+  while (used < sizeof line) {
+    ssize_t got = read(fd, line + used, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || line[used] == '\n') break;
+    used++;
+  }
+  if (used == DIGITS + 1 && line[DIGITS] == '\r') used--;
+  if (used != DIGITS || vv_hex_read(line, key, VV_KEY_BYTES) != 0) return bad_key(place, error);
+  return 0;
+}
+
+static int read_key_file(const char *path, uint8_t key[VV_KEY_BYTES], struct vv_error *error) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return vv_error_errno(error, "no-key", "cannot read %.100s", path);
+  int result = read_key(fd, path, key, error);
+  close(fd);
+  return result;
+}
+
+int vv_handshake_key(struct vv_session *session, struct vv_error *error) {
+  const struct vv_options *options = session->options;
+  if (options->key_file) return read_key_file(options->key_file, session->key, error);
+  if (options->key_stdin) {
+    if (read_key(STDIN_FILENO, "standard input", session->key, error) != 0) return -1;
+    vv_watch_launcher();
+    return 0;
+  }
+  bool no_other_end = session->stack->alone || vv_address_port(&options->address) == 0;
+  if (options->command == VV_COMMAND_FAR || no_other_end) return vv_host_random(session->key, VV_KEY_BYTES, error);
+  vv_error_set(error, "no-key", "the launch key is missing");
+  return vv_error_remedy(error, "give --key-stdin or --key-file; the far end's \"ready\" shows the key that it made");
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The question oneway: how long does a train of messages take one way, until
+ * its first and its last message are there? For ends that share one clock, as
+ * the hosts of a lab do.
+ *
+ * near: oneway size_bytes= train= trains= launch= end= broadcast= segment= port=     far: listening at=
+ *       ... trains, at the beats of a clock that all senders of the lab share ...
+ *       end                                              far: train number= first_ns= last_ns= count=, for each
+ *
+ * Nothing else is sent while trains run. With --also there are several far ends,
+ * each with its own control connection, and the trains go to all by broadcast.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/siphash.h"
+#include "io/os/watch.h"
+#include "probe/handshake.h"
+#include "probe/question.h"
+#include "probe/trains.h"
+
+#define WARM_UP    2        /* trains that count for nothing */
+#define GAP_NS     3000000  /* between trains, unless --idle-ms says more */
+#define BEAT_NS    1000000  /* the beats are multiples of it */
+#define AWAKE_NS   200000   /* before a beat, so that the wake-up is not timed */
+#define LOOK_NS    5000000  /* how often the far end looks */
+#define QUIET_NS   30000000 /* and how long nothing may come before it believes that nothing will */
+#define TRAINS_MAX 100000
+
+/* The far ends besides the one of the session: they last as long as the launch. */
+static struct {
+  struct vv_session sessions[VV_ALSO_MAX];
+  size_t count;
+} also;
+
+static int usage(struct vv_error *error, const char *text) {
+  vv_error_set(error, "usage", "--ask oneway: %s", text);
+  return vv_error_remedy(error, "see vaiven-probe --help");
+}
+
+static bool over_frames(const struct vv_options *options) {
+  return options->stack->path == VV_PATH_LLC_UI;
+}
+
+static int check(const struct vv_options *options, struct vv_error *error) {
+  bool frames = over_frames(options);
+  if (!frames && options->stack->path != VV_PATH_UDP) return usage(error, "only over udp and eth");
+  if (options->rate_bps == 0 || options->hops == 0 || options->mtu_bytes == 0) {
+    return usage(error, "needs --mtu, --rate-bps and --hops, to know when a train is over");
+  }
+  if (options->segment && frames) return usage(error, "--segment is for udp");
+  if (options->train > VV_TRAINS_MESSAGES_MAX) return usage(error, "the train is too long");
+  if (options->samples > TRAINS_MAX) return usage(error, "too many --samples");
+  size_t low = vv_trains_size_min(frames), high = vv_trains_size_max(frames, options->mtu_bytes);
+  for (size_t i = 0; i < options->size_count; i++) {
+    if (options->sizes[i] >= low && options->sizes[i] <= high) continue;
+    vv_error_set(error, "size-limit", "oneway over %s carries %zu to %zu bytes in a message, not %zu",
+                 options->stack->id, low, high, options->sizes[i]);
+    return vv_error_remedy(error, "leave that size out");
+  }
+  return 0;
+}
+
+/* near ---------------------------------------------------------------- */
+
+struct cell {
+  struct vv_session *session;
+  struct vv_trains_config config;
+  uint32_t trains; /* with those that count for nothing */
+  int64_t *sent_ns;
+};
+
+static struct vv_session *far_end(const struct cell *cell, size_t i) {
+  return i == 0 ? cell->session : &also.sessions[i - 1];
+}
+
+static int meet_others(const struct vv_session *session, struct vv_error *error) {
+  const struct vv_options *options = session->options;
+  while (also.count < options->also_count) {
+    struct vv_session *other = &also.sessions[also.count];
+    struct vv_host host;
+    *other = (struct vv_session){.options = options, .stack = session->stack, .stop_at_ns = VV_NEVER};
+    memcpy(other->key, session->key, VV_KEY_BYTES);
+    other->peer = options->also[also.count];
+    vv_control_init(&other->control, VV_CONTROL_NONE);
+    also.count++;
+    if (vv_handshake_near(other, &host, error) != 0) return -1;
+  }
+  return 0;
+}
+
+/* All far ends listen; those after the first on its port. *to is where the trains go. */
+static int make_listen(const struct cell *cell, char to[VV_TRAINS_CONTACT_MAX], struct vv_error *error) {
+  const struct vv_trains_config *config = &cell->config;
+  char line[VV_CONTROL_LINE_MAX], at[VV_TRAINS_CONTACT_MAX];
+  struct vv_address address;
+  uint16_t port = 0;
+  for (size_t i = 0; i <= also.count; i++) {
+    struct vv_session *far = far_end(cell, i);
+    if (vv_control_send(&far->control, error,
+                        "oneway size_bytes=%zu train=%" PRIu32 " trains=%" PRIu32 " launch=%" PRIu32 " end=%" PRIu32
+                        " broadcast=%d port=%u",
+                        config->size_bytes, config->train, cell->trains, config->launch, config->end, config->broadcast,
+                        port) != 0 ||
+        vv_session_expect(far, "listening", line, error) != 0) {
+      return -1;
+    }
+    if (vv_control_word(line, "at", at, sizeof at) != 0) return vv_error_set(error, "bad-control", "listening where?");
+    if (i > 0) continue;
+    memcpy(to, at, sizeof at);
+    if (config->frames) continue;
+    if (vv_address_parse_pair(at, &address, error) != 0) return -1;
+    port = vv_address_port(&address);
+  }
+  return 0;
+}
+
+static struct vv_message_cost cost_of_train(const struct cell *cell) {
+  const struct vv_options *options = cell->session->options;
+  struct vv_message_cost cost = vv_message_cost(options->stack->path, cell->config.size_bytes, options->mtu_bytes);
+  cost.frames *= cell->config.train;
+  cost.bytes *= cell->config.train;
+  return cost;
+}
+
+/* Senders with the same options beat together: they start from multiples of one period, not from when they were run. */
+static int64_t period_ns(const struct cell *cell) {
+  const struct vv_options *options = cell->session->options;
+  struct vv_message_cost cost = cost_of_train(cell);
+  int64_t gap_ns = options->idle_ns > 0 ? options->idle_ns : GAP_NS;
+  int64_t needed_ns = (int64_t)vv_message_ns(&cost, options->rate_bps, options->hops) + gap_ns;
+  return (needed_ns + BEAT_NS - 1) / BEAT_NS * BEAT_NS;
+}
+
+static int send_trains(struct cell *cell, struct vv_trains_sender *sender, struct vv_error *error) {
+  int64_t period = period_ns(cell);
+  for (uint32_t number = 0; number < cell->trains; number++) {
+    int64_t beat_ns = ((vv_clock_ns() + AWAKE_NS) / period + 1) * period;
+    if (vv_watch_sleep(beat_ns - AWAKE_NS, error) != 0) return -1;
+    while (vv_clock_ns() < beat_ns) continue;
+    if (vv_trains_send(sender, number, &cell->sent_ns[number], error) != 0) return -1;
+  }
+  return vv_watch_sleep(vv_clock_ns() + period, error);
+}
+
+struct result {
+  int64_t *first_ns;
+  int64_t *last_ns;
+  size_t first_count;
+  size_t last_count;
+  int64_t came; /* messages */
+};
+
+static int take_train(const struct cell *cell, const char *line, struct result *result, struct vv_error *error) {
+  int64_t number, first_ns, last_ns, count;
+  if (vv_control_number(line, "number", &number, error) != 0 ||
+      vv_control_number(line, "first_ns", &first_ns, error) != 0 ||
+      vv_control_number(line, "last_ns", &last_ns, error) != 0 ||
+      vv_control_number(line, "count", &count, error) != 0) {
+    return -1;
+  }
+  if (number < 0 || number >= cell->trains) return vv_error_set(error, "bad-control", "there was no such train");
+  if (number < WARM_UP) return 0;
+  result->came += count;
+  if (first_ns > 0) result->first_ns[result->first_count++] = first_ns - cell->sent_ns[number];
+  if (last_ns > 0) result->last_ns[result->last_count++] = last_ns - cell->sent_ns[number];
+  return 0;
+}
+
+static void record_wire(struct vv_record *record, const struct cell *cell) {
+  const struct vv_options *options = cell->session->options;
+  struct vv_message_cost cost = cost_of_train(cell);
+  struct vv_message_cost one = vv_message_cost(options->stack->path, cell->config.size_bytes, options->mtu_bytes);
+  vv_record_object(record, "wire");
+  vv_record_int(record, "frames", cost.frames);
+  vv_record_int(record, "bytes", (int64_t)cost.bytes);
+  vv_record_int(record, "first_ns", (int64_t)vv_message_ns(&one, options->rate_bps, options->hops));
+  vv_record_int(record, "ns", (int64_t)vv_message_ns(&cost, options->rate_bps, options->hops));
+  vv_record_object_end(record);
+}
+
+static int print_result(const struct cell *cell, const struct vv_session *far, const struct result *result,
+                        struct vv_error *error) {
+  struct vv_record record;
+  char host[VV_ADDRESS_TEXT_MAX];
+  vv_address_format_host(&far->peer, host);
+  vv_record_begin(&record, "cell");
+  vv_record_text(&record, "ask", "oneway");
+  vv_record_text(&record, "far", host);
+  vv_record_int(&record, "size_bytes", (int64_t)cell->config.size_bytes);
+  vv_record_int(&record, "train", cell->config.train);
+  vv_record_bool(&record, "segment", cell->config.segment);
+  vv_record_bool(&record, "broadcast", cell->config.broadcast);
+  vv_record_ints(&record, "first_ns", result->first_ns, result->first_count);
+  vv_record_ints(&record, "last_ns", result->last_ns, result->last_count);
+  vv_record_int(&record, "lost", (int64_t)(cell->trains - WARM_UP) * cell->config.train - result->came);
+  record_wire(&record, cell);
+  if (vv_record_end(&record) == 0) return 0;
+  return vv_error_errno(error, "no-output", "cannot write to standard output");
+}
+
+static int take_result(const struct cell *cell, struct vv_session *far, struct vv_error *error) {
+  char line[VV_CONTROL_LINE_MAX];
+  struct result result = {.first_ns = calloc(cell->trains, sizeof(int64_t)),
+                          .last_ns = calloc(cell->trains, sizeof(int64_t))};
+  int failed = result.first_ns && result.last_ns ? 0 : vv_error_set(error, "no-memory", "no memory for the results");
+  if (!failed) failed = vv_control_send(&far->control, error, "end");
+  for (uint32_t i = 0; i < cell->trains && !failed; i++) {
+    failed = vv_session_expect(far, "train", line, error);
+    if (!failed) failed = take_train(cell, line, &result, error);
+  }
+  if (!failed) failed = print_result(cell, far, &result, error);
+  free(result.first_ns);
+  free(result.last_ns);
+  return failed;
+}
+
+static int ask_all(struct cell *cell, struct vv_error *error) {
+  char to[VV_TRAINS_CONTACT_MAX];
+  struct vv_trains_sender sender;
+  if (meet_others(cell->session, error) != 0 || make_listen(cell, to, error) != 0 ||
+      vv_trains_dial(&sender, &cell->config, to, error) != 0) {
+    return -1;
+  }
+  int result = send_trains(cell, &sender, error);
+  vv_trains_hang_up(&sender);
+  for (size_t i = 0; i <= also.count && result == 0; i++) result = take_result(cell, far_end(cell, i), error);
+  return result;
+}
+
+static struct vv_trains_config make_config(struct vv_session *session, size_t size_bytes) {
+  static const uint8_t purpose[] = "oneway";
+  const struct vv_options *options = session->options;
+  uint64_t seed = vv_siphash(session->key, purpose, sizeof purpose - 1);
+  return (struct vv_trains_config){.frames = over_frames(options),
+                                   .broadcast = options->also_count > 0,
+                                   .segment = options->segment,
+                                   .launch = (uint32_t)seed,
+                                   .end = (uint32_t)(seed >> 32) + (uint32_t)session->seq++,
+                                   .size_bytes = size_bytes,
+                                   .train = options->train,
+                                   .own = session->own,
+                                   .iface = options->iface};
+}
+
+static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {
+  struct cell cell = {
+      .session = session, .config = make_config(session, size_bytes), .trains = session->options->samples + WARM_UP};
+  cell.sent_ns = calloc(cell.trains, sizeof *cell.sent_ns);
+  if (!cell.sent_ns) return vv_error_set(error, "no-memory", "no memory for the times of %u trains", cell.trains);
+  int result = ask_all(&cell, error);
+  free(cell.sent_ns);
+  return result;
+}
+
+static void near_finish(void) {
+  struct vv_error error;
+  for (size_t i = 0; i < also.count; i++) {
+    vv_control_send(&also.sessions[i].control, &error, "bye");
+    vv_control_close(&also.sessions[i].control);
+  }
+  also.count = 0;
+}
+
+/* far ----------------------------------------------------------------- */
+
+static int read_line(struct vv_session *session, const char *line, struct vv_trains_config *config, int64_t *trains,
+                     int64_t *port, struct vv_error *error) {
+  int64_t size_bytes, train, launch, end, broadcast;
+  if (vv_control_number(line, "size_bytes", &size_bytes, error) != 0 ||
+      vv_control_number(line, "train", &train, error) != 0 || vv_control_number(line, "trains", trains, error) != 0 ||
+      vv_control_number(line, "launch", &launch, error) != 0 || vv_control_number(line, "end", &end, error) != 0 ||
+      vv_control_number(line, "broadcast", &broadcast, error) != 0 ||
+      vv_control_number(line, "port", port, error) != 0) {
+    return -1;
+  }
+  *config = (struct vv_trains_config){.frames = over_frames(session->options),
+                                      .broadcast = broadcast != 0,
+                                      .launch = (uint32_t)launch,
+                                      .end = (uint32_t)end,
+                                      .size_bytes = (size_t)size_bytes,
+                                      .train = (uint32_t)train,
+                                      .own = session->own,
+                                      .iface = session->options->iface};
+  bool sound = size_bytes >= 0 && (size_t)size_bytes <= vv_trains_size_max(config->frames, VV_FRAME_DATA_BYTES_MAX) &&
+               train >= 1 && train <= VV_TRAINS_MESSAGES_MAX && *trains >= 1 && *trains <= TRAINS_MAX + WARM_UP &&
+               *port >= 0 && *port <= UINT16_MAX;
+  return sound ? 0 : vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
+}
+
+/* Looks now and then until the near end has said "end" and nothing comes any more. */
+static int collect(struct vv_session *session, struct vv_trains_receiver *receiver, struct vv_error *error) {
+  char line[VV_CONTROL_LINE_MAX];
+  int64_t quiet_since_ns = 0;
+  bool ended = false;
+  while (!ended || vv_clock_ns() < quiet_since_ns + QUIET_NS) {
+    int fd = ended ? -1 : session->control.fd;
+    if (vv_watch_wait(&fd, 1, vv_clock_ns() + LOOK_NS, error) < 0 && strcmp(error->code, "timeout") != 0) return -1;
+    if (vv_trains_collect(receiver) > 0) quiet_since_ns = vv_clock_ns();
+    int got = ended ? 0 : vv_control_take(&session->control, line, error);
+    if (got < 0) return -1;
+    if (got == 0) continue;
+    if (!vv_control_is(line, "end")) return vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
+    ended = true;
+    quiet_since_ns = vv_clock_ns();
+  }
+  return 0;
+}
+
+static int tell(struct vv_session *session, const struct vv_trains_receiver *receiver, struct vv_error *error) {
+  for (uint32_t number = 0; number < receiver->trains; number++) {
+    const struct vv_arrivals *arrivals = &receiver->arrivals[number];
+    if (vv_control_send(&session->control, error,
+                        "train number=%" PRIu32 " first_ns=%" PRId64 " last_ns=%" PRId64 " count=%" PRIu32, number,
+                        arrivals->first_ns, arrivals->last_ns, arrivals->count) != 0) {
+      return -1;
+    }
+  }
+  return 0;
+}
+
+static int far_cell(struct vv_session *session, const char *line, struct vv_error *error) {
+  struct vv_trains_config config;
+  struct vv_trains_receiver receiver;
+  char contact[VV_TRAINS_CONTACT_MAX];
+  int64_t trains, port;
+  if (read_line(session, line, &config, &trains, &port, error) != 0 ||
+      vv_trains_listen(&receiver, &config, (uint32_t)trains, (uint16_t)port, contact, error) != 0) {
+    return -1;
+  }
+  int result = vv_control_send(&session->control, error, "listening at=%s", contact);
+  if (result == 0) result = collect(session, &receiver, error);
+  if (result == 0) result = tell(session, &receiver, error);
+  vv_trains_close(&receiver);
+  return result;
+}
+
+const struct vv_question vv_question_oneway = {.id = "oneway",
+                                               .train = 1,
+                                               .own_ends = true,
+                                               .check = check,
+                                               .near = near_cell,
+                                               .finish = near_finish,
+                                               .far = far_cell};

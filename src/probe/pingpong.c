@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The question pingpong: how long does a message of so many bytes take there and back? */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "probe/answer.h"
+#include "probe/question.h"
+#include "probe/series.h"
+#include "probe/warmup.h"
+
+#define BATCH_MAX    65536
+#define QUANTA_MIN   1000 /* clock steps in one sample: 0.1 % */
+#define READINGS_MIN 50   /* costs of a clock reading in one sample: 2 % */
+#define CHECK_EVERY  16   /* answers */
+
+struct run {
+  struct vv_series series;
+  uint32_t batch;
+  int64_t cpu_cost_ns;
+  int64_t cpu_ns;
+};
+
+static int begin_run(struct run *run, struct vv_session *session, size_t size_bytes, uint32_t batch,
+                     uint32_t check_every, struct vv_error *error) {
+  const struct vv_series_plan plan = {
+      .verb = "pingpong", .size_bytes = size_bytes, .check_every = check_every, .train = 1};
+  *run = (struct run){.batch = batch, .cpu_cost_ns = vv_clock_cpu_cost_ns()};
+  int result = vv_series_begin(&run->series, session, &plan, error);
+  run->series.patience_ns *= batch > 1 ? 2 : 1;
+  return result;
+}
+
+/* The timed part. */
+static enum vv_outcome exchange_batch(struct run *run, int64_t *ns, struct vv_error *error) {
+  struct vv_session *session = run->series.session;
+  enum vv_outcome outcome = VV_ANSWERED;
+  int64_t start_ns = vv_session_clock_ns(session);
+  session->stop_at_ns = start_ns + run->series.patience_ns;
+  for (uint32_t i = 0; i < run->batch && outcome == VV_ANSWERED; i++) {
+    outcome = vv_series_give(&run->series, error);
+    if (outcome == VV_ANSWERED) outcome = vv_series_take(&run->series, error);
+  }
+  int64_t end_ns = vv_session_clock_ns(session);
+  session->stop_at_ns = VV_NEVER;
+  if (outcome == VV_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return VV_FAILED;
+  return outcome;
+}
+
+/* One exchange with all that surrounds it. 1: *ns is the mean over the batch. See vv_exchange_fn. */
+static int exchange(void *context, int64_t *ns, struct vv_error *error) {
+  struct run *run = context;
+  int64_t elapsed_ns = 0;
+  if (vv_series_pause(&run->series, error) != 0) return -1;
+  int64_t cpu_start_ns = vv_clock_cpu_ns();
+  enum vv_outcome outcome = exchange_batch(run, &elapsed_ns, error);
+  if (outcome != VV_FAILED) run->cpu_ns += vv_clock_cpu_ns() - cpu_start_ns - run->cpu_cost_ns;
+  outcome = vv_series_settle(&run->series, outcome, run->batch > 1, error);
+  if (outcome == VV_ANSWERED) *ns = (elapsed_ns + run->batch / 2) / run->batch;
+  return outcome == VV_FAILED ? -1 : outcome == VV_ANSWERED;
+}
+
+/* Rule: singles, unless the clock's step is above 0.1 % or its reading above 2 % of one. */
+static uint32_t batch_size(const struct vv_session *session, int64_t rtt_ns) {
+  int64_t needed_ns = QUANTA_MIN * (session->clock.resolution_ns > 1 ? session->clock.resolution_ns : 0);
+  int64_t reading_ns = READINGS_MIN * session->clock.cost_ns;
+  if (reading_ns > needed_ns) needed_ns = reading_ns;
+  int64_t batch = (needed_ns + rtt_ns - 1) / rtt_ns;
+  return batch < 1 ? 1 : batch > BATCH_MAX ? BATCH_MAX : (uint32_t)batch;
+}
+
+/* the cell ------------------------------------------------------------ */
+
+struct cell {
+  size_t size_bytes;
+  unsigned parts; /* that the stack measures such a message in */
+  struct vv_warmth warmth;
+  struct run run; /* the measured one */
+  int64_t *rtt_ns;
+  size_t count;
+};
+
+/* Until there are samples enough or the time is up, and at least one exchange. */
+static int measure(struct cell *cell, int64_t deadline_ns, struct vv_error *error) {
+  struct vv_session *session = cell->run.series.session;
+  int64_t *room;
+  do {
+    if (cell->count % 4096 == 0) {
+      room = realloc(cell->rtt_ns, (cell->count + 4096) * sizeof *room);
+      if (!room) return vv_error_set(error, "no-memory", "no memory for %zu samples", cell->count);
+      cell->rtt_ns = room;
+    }
+    int got = exchange(&cell->run, &cell->rtt_ns[cell->count], error);
+    if (got < 0) return -1;
+    cell->count += (size_t)got;
+  } while (cell->count < session->options->samples && vv_session_clock_ns(session) < deadline_ns);
+  return 0;
+}
+
+static void record_cpu(struct vv_record *record, const char *key, int64_t cpu_ns, int64_t messages) {
+  if (messages > 0)
+    vv_record_int(record, key, (cpu_ns > 0 ? cpu_ns : 0) / messages);
+  else
+    vv_record_null(record, key);
+}
+
+/* A message measured in parts takes as long as all of them: the record holds what was measured and what follows. */
+static void record_rtt(struct vv_record *record, const struct cell *cell) {
+  if (cell->parts > 1) {
+    vv_record_int(record, "parts", cell->parts);
+    vv_record_ints(record, "part_rtt_ns", cell->rtt_ns, cell->count);
+    for (size_t i = 0; i < cell->count; i++) cell->rtt_ns[i] *= cell->parts;
+  }
+  vv_record_ints(record, "rtt_ns", cell->rtt_ns, cell->count);
+}
+
+static int print_cell(const struct cell *cell, struct vv_error *error) {
+  const struct run *run = &cell->run;
+  const struct vv_series *series = &run->series;
+  struct vv_record record;
+  vv_record_begin(&record, "cell");
+  vv_record_text(&record, "ask", "pingpong");
+  vv_record_int(&record, "size_bytes", (int64_t)cell->size_bytes);
+  vv_record_int(&record, "batch", run->batch);
+  record_rtt(&record, cell);
+  vv_record_int(&record, "lost", series->lost);
+  vv_record_int(&record, "late", series->late);
+  vv_record_int(&record, "warmup", cell->warmth.exchanges);
+  vv_record_bool(&record, "warm", cell->warmth.warm);
+  vv_record_int(&record, "corrupt", series->corrupt > series->far_corrupt ? series->corrupt : series->far_corrupt);
+  record_cpu(&record, "cpu_near_ns", run->cpu_ns, (int64_t)series->answered * run->batch);
+  record_cpu(&record, "cpu_far_ns", series->far_cpu_ns, series->far_messages);
+  vv_question_wire(&record, series->session->options, series->size_bytes, cell->parts);
+  if (vv_record_end(&record) == 0) return 0;
+  return vv_error_errno(error, "no-output", "cannot write to standard output");
+}
+
+static void warn(const struct cell *cell) {
+  const struct run *run = &cell->run;
+  const struct vv_series *series = &run->series;
+  if (cell->parts > 1) {
+    vv_record_warning("measured-in-parts",
+                      "%zu B: the far host does not answer such a message; it is taken as %u times one of %zu B, "
+                      "which counts the latency %u times too",
+                      cell->size_bytes, cell->parts, series->size_bytes, cell->parts);
+  }
+  if (run->batch > 1) {
+    vv_record_warning("coarse-clock",
+                      "%zu B: the clock is too coarse for one exchange; each sample is the mean of %" PRIu32,
+                      series->size_bytes, run->batch);
+  }
+  if (series->corrupt > 0 || series->far_corrupt > 0) {
+    vv_record_warning("corrupt", "%zu B: %" PRIu32 " answers were wrong here, %" PRId64 " messages at the far end",
+                      series->size_bytes, series->corrupt, series->far_corrupt);
+  }
+}
+
+/* The first exchange of a run comes after a pause: it belongs to nobody. */
+static int measured_run(struct cell *cell, int64_t deadline_ns, struct vv_error *error) {
+  struct run *run = &cell->run;
+  int64_t first_ns;
+  if (exchange(run, &first_ns, error) < 0) return -1;
+  run->cpu_ns = 0;
+  run->series.answered = run->series.lost = run->series.late = run->series.corrupt = 0;
+  if (measure(cell, deadline_ns, error) != 0) return -1;
+  return vv_series_end(&run->series, error);
+}
+
+static int warm_run(struct vv_session *session, size_t size_bytes, struct vv_warmth *warmth, struct vv_error *error) {
+  struct run run;
+  int result = begin_run(&run, session, size_bytes, 1, 1, error);
+  if (result == 0) result = vv_warm_up(session, exchange, &run, warmth, error);
+  if (result == 0) result = vv_series_end(&run.series, error);
+  vv_series_free(&run.series);
+  return result;
+}
+
+static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {
+  struct cell cell = {.size_bytes = size_bytes, .parts = 1};
+  if (session->stack->parts) cell.parts = session->stack->parts(session->end, size_bytes);
+  size_t part_bytes = (size_bytes + cell.parts - 1) / cell.parts;
+  int64_t deadline_ns = vv_session_clock_ns(session) + session->options->cell_ns;
+  if (warm_run(session, part_bytes, &cell.warmth, error) != 0) return -1;
+  uint32_t batch = batch_size(session, cell.warmth.rtt_ns);
+  int result = begin_run(&cell.run, session, part_bytes, batch, CHECK_EVERY * batch, error);
+  if (result == 0) result = measured_run(&cell, deadline_ns, error);
+  if (result == 0) result = print_cell(&cell, error);
+  if (result == 0) warn(&cell);
+  vv_series_free(&cell.run.series);
+  free(cell.rtt_ns);
+  return result;
+}
+
+const struct vv_question vv_question_pingpong = {.id = "pingpong", .near = near_cell, .far = vv_answer_series};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A question: what is asked of a stack. Each is one file with one table; add it
+ * to vv_questions in question.c.
+ *
+ * A cell begins with a control line of the near end whose verb is the
+ * question's id; what is said after that is the question's own affair, as long
+ * as both ends have agreed that it is over when they return.
+ */
+#ifndef VV_PROBE_QUESTION_H
+#define VV_PROBE_QUESTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "io/os/error.h"
+#include "probe/record.h"
+#include "probe/session.h"
+
+struct vv_question {
+  const char *id; /* "pingpong" */
+  bool sizeless;  /* there is one cell, of size 0: --sizes means nothing to it */
+  uint32_t train; /* --train when it is not given; 0: it means nothing to it */
+  bool own_ends;  /* it sends and receives by itself: a far end need not have opened the stack's */
+  /* Refuses options under which it makes no sense. 0, or -1 and *error. May be NULL. */
+  int (*check)(const struct vv_options *options, struct vv_error *error);
+  /* Near: one cell, and its record. 0, or -1 and *error: the launch is over. */
+  int (*near)(struct vv_session *session, size_t size_bytes, struct vv_error *error);
+  /* Near: after the last cell, and after a failure. May be NULL. */
+  void (*finish)(void);
+  /* Far: `line` is the line that began the cell. The same. */
+  int (*far)(struct vv_session *session, const char *line, struct vv_error *error);
+};
+
+/* The tables, one per file. */
+extern const struct vv_question vv_question_connect;
+extern const struct vv_question vv_question_oneway;
+extern const struct vv_question vv_question_pingpong;
+extern const struct vv_question vv_question_prtt;
+
+/* All questions, NULL at the end. */
+extern const struct vv_question *const vv_questions[];
+
+const struct vv_question *vv_question_find(const char *id);
+
+/*
+ * Writes the member "wire" of a cell: what the wire alone takes for `count` such
+ * messages without a pause, as far as the options tell.
+ */
+void vv_question_wire(struct vv_record *record, const struct vv_options *options, size_t size_bytes, uint32_t count);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "probe/commands.h"
+#include "probe/record.h"
+
+int vv_command_stacks(const struct vv_options *options, struct vv_error *error) {
+  (void)options;
+  for (const struct vv_stack *const *at = vv_stacks; *at; at++) {
+    struct vv_record record;
+    vv_record_begin_stream(&record, "stack");
+    vv_record_text(&record, "stack", (*at)->id);
+    vv_record_text(&record, "summary", (*at)->summary);
+    if ((*at)->needs)
+      vv_record_text(&record, "needs", (*at)->needs);
+    else
+      vv_record_null(&record, "needs");
+    vv_record_int(&record, "size_bytes_min", (int64_t)(*at)->size_bytes_min);
+    vv_record_int(&record, "size_bytes_max", (int64_t)(*at)->size_bytes_max);
+    vv_record_bool(&record, "kernel_echo", (*at)->kernel_echo);
+    vv_record_bool(&record, "alone", (*at)->alone);
+    vv_record_bool(&record, "datagram", (*at)->datagram);
+    vv_record_bool(&record, "two_writes", (*at)->two_writes);
+    if (vv_record_end(&record) != 0) return vv_error_errno(error, "no-output", "cannot write to standard output");
+  }
+  return 0;
+}

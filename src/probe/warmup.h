@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Warming up: windows of exchanges until the medians of two in a row differ by
+ * at most 2 %, for at most 20 windows and a quarter of the cell's time.
+ */
+#ifndef VV_PROBE_WARMUP_H
+#define VV_PROBE_WARMUP_H
+
+#include "probe/session.h"
+
+#define VV_WINDOW_MAX 64 /* exchanges of a window */
+
+struct vv_warmth {
+  uint32_t exchanges;
+  bool warm;
+  int64_t rtt_ns; /* what an exchange takes, as far as is known; >= 1 */
+};
+
+/* One exchange: 1 and its time, 0 when it had no right answer, -1 and *error. */
+typedef int vv_exchange_fn(void *context, int64_t *ns, struct vv_error *error);
+
+/* 0, or -1 and *error. */
+int vv_warm_up(struct vv_session *session, vv_exchange_fn *exchange, void *context, struct vv_warmth *warmth,
+               struct vv_error *error);
+
+/* The upper median, 0 of none; sorts them. */
+int64_t vv_median_ns(int64_t *values_ns, size_t count);
+
+#endif

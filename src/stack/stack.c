@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stack/stack.h"
+
+#include <string.h>
+
+const struct vv_stack *const vv_stacks[] = {
+    &vv_stack_icmp, &vv_stack_eth, &vv_stack_udp, &vv_stack_tcp, &vv_stack_tcp_nagle, &vv_stack_null, NULL,
+};
+
+const struct vv_stack *vv_stack_find(const char *id) {
+  for (const struct vv_stack *const *stack = vv_stacks; *stack; stack++) {
+    if (strcmp((*stack)->id, id) == 0) return *stack;
+  }
+  return NULL;
+}
+
+size_t vv_stack_pieces(const uint8_t *message, size_t size_bytes, struct iovec pieces[2]) {
+  size_t head = size_bytes > VV_HEADER_BYTES ? VV_HEADER_BYTES : size_bytes / 2;
+  pieces[0] = (struct iovec){.iov_base = (void *)(uintptr_t)message, .iov_len = head};
+  pieces[1] = (struct iovec){.iov_base = (void *)(uintptr_t)(message + head), .iov_len = size_bytes - head};
+  return head;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A stack: one way for a message to travel between the two ends of a launch.
+ *
+ * Each stack is one file with one table of functions (vv_stack). The probe
+ * opens an end, exchanges the two ends' contacts over its control connection,
+ * and then only sends and receives messages. A stack owns its sockets, never
+ * the control connection, and prints nothing.
+ *
+ * Times are nanoseconds of vv_clock_ns(). A deadline is an absolute time;
+ * VV_NEVER waits for ever. Buffers belong to the caller.
+ */
+#ifndef VV_STACK_STACK_H
+#define VV_STACK_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "core/ethernet/message.h"
+#include "io/os/clock.h"
+#include "io/os/error.h"
+
+#define VV_NEVER        INT64_MAX
+#define VV_HEADER_BYTES 16 /* the first piece of a message that is written in two */
+
+/* How one message is handed to the system. */
+enum vv_write {
+  VV_WRITE_ONE,    /* one call */
+  VV_WRITE_SPLIT,  /* header (VV_HEADER_BYTES, or half of a smaller message) and rest in two calls, for Nagle */
+  VV_WRITE_WRITEV, /* the same two pieces in one gathering call */
+};
+
+/* How an end waits for a message. */
+enum vv_wait {
+  VV_WAIT_BLOCK, /* asleep in the kernel */
+  VV_WAIT_SPIN,  /* asking again and again */
+};
+
+/*
+ * Whether a wait must be given up. A stack waits in plain blocking calls: the
+ * signals of io/os/watch.h break them every few milliseconds (EINTR), and then
+ * it asks: true means "return VV_GOT_STOPPED", false "go on waiting". A stack
+ * that spins asks when vv_watch_rang() says so. Nothing is paid per message.
+ */
+struct vv_stop {
+  bool (*ask)(void *context);
+  void *context;
+};
+
+/* What an end must be told to open. All strings are numeric, none is resolved. */
+struct vv_stack_config {
+  const char *address; /* own IPv4 or IPv6 address; for the far end the one it answers on */
+  bool far;            /* this end will accept: from open on the near end can reach it */
+  const char *iface;   /* interface name; NULL unless the stack needs one */
+  uint16_t port_min;   /* first and last port that may be used; 0, 0: any */
+  uint16_t port_max;
+  enum vv_write write;
+  enum vv_wait wait;
+  size_t size_bytes_max; /* the largest message of this launch */
+  uint8_t key[16];       /* the launch key */
+  struct vv_stop stop;
+  const char *program; /* null only: what it shall do (stack/null.h) */
+};
+
+/* Room for an end's contact: a short text that tells the other end how to reach it. */
+#define VV_CONTACT_MAX 128
+
+struct vv_end; /* one end; each stack defines its own */
+
+/* What became of one send or receive. */
+enum vv_got {
+  VV_GOT_MESSAGE = 0, /* the whole message went or came */
+  VV_GOT_STOPPED,     /* stop said so. The same call again goes on where it was (a stream: in the same message) */
+  VV_GOT_CLOSED,      /* the other end closed */
+  VV_GOT_ERROR,       /* see the error; the launch is over */
+};
+
+struct vv_stack {
+  const char *id;        /* "tcp" */
+  const char *summary;   /* one line for `vaiven-probe stacks` */
+  const char *needs;     /* privilege or NULL: "CAP_NET_RAW" */
+  size_t size_bytes_min; /* smallest and largest message it can carry */
+  size_t size_bytes_max;
+  bool kernel_echo;  /* the far kernel answers: there is no far end to open, and no CPU time of it */
+  bool alone;        /* no far end, no network: the near end plays both (null) */
+  bool datagram;     /* messages can be lost, repeated, overtaken; false: a stream, whose connections cost */
+  bool two_writes;   /* VV_WRITE_SPLIT means something: only where the pieces stay one message */
+  enum vv_path path; /* what its messages are on the wire, for the Ethernet model */
+
+  /*
+   * Opens the own end and writes its contact (no spaces). NULL and *error set
+   * on failure. Two ends that are open at the same time, even on one address,
+   * never receive each other's messages: after a loss the probe opens a new end
+   * and closes the old one, so that stale answers go nowhere.
+   */
+  struct vv_end *(*open)(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX], struct vv_error *error);
+  /*
+   * Far, after open: waits until the near end of that contact has connected and
+   * lets nobody else in; called again it drops that one and waits for another.
+   * Near: connects to the far contact (of a kernel_echo stack: the far address).
+   * 0, or -1 and *error ("timeout" when the deadline passed, "launcher-gone").
+   */
+  int (*accept)(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error);
+  int (*connect)(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error);
+  /* Sends one whole message. */
+  enum vv_got (*send)(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error);
+  /* Receives one whole message of exactly size_bytes. Datagrams of another size are dropped. */
+  enum vv_got (*recv)(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error);
+  /* The clock that this stack's messages live by; NULL: vv_clock_ns(). */
+  int64_t (*clock_ns)(struct vv_end *end);
+  /* Lets so much time of that clock pass; NULL together with clock_ns: a spinning wait. */
+  void (*pause)(struct vv_end *end, int64_t pause_ns);
+  /* The quality of that clock; NULL together with clock_ns. */
+  struct vv_clock_quality (*clock_quality)(struct vv_end *end);
+  /* How this end works, where there is more than one way, in a few words for the hello record. May be NULL. */
+  const char *(*way)(const struct vv_end *end);
+  /*
+   * In how many equal parts, rounded up, a message of that size is measured: its
+   * time is that of one part so many times. NULL: always 1. More than 1 is said
+   * in the record, because the latency is then counted as often.
+   */
+  unsigned (*parts)(const struct vv_end *end, size_t size_bytes);
+  /* Frees the end and closes its sockets. NULL is allowed. */
+  void (*close)(struct vv_end *end);
+};
+
+/* The tables, one per file (tcp.c has two). */
+extern const struct vv_stack vv_stack_eth;
+extern const struct vv_stack vv_stack_icmp;
+extern const struct vv_stack vv_stack_null;
+extern const struct vv_stack vv_stack_tcp;
+extern const struct vv_stack vv_stack_tcp_nagle;
+extern const struct vv_stack vv_stack_udp;
+
+/* All stacks of this build, NULL at the end. */
+extern const struct vv_stack *const vv_stacks[];
+
+/* The stack of that id, or NULL. */
+const struct vv_stack *vv_stack_find(const char *id);
+
+/*
+ * For stacks: the two pieces of a message under VV_WRITE_SPLIT and
+ * VV_WRITE_WRITEV, header and rest. Returns the bytes of the first.
+ */
+size_t vv_stack_pieces(const uint8_t *message, size_t size_bytes, struct iovec pieces[2]);
+
+#endif
