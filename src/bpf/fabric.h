@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the timed fabric is told, and what it remembers: the maps of
+ * fabric.bpf.c, shared with vaiven-fabric.
+ *
+ * A medium is what frames take turns on: a hub, one direction of a cable, a
+ * slow host. An exit is an interface whose queueing discipline holds frames
+ * back until they have crossed their medium; several exits may share a medium.
+ * All times are ns of CLOCK_MONOTONIC. `_q16` is a number times 2^16.
+ *
+ * How an exit waits. Its discipline is HTB: one class is a line of time along
+ * which every packet, once sent, moves the class's deadline by its length, and
+ * no packet is sent before the deadline. A real frame counts as one byte (the
+ * size table takes VV_DUMMY_BYTES off every length); in front of it goes a
+ * dummy as long as the frame has to wait, which is longer than any MTU and
+ * therefore dropped when it leaves. HTB remembers at most credit_ns of idle
+ * time; the program knows the deadline at every moment, so it makes a dummy
+ * exactly as long as brings the deadline to the instant at which the frame must
+ * leave, whatever happened before.
+ */
+#ifndef VV_BPF_FABRIC_H
+#define VV_BPF_FABRIC_H
+
+#include <linux/bpf.h>
+
+#define VV_IFINDEX_MAX 512
+#define VV_DUMMY_BYTES 2048  /* no real frame is that long, every dummy is longer */
+#define VV_DUMMY_UNITS 12000 /* the longest dummy is VV_DUMMY_BYTES longer than this: what one page order holds */
+#define VV_DUMMIES_MAX 256   /* dummies before one frame */
+#define VV_LANES       3     /* classes 1:1 as usual, 1:2 with a constant delay, 1:3 for frames that others overtake */
+
+/*
+ * A frame that would have to wait for less than that does not wait for a timer.
+ * At the last exit before its host it waits without one if it is alone, else
+ * short messages would be faster than the wire; in a train of short frames there
+ * is no processor time to burn, and what is early is early once.
+ */
+#define VV_TIMER_MIN_NS   5000
+#define VV_ALONE_NS       1000
+#define VV_LINGER_LEAD_NS 4000 /* of software before the first exit and after the last, without any timer */
+#define VV_LINGER_LOOKS   1000 /* at the clock; some 30 us */
+
+/* What may go wrong on a link. One rule of each kind per direction. */
+enum vv_fault {
+  VV_FAULT_CUT,        /* nothing passes, nothing is charged */
+  VV_FAULT_LOSS,       /* a frame crosses the wire and is gone */
+  VV_FAULT_BURST_LOSS, /* the same, burst_frames in a row */
+  VV_FAULT_CORRUPT,    /* the same; its check sequence was wrong */
+  VV_FAULT_DUPLICATE,  /* a frame crosses the wire twice */
+  VV_FAULT_REORDER,    /* a frame waits delay_ns more, the next ones do not */
+  VV_FAULT_DELAY,      /* every frame arrives delay_ns later */
+  VV_FAULT_ICMP,       /* fragments of ICMP messages with more than bytes_max of data are dropped by the host */
+  VV_FAULTS,
+};
+
+/* Told by vaiven-fabric, never written by the programs. */
+struct vv_rule {
+  __u64 stream;    /* seed of this rule's own random numbers: rule, frame number -> hit or not */
+  __u64 threshold; /* probability times 2^32 */
+  __u64 delay_ns;
+  __u32 burst_frames;
+  __u32 bytes_max;
+  __u32 epoch; /* 0: no such fault; another number than before: frames are counted from 0 again */
+  __u32 pad;
+};
+struct vv_link {
+  __u32 present;
+  __u32 epochs; /* so far */
+  struct vv_rule rules[VV_FAULTS];
+};
+struct vv_exit {
+  __u64 byte_ns_q16; /* the medium is taken for frame_ns + bytes * byte_ns, */
+  __u64 frame_ns;    /* where bytes are those of the frame, at least bytes_min, */
+  __u32 bytes_min;   /* and bytes_more (preamble, check sequence, gap) */
+  __u32 bytes_more;  /* */
+  __u64 queue_ns;    /* a frame that would wait longer for its turn is dropped */
+  __u64 lead_ns;     /* frames leave that much early: what the software after the exit costs */
+  __u64 credit_ns;   /* the burst of the HTB classes as time */
+  __u64 unit_ns_q16; /* one byte in the HTB classes as time */
+  __u32 medium;      /* index of its medium */
+  __u32 present;     /* 0: this interface has a plain queueing discipline or none */
+};
+struct vv_entrance {
+  __u32 exit; /* ifindex that frames from here are sent to; 0: they go on as they came */
+  __u32 pad;
+};
+
+/* Written by the programs. The locks are for them alone. */
+struct vv_tally {
+  __u64 frames;   /* that left, or will */
+  __u64 bytes;    /* of those, as they count on the medium */
+  __u64 full;     /* dropped: the queue was full */
+  __u64 oversize; /* dropped: too long for a timed fabric */
+  __u64 lost;     /* dropped: a fault */
+  __u64 unshaped; /* left too early: there was no memory for a dummy */
+};
+struct vv_exit_state {
+  __u64 deadline_ns[VV_LANES];
+  struct vv_tally tally;
+};
+struct vv_rule_state {
+  __u64 seen; /* frames so far */
+  __u64 hit;  /* of those */
+  __u32 left; /* of a burst */
+  __u32 epoch;
+};
+struct vv_link_state {
+  struct bpf_spin_lock lock;
+  __u32 pad;
+  struct vv_rule_state rules[VV_FAULTS];
+};
+
+#endif
