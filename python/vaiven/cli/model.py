@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vaiven model`: what a run says a message costs, as tables or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from vaiven.errors import VaivenError
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    from vaiven.model.explain import Explanation
+    from vaiven.model.frames import Path
+    from vaiven.model.knees import Knees
+    from vaiven.model.line import Line
+    from vaiven.model.refine import Span
+    from vaiven.model.times import LaunchTimes, Statistic
+    from vaiven.report.findings import SizePoint, StackCost
+    from vaiven.report.tables import Table
+    from vaiven.store.query import Run
+
+Question = Literal["pingpong", "connect", "oneway"]
+Notation = Literal["alpha-beta", "beta-tau", "ts-tw", "latency-bandwidth"]
+_COLUMNS = {"TYPICAL": "ns_median", "FLOOR": "ns_min", "MEAN": "ns_mean", "P95": "ns_p95", "P99": "ns_p99"}
+
+
+def model(
+    run: str = "last",
+    /,
+    *,
+    sizes: bool = False,
+    papers: bool = False,
+    notation: Notation | None = None,
+    loggp: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> None:
+    """What a message costs: t(n) = alpha + beta n of every stack, one way, with intervals, against the wire.
+
+    Parameters
+    ----------
+    run
+        A run directory, the start of a run's id, or "last".
+    sizes
+        Also every size of every stack.
+    papers
+        Also the estimators of the published measurements: empty message, (t - latency)/n, unweighted line.
+    notation
+        Also the model in one of the four notations in use, with what its letters mean.
+    loggp
+        Instead, where the time goes: L, o_s, o_r, g and G, of a run that asked prtt. With --sizes by size too.
+    as_json
+        All of it as one JSON document instead.
+    """
+    from rich.console import Console
+
+    from vaiven.cli.loggp import loggp_json
+    from vaiven.store import query
+
+    found = query.find(run, query.root())
+    if as_json:
+        print(loggp_json(found) if loggp else cost_json(found, stack_costs(found)))
+        return
+    console = Console(highlight=False, markup=False)
+    if loggp:
+        console.print(loggp_table(found, sizes))
+        return
+    costs = stack_costs(found)
+    console.print(cost_table(found, costs))
+    for table in _more(costs, sizes, papers):
+        console.print(rich_table(table))
+    if notation:
+        console.print(_written(costs, notation), soft_wrap=True)
+
+
+def loggp_table(run: Run, sizes: bool = False) -> RenderableType:
+    """LogGP of every stack that was asked prtt, to be printed by rich; sizes: every size too."""
+    from rich.console import Group
+
+    from vaiven.cli.loggp import loggp_of
+    from vaiven.report import tables
+
+    found = loggp_of(run)
+    several = (tables.loggp_table(found), *(map(tables.overhead_table, found) if sizes else ()))
+    return Group(*map(rich_table, several))
+
+
+def cost_table(run: Run, costs: Sequence[StackCost] | None = None) -> RenderableType:
+    """The cost of every stack of a run and how it stands to the wire, to be printed by rich; made for 80 columns on."""
+    from rich.console import Group
+
+    from vaiven.report import tables
+
+    costs = stack_costs(run) if costs is None else costs
+    return Group(rich_table(tables.cost_table(costs)), "", rich_table(tables.measured_table(costs)))
+
+
+def stack_costs(run: Run) -> tuple[StackCost, ...]:
+    """One StackCost per (pair of hosts, stack) of a run, in the order of the plan; quantiles_ns are left empty.
+
+    Raises VaivenError: "nothing-measured" for a run without a finished ping-pong.
+    """
+    from vaiven.store import query
+
+    table = query.launches(run)
+    refined = [one for look in query.refined(run) for one in look.additions if one.knee and one.ask == "pingpong"]
+    pingpong = table.filter(ask="pingpong")
+    if pingpong.is_empty():
+        raise VaivenError(
+            f"the run {run.id} has no finished launch of a ping-pong", "measure again", "nothing-measured"
+        )
+    connect = table.filter(ask="connect")
+    order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
+    seed = int(run.manifest.design.get("seed", 1))
+    keys = pingpong.select("near", "far", "stack").unique(maintain_order=True).rows()
+    keys.sort(key=lambda key: (key[0], key[1], order.get(key[2], len(order)), key[2]))
+    mtu_bytes = (run.manifest.link or {}).get("mtu_bytes")
+    again = {key: [(one.low_bytes, one.high_bytes) for one in refined if (one.near, one.far, one.stack) == key]
+             for key in keys}  # fmt: skip
+    return tuple(
+        _stack_cost(of_stack(pingpong, key), of_stack(connect, key), key, seed, mtu_bytes, again[key]) for key in keys
+    )
+
+
+def cost_json(run: Run, costs: Sequence[StackCost]) -> str:
+    """{"schema", "run", "costs"}: the fields of StackCost and what is in it; times one way in ns, NaN as null."""
+    return plain_json({"schema": 1, "run": run.id, "costs": costs})
+
+
+def plain_json(document: object) -> str:
+    """One line of JSON of dataclasses, numbers and numpy's arrays; what is not a number is null."""
+    import msgspec
+    import numpy as np
+
+    def plain(value: object) -> object:
+        if isinstance(value, np.ndarray):
+            return value.tolist()
+        if isinstance(value, np.generic):
+            return value.item()
+        raise NotImplementedError(type(value))
+
+    return msgspec.json.encode(document, enc_hook=plain).decode()
+
+
+def of_stack(table: Any, key: tuple[str, str, str]) -> Any:
+    """The rows of one (near, far, stack) of a frame of the store."""
+    return table.filter(**dict(zip(("near", "far", "stack"), key, strict=True)))
+
+
+def _stack_cost(
+    table: Any, connect: Any, key: tuple[str, str, str], seed: int, mtu_bytes: int | None, again: Sequence[Span]
+) -> StackCost:
+    import numpy as np
+
+    from vaiven.model.line import fit_cost
+    from vaiven.model.papers import papers_model
+    from vaiven.model.residuals import residuals
+    from vaiven.model.times import Statistic
+    from vaiven.report.findings import StackCost
+    from vaiven.stats.median import median_interval
+
+    near, far, stack = key
+    typical, floor, mean = (
+        launch_times(table, key, kind) for kind in (Statistic.TYPICAL, Statistic.FLOOR, Statistic.MEAN)
+    )
+    cost = fit_cost(typical, floor, np.random.default_rng(seed))
+    connects = connect["ns_median"].drop_nulls().to_numpy()
+    return StackCost(
+        near=near,
+        far=far,
+        stack=stack,
+        points=_points(table, typical),
+        cost=cost,
+        residuals=residuals(cost.typical),
+        papers=papers_model(mean),
+        knees=_explained(typical, seed, mtu_bytes, again),
+        connect=median_interval(connects, "ns") if connects.size else None,
+    )
+
+
+def _explained(times: LaunchTimes, seed: int, mtu_bytes: int | None, again: Sequence[Span]) -> tuple[Explanation, ...]:
+    """Where the stack's cost changes its law, and why. again: where it was measured once more for a knee's sake."""
+    from vaiven.model.explain import explain, limits_of
+
+    path = _path(times.stack)
+    limits = limits_of(path, mtu_bytes=mtu_bytes) if path else []
+    return tuple(explain(knee, limits, again) for knee in knees(times, seed, mtu_bytes).knees)
+
+
+def knees(times: LaunchTimes, seed: int, mtu_bytes: int | None) -> Knees:
+    """Where the stack's cost changes its law, after its frames have been tried as the reason."""
+    import numpy as np
+
+    from vaiven.model.frames import frame_limits
+    from vaiven.model.knees import find_knees
+
+    path = _path(times.stack)
+    frames = (frame_limits(path, mtu_bytes),) if path and mtu_bytes else ()
+    return find_knees(times, np.random.default_rng(seed), frames)
+
+
+def _path(stack: str) -> Path | None:
+    """What its messages are on the wire, by the stack's family."""
+    from vaiven.model.frames import Path
+
+    family = stack.partition("[")[0].partition("-")[0]
+    return next((path for path in Path if path.value == family), None)
+
+
+def launch_times(
+    table: Any, key: tuple[str, str, str], statistic: Statistic, ask: Question = "pingpong"
+) -> LaunchTimes:
+    """One statistic of one stack; a cell without any answer is NaN. table: the rows of that stack and question.
+
+    A ping-pong is given one way; a train of oneway is one way as it stands; opening a connection is a round trip.
+    """
+    from vaiven.model.times import Direction, LaunchTimes
+
+    near, far, stack = key
+    ns = table[_COLUMNS[statistic.name]].fill_null(float("nan")).to_numpy()
+    columns = [table[name].to_numpy() for name in ("launch", "block", "size_bytes")]
+    counts = table["count"].to_numpy()
+    stored = Direction.ONE_WAY if ask == "oneway" else Direction.ROUND_TRIP
+    times = LaunchTimes.from_columns(stack, stored, statistic, *columns, ns, counts, near=near, far=far, ask=ask)
+    return times.one_way() if ask == "pingpong" else times
+
+
+def _points(table: Any, typical: LaunchTimes) -> tuple[SizePoint, ...]:
+    """Every size that has an answer, in rising order."""
+    import numpy as np
+
+    found = []
+    for size, ns in zip(typical.sizes_bytes, typical.ns.T, strict=True):
+        there = ns[np.isfinite(ns)]
+        if there.size:
+            found.append(_point(int(size), there, table.filter(size_bytes=int(size))))
+    return tuple(found)
+
+
+def _point(size_bytes: int, launch_ns: Any, cells: Any) -> SizePoint:
+    """cells: the rows of that size, one per launch."""
+    import numpy as np
+
+    from vaiven.report.findings import SizePoint
+    from vaiven.stats.median import median_interval
+
+    whole = {name: int(cells[name].sum()) for name in ("lost", "late", "corrupt")}
+    wire = {name: cells[name].drop_nulls().first() for name in ("wire_ns", "wire_frames", "wire_bytes")}
+    return SizePoint(
+        size_bytes=size_bytes,
+        typical_ns=float(np.median(launch_ns)),
+        typical=median_interval(launch_ns, "ns"),
+        floor_ns=cells["ns_min"].min() / 2,
+        p95_ns=_half(cells["ns_p95"].median()),
+        p99_ns=_half(cells["ns_p99"].median()),
+        samples=int(cells["count"].sum()),
+        launches=len(launch_ns),
+        batch=int(cells["batch"].max()),
+        cpu_near_ns=cells["cpu_near_ns"].median(),
+        cpu_far_ns=cells["cpu_far_ns"].median(),
+        quantiles_ns=(),
+        **whole,
+        **wire,
+    )
+
+
+def _half(ns: float | None) -> float | None:
+    """One way, of a round trip."""
+    return None if ns is None else ns / 2
+
+
+def _more(costs: Sequence[StackCost], sizes: bool, papers: bool) -> Iterable[Table]:
+    from vaiven.report import tables
+
+    if sizes:
+        yield from map(tables.size_table, costs)
+    if papers:
+        yield tables.papers_table(costs)
+
+
+def rich_table(table: Table) -> RenderableType:
+    """The table for a terminal; names are shown as they are, never read as markup.
+
+    Columns that do not fit on the terminal go to a second table under the first: numbers are never cut.
+    """
+    return _Fitted(table)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """Knows its width only when it is printed."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        wide = options.update(max_width=10_000)
+        left = list(range(1, len(self.table.columns)))
+        title = self.table.caption
+        while left or title:
+            take = len(left)
+            while take > 1 and console.measure(self._part(left[:take]), options=wide).minimum > options.max_width:
+                take -= 1
+            yield self._part(left[:take], title)
+            yield ""
+            left, title = left[take:], ""
+        yield from (Text(note, style="dim") for note in self.table.notes)
+
+    def _part(self, numbers: Sequence[int], title: str = "") -> RichTable:
+        """The first column and these."""
+        from rich import box
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = self.table
+        caption = Text(title, style="bold") if title else None
+        shown = RichTable(
+            title=caption, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False,
+            padding=(0, 1, 0, 0),
+        )  # fmt: skip
+        for number in (0, *numbers):
+            column = table.columns[number]
+            width = max((len(line) for row in table.rows for line in row[number].split("\n")), default=0)
+            name = column.name if len(column.name) <= width else "\n".join(column.name.rsplit(" ", 1))
+            justify = "right" if column.number else "left"
+            least = width if column.number else min(width, 16)
+            shown.add_column(Text(name), justify=justify, no_wrap=column.number, overflow="fold", min_width=least)
+        for row in table.rows:
+            shown.add_row(*(_two_lines(row[number]) for number in (0, *numbers)))
+        return shown
+
+
+def _two_lines(text: str) -> Text:
+    """The second line of a cell, an interval as a rule, is shown less brightly."""
+    from rich.text import Text
+
+    first, _, below = text.partition("\n")
+    return Text.assemble(first, *([("\n" + below, "dim")] if below else []))
+
+
+def _written(costs: Sequence[StackCost], notation: Notation) -> str:
+    """Every stack's typical line in that notation, after what its letters mean."""
+    from vaiven.model.notation import Notation as Notations
+
+    chosen = Notations[notation.upper().replace("-", "_")]
+    symbols = chosen.value
+    lines = [symbols.formula]
+    lines.append(f"  {symbols.constant}: {symbols.constant_means}")
+    lines.append(f"  {symbols.slope}: {symbols.slope_means}")
+    lines += [f"{cost.near} → {cost.far} {cost.stack}: {_line(cost.cost.typical, chosen)}" for cost in costs]
+    return "\n".join(lines)
+
+
+def _line(line: Line, notation: Any) -> str:
+    from vaiven.model.notation import written
+
+    why = line.refused or line.alpha.refused or line.beta.refused
+    return f"no model: {why}" if why else str(written(line, notation)).partition(": ")[2]

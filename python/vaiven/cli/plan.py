@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vaiven plan`: look at plans without measuring anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import cyclopts
+
+from vaiven import resources
+from vaiven.errors import VaivenError
+
+if TYPE_CHECKING:
+    from vaiven.plan.design import Design
+    from vaiven.plan.schema import Link, Plan
+    from vaiven.stats.planner import DesignReport
+
+app = cyclopts.App(name="plan", help="Look at plans: check one, show its launches in order, print the schema.")
+
+
+def load(name: str) -> tuple[Plan, str, str]:
+    """(plan, its text, where it stands) of a file, or of a ready plan by its name. VaivenError ("no-plan", ...)."""
+    from vaiven.plan import schema
+
+    path = Path(name)
+    if not path.exists() and not path.suffix and "/" not in name:
+        path = resources.ready("plans") / f"{name}.toml"
+        if not path.is_file():
+            ready = ", ".join(sorted(one.stem for one in resources.ready("plans").glob("*.toml")))
+            raise VaivenError(f"there is no plan {name!r}", f"a file, or one of: {ready}", code="no-plan")
+    plan, text = schema.load(path)
+    return plan, text, str(path)
+
+
+def preview(plan: Plan) -> tuple[Design, Link | None]:
+    """The design of a plan without going anywhere: its own hosts, or those of its lab's file."""
+    from vaiven.lab import topology
+    from vaiven.plan import design as designs
+    from vaiven.run import place
+
+    names, link = plan.hosts, plan.link
+    if plan.lab:
+        lab = topology.find(plan.lab)
+        names, link = plan.hosts or tuple(host.name for host in lab.hosts), place.lab_link(lab)
+    if not names:
+        raise VaivenError("the plan names no lab and no hosts", "add lab = ... or hosts = [...]", code="no-hosts")
+    design = designs.resolve(plan, names, place.known_stacks().stacks, lab=bool(plan.lab))
+    require(design, plan)
+    return design, link
+
+
+def require(design: Design, plan: Plan) -> None:
+    """VaivenError ("design-too-small") if the plan is to compare its stacks and may end before it could."""
+    from vaiven.stats import planner
+
+    if plan.compare and (found := _reach(design, plan)):
+        planner.require(found)
+
+
+def _reach(design: Design, plan: Plan) -> DesignReport | None:
+    """What the fewest launches of the plan can find; None where there is nothing to compare."""
+    from vaiven.plan import design as designs
+    from vaiven.stats import planner
+
+    count = designs.comparisons(design)
+    level = {"alpha": plan.compare.alpha} if plan.compare else {}
+    return planner.examine(plan.stop.schedule[0], count, **level) if count else None
+
+
+@app.command
+def schema() -> None:
+    """Print the JSON Schema of plan files."""
+    import json
+
+    from vaiven.plan import schema as schemas
+
+    print(json.dumps(schemas.json_schema(), indent=1))
+
+
+@app.command
+def check(file: str, /) -> None:
+    """Say whether a plan is right; if not, where it is wrong and what would be right.
+
+    Parameters
+    ----------
+    file
+        A plan file, or the name of a ready plan.
+    """
+    plan, _, path = load(file)
+    if plan.lab or plan.hosts:
+        for text in notes(preview(plan)[0], plan):
+            print(f"note: {text}")
+    print(f"{path}: right")
+
+
+@app.command
+def show(file: str, /, *, blocks: int = 1) -> None:
+    """Print every launch of a plan in its order, and how long it will take.
+
+    Parameters
+    ----------
+    file
+        A plan file, or the name of a ready plan.
+    blocks
+        How many blocks to print.
+    """
+    from vaiven.plan import order
+
+    plan, _, _ = load(file)
+    design, link = preview(plan)
+    print(summary(design, plan, link))
+    for number in range(min(blocks, plan.stop.launches_max)):
+        for launch in order.block(design, number):
+            sizes = " ".join(map(str, launch.sizes_bytes))
+            sentinel = " (sentinel)" if launch.sentinel else ""
+            words = f"{launch.stack.name} {launch.ask} {launch.near} {launch.far}{sentinel}"
+            print(f"block {number + 1} launch {launch.number + 1}: {words}: {sizes}")
+
+
+def summary(design: Design, plan: Plan, link: Link | None) -> str:
+    """What a run of this design will be, and how long it will take, in one or two lines."""
+    from vaiven.cli.progress import duration_text
+    from vaiven.plan import duration
+
+    few, many = duration.run_s(design, plan, link)
+    blocks = plan.stop.schedule[0], plan.stop.launches_max
+    launches = " to ".join(str(count * design.launches_per_block) for count in dict.fromkeys(blocks))
+    time = duration_text(few) if few == many else f"{duration_text(few)} to {duration_text(many)}"
+    pairs = ", ".join(f"{near}-{far}" for near, far in design.pairs)
+    lines = [
+        f"{launches} launches in {' to '.join(map(str, dict.fromkeys(blocks)))} blocks, about {time}; pairs: {pairs}"
+    ]
+    return "\n".join(lines + [f"note: {text}" for text in notes(design, plan)])
+
+
+def notes(design: Design, plan: Plan) -> list[str]:
+    """What the plan asked for and does not get, and what its comparisons can find."""
+    found = _reach(design, plan)
+    return [*design.warnings, *([found.text] if found else [])]

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exits: the interfaces of a switch where frames wait until they have crossed their medium (src/bpf/fabric.h).
+
+An exit is a queueing discipline, made here over netlink, and settings of the programs that fill it, which
+vaiven-fabric carries out inside the namespace of the switch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vaiven import resources
+from vaiven.errors import VaivenError
+
+if TYPE_CHECKING:
+    from pyroute2 import IPRoute
+
+    from vaiven.lab.lab import Lab
+    from vaiven.lab.topology import Fabric
+
+HEADER_BYTES = 14
+HOST_QUEUE_FRAMES = 1000  # the usual queue of a network card: then its sender waits, or its socket's buffer is full
+CREDIT_NS = 256_000  # how long an exit may be late without losing time: 4000 ticks of the kernel's packet scheduler
+LEAD_DEFAULT_NS = 20_000  # of software behind an exit, on a machine that `vaiven lab check` has not seen
+QUEUE_LENGTH = 1 << 20  # of the exits' disciplines: what is too much is dropped before, by time (src/bpf/fabric.h)
+
+_DUMMY_BYTES = 2048  # VV_DUMMY_BYTES
+_UNITS_MAX = 12_000 * 256  # VV_DUMMY_UNITS * VV_DUMMIES_MAX
+_LANES = 3  # VV_LANES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exit:
+    """An interface of the switch where frames wait. medium: its number; several exits may share one.
+
+    A frame takes the medium for frame_ns + max(bytes, bytes_min) + bytes_more times byte_ns. unit_ns: the resolution
+    of its waiting. queue_ns: a frame that would wait longer for its turn is dropped.
+    """
+
+    interface: str
+    medium: int
+    unit_ns: float
+    byte_ns: float = 0.0
+    frame_ns: float = 0.0
+    bytes_min: int = 0
+    bytes_more: int = 0
+    queue_ns: int
+
+    @property
+    def wait_max_ns(self) -> float:
+        """The longest delay that it can make."""
+        return self.unit_ns * _UNITS_MAX
+
+    def command(self, lead_ns: int) -> str:
+        """The line of vaiven-fabric that sets it."""
+        return (
+            f"exit {self.interface} medium={self.medium} unit_ns_q16={_q16(self.unit_ns)} "
+            f"byte_ns_q16={_q16(self.byte_ns)} frame_ns={round(self.frame_ns)} bytes_min={self.bytes_min} "
+            f"bytes_more={self.bytes_more} queue_ns={self.queue_ns} credit_ns={CREDIT_NS} lead_ns={lead_ns}"
+        )
+
+
+def raise_exits(netlink: IPRoute, exits: Iterable[Exit]) -> None:
+    """Gives each exit the queueing discipline on which its frames wait."""
+    for exit_ in exits:
+        number = index(netlink, exit_.interface)
+        netlink.tc("add", "htb", number, 0x10000, default=1, stab=_size_table())
+        netlink.link(
+            "set", index=number, txqlen=QUEUE_LENGTH, state="up"
+        )  # each class will have a queue of that length
+        rate_bytes = round(1e9 / exit_.unit_ns)
+        burst_bytes = rate_bytes * (CREDIT_NS + 500) / 1e9  # pyroute2 cuts to whole microseconds
+        for lane in range(1, _LANES + 1):
+            netlink.tc(
+                "add-class",
+                "htb",
+                number,
+                0x10000 | lane,
+                parent=0x10000,
+                rate=rate_bytes,
+                burst=burst_bytes,
+                cburst=burst_bytes,
+                quantum=60_000,
+            )
+
+
+def index(netlink: IPRoute, name: str) -> int:
+    """The number of an interface of that name, which exists."""
+    return netlink.link_lookup(ifname=name)[0]
+
+
+def command(lab: Lab, lines: Iterable[str]) -> None:
+    """Has vaiven-fabric carry lines out in the switch. Raises VaivenError ("no-fabric", "no-program")."""
+    _native(lab, "apply", "\n".join(lines) + "\n")
+
+
+def tallies(lab: Lab) -> list[dict[str, Any]]:
+    """What passed each exit and what each fault hit so far, as `vaiven-fabric show` prints it."""
+    return [json.loads(line) for line in _native(lab, "show", "").splitlines()]
+
+
+def lead_ns(fabric: Fabric) -> int:
+    """How much earlier than the end of its transmission a frame must leave an exit, as last calibrated here."""
+    return _leads().get(_lead_key(fabric), LEAD_DEFAULT_NS)
+
+
+def store_lead(fabric: Fabric, lead: int) -> None:
+    """Remembers it for labs to come."""
+    path = _leads_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(f".{os.getpid()}")
+    new.write_text(json.dumps(_leads() | {_lead_key(fabric): lead}))
+    new.rename(path)
+
+
+def _q16(value: float) -> int:
+    return round(value * 65536)
+
+
+def _size_table() -> bytes:
+    """TCA_STAB with struct tc_sizespec of <linux/pkt_sched.h>: every length less _DUMMY_BYTES, one at least."""
+    spec = struct.pack("=BBhiIIII", 0, 0, 0, -_DUMMY_BYTES, 0, 0, 0, 0)
+    return struct.pack("=HH", 4 + len(spec), 1) + spec
+
+
+def _native(lab: Lab, verb: str, text: str) -> str:
+    argv = lab.switch.argv([str(resources.program("vaiven-fabric")), verb])
+    done = subprocess.run(argv, input=text, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise VaivenError(
+            f"the fabric of {lab.instance} cannot be set: {done.stderr.strip()}",
+            "it needs root and a kernel with HTB, IFB and BPF for tc",
+            code="no-fabric",
+        )
+    return done.stdout
+
+
+def _leads_path() -> Path:
+    """Of this machine's calibrations: $VAIVEN_STATE_DIR, else the user's cache."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vaiven"
+    return Path(os.environ.get("VAIVEN_STATE_DIR") or cache) / "lead_ns.json"
+
+
+def _leads() -> dict[str, int]:
+    try:
+        leads = json.loads(_leads_path().read_text())
+        return {str(key): int(value) for key, value in leads.items()}
+    except (FileNotFoundError, ValueError, AttributeError, TypeError):
+        return {}  # a calibration is only a better guess
+
+
+def _lead_key(fabric: Fabric) -> str:
+    return f"{os.uname().nodename} {os.uname().release} {fabric.kind} {fabric.rate_mbps:g}"

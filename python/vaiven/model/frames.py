@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The staircase that Ethernet frames cut into a cost curve, as a rival of every knee.
+
+t(n) = alpha + beta n + step (frames(n) - 1): what looks like a change of protocol is often only one frame more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vaiven.stats.arrays import Ints
+
+MTUS_BYTES = (576, 1500, 9000)
+
+
+class Path(StrEnum):
+    """The headers that a message travels under."""
+
+    ICMP = "icmp"
+    UDP = "udp"
+    TCP = "tcp"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameLimits:
+    """How a path cuts messages: first_bytes of payload fit one frame, each further frame takes next_bytes more."""
+
+    name: str
+    first_bytes: int
+    next_bytes: int
+
+    def frames(self, sizes_bytes: ArrayLike) -> Ints:
+        """Data frames of those messages; an empty one still takes one."""
+        beyond = np.maximum(np.asarray(sizes_bytes, dtype=np.int64) - self.first_bytes, 0)
+        return 1 + -(-beyond // self.next_bytes)
+
+    def edges_bytes(self, up_to_bytes: int) -> Ints:
+        """The largest size of every count of frames, up to that size."""
+        return np.arange(self.first_bytes, up_to_bytes + 1, self.next_bytes, dtype=np.int64)
+
+
+def frame_limits(path: Path, mtu_bytes: int) -> FrameLimits:
+    """IPv4 without options: 20 bytes. UDP and echo headers 8, fragments in units of 8 bytes (RFC 791). TCP 20, with
+    timestamps 12 (RFC 7323). mtu_bytes >= 68."""
+    assert mtu_bytes >= 68
+    name = f"{path.value} in frames of MTU {mtu_bytes}"
+    if path is Path.TCP:
+        return FrameLimits(name, mtu_bytes - 52, mtu_bytes - 52)
+    return FrameLimits(name, mtu_bytes - 28, (mtu_bytes - 20) // 8 * 8)
+
+
+def usual_limits(path: Path) -> tuple[FrameLimits, ...]:
+    """The staircases that a path has under the usual MTUs, to be tried where the MTU is not known."""
+    return tuple(frame_limits(path, mtu) for mtu in MTUS_BYTES)

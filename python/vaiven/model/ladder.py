@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ladder: what each layer adds over the one below, by size, adding up to the whole; and which one is to blame.
+
+All rungs are one way. The lowest is the wire, computed; each further one a stack measured in the same blocks. An
+overhead is the difference of two centres over the same blocks, so the overheads add up to the top stack exactly;
+intervals come from drawing blocks, all rungs together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vaiven.errors import VaivenError
+from vaiven.model.times import LaunchTimes, common_sizes, paired, same_kind
+from vaiven.stats.arrays import Floats, Ints, medians
+from vaiven.stats.bootstrap import launch_draws, too_few
+from vaiven.stats.launches import LAUNCHES_MIN
+
+RESAMPLES = 2000
+WIRE = "wire"
+
+
+@dataclass(frozen=True, eq=False)
+class Rung:
+    """What `name` adds over `over` ("" for the lowest): (S,) ns one way, with its interval.
+
+    share: of the whole time of the top stack. cpu_share: of the whole, CPU time of both ends per message of this
+    stack (not only of what it adds), NaN where it is not known. below_zero: sizes where the stack is faster than the
+    one below, interval and all: then it is not a layer on top of it.
+    """
+
+    name: str
+    over: str
+    ns: Floats
+    low_ns: Floats
+    high_ns: Floats
+    share: Floats
+    cpu_share: Floats
+    below_zero: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """rungs: from the wire up. total_ns: (S,) of the top stack, the sum of all rungs. refused: why there are no
+    intervals; the rungs' low and high are NaN then."""
+
+    sizes_bytes: Ints
+    rungs: tuple[Rung, ...]
+    total_ns: Floats
+    launches: int
+    refused: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(rung.name for rung in self.rungs)
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The layer that adds most at one size. certain: its interval lies above every other layer's."""
+
+    size_bytes: int
+    name: str
+    ns: float
+    share: float
+    certain: bool
+    text: str
+
+
+def ladder(
+    stacks: Sequence[LaunchTimes],
+    wire_ns: Floats | None,
+    rng: np.random.Generator,
+    cpu_ns: Sequence[Floats | None] = (),
+    level: float = 0.95,
+) -> Ladder:
+    """stacks: from the leanest up, measured in the same blocks. wire_ns: (S,) one way over all hops at the first
+    stack's sizes, NaN or None where no rate is known. cpu_ns: (S,) per message and stack, both ends together.
+
+    Raises VaivenError: "too-few" (no stack), "different-kind", "no-common-size", "no-common-block", "bad-shape".
+    """
+    aligned, wire = _aligned(stacks, wire_ns)
+    sizes = aligned[0].sizes_bytes
+    centre = [t.centre_ns() for t in aligned]
+    drawn, refused = _drawn(aligned, rng)
+    bare = wire if wire is not None else np.full(sizes.size, np.nan)
+    floor, floor_drawn = (wire, wire) if wire is not None else (np.zeros(sizes.size),) * 2
+    total = centre[-1]
+    rungs = []
+    if wire is not None:
+        rungs.append(_rung(WIRE, "", bare, bare[None], total, np.full(sizes.size, np.nan), sizes, level))
+    for k, times in enumerate(aligned):
+        below = centre[k - 1] if k else floor
+        below_drawn = drawn[k - 1] if k else floor_drawn
+        over = aligned[k - 1].stack if k else (WIRE if wire is not None else "")
+        cpu = _cpu(cpu_ns[k] if k < len(cpu_ns) else None, stacks[k], sizes)
+        rungs.append(_rung(times.stack, over, centre[k] - below, drawn[k] - below_drawn, total, cpu, sizes, level))
+    return Ladder(sizes, tuple(rungs), total, aligned[0].launches.size, refused)
+
+
+def blame(found: Ladder, size_bytes: int) -> Blame:
+    """The rung above the wire that adds most at a size of the ladder. Raises VaivenError ("bad-sizes")."""
+    at = np.flatnonzero(found.sizes_bytes == size_bytes)
+    if not at.size:
+        raise VaivenError(f"size {size_bytes} is not on the ladder", code="bad-sizes")
+    i = int(at[0])
+    software = [r for r in found.rungs if r.name != WIRE]
+    worst = max(software, key=lambda r: r.ns[i])
+    others = [r.high_ns[i] for r in software if r is not worst]
+    certain = bool(worst.low_ns[i] > max(others, default=-np.inf))
+    return Blame(
+        size_bytes, worst.name, float(worst.ns[i]), float(worst.share[i]), certain, _words(found, worst, i, certain)
+    )
+
+
+def _aligned(stacks: Sequence[LaunchTimes], wire_ns: Floats | None) -> tuple[list[LaunchTimes], Floats | None]:
+    """All of them one way, with the sizes and blocks that all have times for; and the wire at those sizes."""
+    if not stacks:
+        raise VaivenError("a ladder needs at least one stack", code="too-few")
+    if wire_ns is not None and wire_ns.shape != stacks[0].sizes_bytes.shape:
+        raise VaivenError("one wire time per size of the first stack expected", code="bad-shape")
+    one_way = [t.one_way() for t in stacks]
+    for other in one_way[1:]:
+        same_kind(one_way[0], other)
+        sizes = common_sizes(one_way[0], other)
+        one_way[0] = paired(one_way[0].at_sizes(sizes), other.at_sizes(sizes))[0]
+    out = [one_way[0], *(paired(one_way[0], t.at_sizes(one_way[0].sizes_bytes))[1] for t in one_way[1:])]
+    whole = out[0].sizes_bytes[np.all([np.isfinite(t.centre_ns()) for t in out], axis=0)]
+    if not whole.size:
+        raise VaivenError("no size has a time from every stack", code="no-common-size")
+    out = [t.at_sizes(whole) for t in out]
+    if wire_ns is None:
+        return out, None
+    return out, np.asarray(wire_ns, dtype=np.float64)[np.isin(stacks[0].sizes_bytes, out[0].sizes_bytes)]
+
+
+def _drawn(aligned: list[LaunchTimes], rng: np.random.Generator) -> tuple[list[Floats], str]:
+    launches = aligned[0].launches.size
+    if launches < LAUNCHES_MIN:
+        return [np.full((1, t.sizes_bytes.size), np.nan) for t in aligned], too_few(launches)
+    draws = launch_draws(launches, RESAMPLES, rng)
+    return [medians(t.ns[draws]) for t in aligned], ""
+
+
+def _rung(
+    name: str, over: str, ns: Floats, drawn: Floats, total: Floats, cpu: Floats, sizes: Ints, level: float
+) -> Rung:
+    low = high = np.full(sizes.size, np.nan)
+    if np.isfinite(drawn).any():
+        low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return Rung(name, over, ns, low, high, ns / total, cpu / total, sizes[high < 0])
+
+
+def _cpu(cpu_ns: Floats | None, times: LaunchTimes, sizes: Ints) -> Floats:
+    if cpu_ns is None:
+        return np.full(sizes.size, np.nan)
+    return np.asarray(cpu_ns, dtype=np.float64)[np.isin(times.sizes_bytes, sizes)]
+
+
+def _words(found: Ladder, worst: Rung, i: int, certain: bool) -> str:
+    size, total = found.sizes_bytes[i], found.total_ns[i]
+    wire = next((r for r in found.rungs if r.name == WIRE), None)
+    lead = "" if certain else "probably "
+    text = f"at {size} bytes {worst.name} adds most: {lead}{worst.ns[i] / 1e3:.3g} of {total / 1e3:.3g} us"
+    if found.refused:
+        text += f" ({found.refused})"
+    if wire is not None and wire.share[i] >= 0.5:
+        text += f"; but the wire itself takes {wire.share[i]:.0%}: only a faster network would help much"
+    cpu = found.rungs[-1].cpu_share[i]
+    if np.isfinite(cpu):
+        text += f"; the processors work for {cpu:.0%} of the whole"
+    return text

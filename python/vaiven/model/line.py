@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The straight line t(n) = alpha + beta n, and what follows from it.
+
+The points are the medians over launches of one statistic per launch, so one bad launch moves nothing. Their
+weights are 1/t^2: the fit minimises relative errors, so the noise of 1 MB does not set alpha. Intervals come from
+a bootstrap over launches. r_inf = 1/beta is the rate that long messages approach, n_1/2 = alpha/beta the size that
+gets half of it (Hockney 1994).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vaiven.errors import VaivenError
+from vaiven.model.times import Direction, LaunchTimes, Statistic
+from vaiven.stats.arrays import Bools, Floats, Ints
+from vaiven.stats.bootstrap import RESAMPLES, centres, interval, launch_draws, too_few
+from vaiven.stats.estimate import Estimate, refusal
+from vaiven.stats.launches import LAUNCHES_MIN
+
+SIZES_MIN = 3  # two points are always on a line
+UNITS = {"alpha": "ns", "beta": "ns/byte", "r_inf": "byte/s", "n_half": "byte"}
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """alpha + beta n of one stack, one direction and one statistic, with intervals or with refusals.
+
+    sizes_bytes, centre_ns: (S,) the points behind it, sizes without enough launches left out. misfit: the largest
+    |t - line| / t at any point, NaN when there is no line. refused: why there is no line at all, or "". notes:
+    sentences that belong beside the numbers.
+    """
+
+    stack: str
+    near: str
+    far: str
+    direction: Direction
+    statistic: Statistic
+    launches: int
+    sizes_bytes: Ints
+    centre_ns: Floats
+    alpha: Estimate
+    beta: Estimate
+    r_inf: Estimate
+    n_half: Estimate
+    misfit: float
+    refused: str = ""
+    notes: tuple[str, ...] = ()
+
+    def ns(self, sizes_bytes: ArrayLike) -> Floats:
+        """The time the line gives those sizes. Raises VaivenError ("refused") if alpha or beta is refused."""
+        return self.alpha.number() + self.beta.number() * np.asarray(sizes_bytes, dtype=np.float64)
+
+    def rate_bytes_per_s(self, sizes_bytes: ArrayLike) -> Floats:
+        """Payload over time, of one way. Raises VaivenError: "refused", "round-trip"."""
+        if self.direction is not Direction.ONE_WAY:
+            raise VaivenError("a rate is bytes over the one-way time", "convert one_way()", code="round-trip")
+        return 1e9 * np.asarray(sizes_bytes, dtype=np.float64) / self.ns(sizes_bytes)
+
+    def size_at_share(self, share: float) -> Estimate:
+        """The size whose rate is that share of r_inf, 0 < share < 1: n_1/2 share / (1 - share)."""
+        assert 0 < share < 1
+        return self.n_half.scaled(share / (1 - share), UNITS["n_half"])
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a message costs: typical (median) and floor (minimum), side by side."""
+
+    typical: Line
+    floor: Line
+
+
+def weighted_line(sizes_bytes: ArrayLike, ns: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
+    """(alpha, beta) of relative least squares; ns is (..., S), NaN where there is no point. weights: else 1/ns^2."""
+    n = np.asarray(sizes_bytes, dtype=np.float64)
+    there = np.isfinite(ns)
+    t = np.where(there, ns, 1.0)
+    w = np.where(there, 1 / t**2 if weights is None else weights, 0.0)
+    w = w / w.sum(axis=-1, keepdims=True)
+    n_mean = (w * n).sum(axis=-1, keepdims=True)
+    t_mean = (w * t).sum(axis=-1, keepdims=True)
+    beta = (w * (n - n_mean) * (t - t_mean)).sum(axis=-1) / (w * (n - n_mean) ** 2).sum(axis=-1)
+    return t_mean[..., 0] - beta * n_mean[..., 0], beta
+
+
+def usable(times: LaunchTimes) -> tuple[LaunchTimes, Bools, tuple[str, ...]]:
+    """Without launches that gave nothing and sizes with under LAUNCHES_MIN launches.
+
+    Returns the rest, which sizes (of the given) were kept, and a note for what was left out.
+    """
+    alive = np.flatnonzero(np.isfinite(times.ns).any(axis=1))
+    counts = np.isfinite(times.ns).sum(axis=0)
+    # With too few launches in all, the refusal says so; dropping every size would hide the reason.
+    keep = counts >= min(LAUNCHES_MIN, max(alive.size, 1))
+    rest = times.at_launches(alive).at_sizes(times.sizes_bytes[keep])
+    dropped = times.sizes_bytes[~keep]
+    notes = (f"left out, too few launches have it: {', '.join(map(str, dropped))} bytes",) if dropped.size else ()
+    return rest, keep, notes
+
+
+def fit_line(
+    times: LaunchTimes,
+    rng: np.random.Generator,
+    replicates_ns: Floats | None = None,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+) -> Line:
+    """Fits the line. replicates_ns: (L, S, R) of `cell_replicates` makes the bootstrap hierarchical.
+
+    Never raises for data that cannot carry a line: the refusals say what is missing.
+    """
+    rest, keep, notes = usable(times)
+    centre = rest.centre_ns()
+    why = _no_line(rest)
+    if why:
+        refused = {name: refusal(why, unit, level) for name, unit in UNITS.items()}
+        return _line(rest, centre, refused, float("nan"), why, notes)
+    if replicates_ns is not None:
+        replicates_ns = replicates_ns[np.isin(times.launches, rest.launches)][:, keep]
+    alpha, beta = (float(x) for x in weighted_line(rest.sizes_bytes, centre))
+    drawn = centres(rest.ns, launch_draws(rest.launches.size, resamples, rng), replicates_ns, rng)
+    parts = _estimates(alpha, beta, weighted_line(rest.sizes_bytes, drawn), rest.launches.size, level)
+    misfit = float(np.max(np.abs(alpha + beta * rest.sizes_bytes - centre) / centre))
+    return _line(rest, centre, parts, misfit, "", notes)
+
+
+def fit_cost(typical: LaunchTimes, floor: LaunchTimes, rng: np.random.Generator) -> Cost:
+    """Both models of one stack. Raises VaivenError ("different-kind") unless given medians and minima."""
+    if (typical.statistic, floor.statistic) != (Statistic.TYPICAL, Statistic.FLOOR):
+        raise VaivenError("a cost is made of medians and minima, in this order", code="different-kind")
+    if typical.direction is not floor.direction:
+        raise VaivenError("medians and minima of different directions", "convert one_way()", code="different-kind")
+    return Cost(fit_line(typical, rng), fit_line(floor, rng))
+
+
+def _no_line(times: LaunchTimes) -> str:
+    """Why these times carry no line, or ""."""
+    if times.launches.size < LAUNCHES_MIN:
+        return too_few(times.launches.size)
+    if times.sizes_bytes.size < SIZES_MIN:
+        return f"too few sizes: {times.sizes_bytes.size} of {SIZES_MIN}"
+    if not (np.nanmax(times.ns, axis=0) > np.nanmin(times.ns, axis=0)).any():
+        return "constant data: every launch gave the same times"
+    return ""
+
+
+def _estimates(
+    alpha: float, beta: float, drawn: tuple[Floats, Floats], launches: int, level: float
+) -> dict[str, Estimate]:
+    alphas, betas = drawn
+    a = _positive(interval(alphas, alpha, UNITS["alpha"], level, launches))
+    b = _positive(interval(betas, beta, UNITS["beta"], level, launches))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = interval(np.where(betas > 0, alphas / betas, np.nan), alpha / beta, UNITS["n_half"], level, launches)
+    if not b.known:
+        return {
+            "alpha": a,
+            "beta": b,
+            "r_inf": refusal(f"beta: {b.refused}", UNITS["r_inf"], level),
+            "n_half": refusal(f"beta: {b.refused}", UNITS["n_half"], level),
+        }
+    half = half if a.known else refusal(f"alpha: {a.refused}", UNITS["n_half"], level)
+    rate = b.inverse("byte/ns").scaled(1e9, UNITS["r_inf"])
+    return {"alpha": a, "beta": b, "r_inf": rate, "n_half": half}
+
+
+def _positive(found: Estimate) -> Estimate:
+    """A cost whose interval reaches zero is not a number to print."""
+    if found.low is not None and found.low <= 0:
+        return refusal(
+            f"interval [{found.low:.3g}, {found.high:.3g}] {found.unit} reaches zero", found.unit, found.level
+        )
+    return found
+
+
+def _line(
+    times: LaunchTimes,
+    centre: Floats,
+    parts: dict[str, Estimate],
+    misfit: float,
+    refused: str,
+    notes: tuple[str, ...],
+) -> Line:
+    return Line(
+        stack=times.stack,
+        near=times.near,
+        far=times.far,
+        direction=times.direction,
+        statistic=times.statistic,
+        launches=times.launches.size,
+        sizes_bytes=times.sizes_bytes,
+        centre_ns=centre,
+        misfit=misfit,
+        refused=refused,
+        notes=notes,
+        **parts,
+    )

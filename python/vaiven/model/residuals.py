@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How well a line fits: residuals, points off the line, runs of signs, and how well it predicts a size it never saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from vaiven.model.line import Line, weighted_line
+from vaiven.stats.arrays import Bools, Floats, Ints
+
+OFF_MAD = 5.0  # a point this many robust deviations off the line is off it
+OFF_LEAST = 0.01  # and no point is off it for less than this, relative
+QUANTUM = 1e-9  # relative: below it a residual is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What the line leaves over, by size.
+
+    relative: (S,) (t - line)/line of the robust line. off: (S,) which points are off it. left_out: (S,) the relative
+    error of predicting each size from the others, NaN where there are under 4. left_out_max: its largest size, None
+    when refused. runs: number of runs of equal sign in order of size; runs_p: how likely that few or fewer are if
+    the line were right (small: the curve bends), None when one sign is missing. refused: why there is nothing.
+    """
+
+    stack: str
+    sizes_bytes: Ints
+    relative: Floats
+    off: Bools
+    alpha_ns: float | None
+    beta_ns_per_byte: float | None
+    left_out: Floats
+    left_out_max: float | None
+    runs: int
+    runs_p: float | None
+    refused: str = ""
+
+    @property
+    def bends(self) -> bool:
+        """The signs of the residuals are not in random order: a straight line is not the whole story."""
+        return self.runs_p is not None and self.runs_p < 0.01
+
+
+def residuals(line: Line) -> Residuals:
+    """Of the points behind a fitted line. alpha_ns, beta_ns_per_byte are of the line through the points not off it."""
+    return of_points(line.stack, line.sizes_bytes, line.centre_ns)
+
+
+def of_points(stack: str, sizes_bytes: Ints, ns: Floats) -> Residuals:
+    """The same for any points; finite times above zero. Planted outliers do not bend the line they are found with."""
+    sizes = np.asarray(sizes_bytes)
+    if sizes.size < 4:
+        nothing = np.full(sizes.size, np.nan)
+        why = f"too few sizes: {sizes.size} of 4"
+        return Residuals(stack, sizes, nothing, np.zeros(sizes.size, bool), None, None, nothing, None, 0, None, why)
+    off, alpha, beta = _points_off(sizes, ns)
+    relative = ns / (alpha + beta * sizes) - 1
+    left_out = leave_one_out(sizes, ns)
+    kept = relative[~off]
+    runs, p = runs_test(kept[np.abs(kept) > QUANTUM] > 0)
+    return Residuals(
+        stack=stack,
+        sizes_bytes=sizes,
+        relative=relative,
+        off=off,
+        alpha_ns=alpha,
+        beta_ns_per_byte=beta,
+        left_out=left_out,
+        left_out_max=float(np.max(np.abs(left_out))),
+        runs=runs,
+        runs_p=p,
+    )
+
+
+def leave_one_out(sizes_bytes: Ints, ns: Floats) -> Floats:
+    """(S,) (predicted - t)/t of each size, from the relative least squares line of all the others."""
+    others = np.where(np.eye(ns.size, dtype=bool), np.nan, ns)
+    alpha, beta = weighted_line(sizes_bytes, others)
+    return (alpha + beta * sizes_bytes) / ns - 1
+
+
+def runs_test(positive: Bools) -> tuple[int, float | None]:
+    """(runs, P(that few or fewer)) of signs in random order, exact (Wald and Wolfowitz 1940)."""
+    n, ups = positive.size, int(positive.sum())
+    downs = n - ups
+    runs = int(1 + (positive[1:] != positive[:-1]).sum()) if n else 0
+    if not ups or not downs:
+        return runs, None
+    ways = sum(_ways(ups, downs, r) for r in range(2, runs + 1))
+    return runs, ways / comb(n, ups)
+
+
+def _ways(ups: int, downs: int, runs: int) -> int:
+    half = runs // 2
+    if runs % 2 == 0:
+        return 2 * comb(ups - 1, half - 1) * comb(downs - 1, half - 1)
+    return comb(ups - 1, half) * comb(downs - 1, half - 1) + comb(ups - 1, half - 1) * comb(downs - 1, half)
+
+
+def _points_off(sizes: Ints, ns: Floats) -> tuple[Bools, float, float]:
+    """(off, alpha, beta): from a line that half the points cannot bend, refitted to what is on it until that stays."""
+    alpha, beta = _median_line(sizes, ns)
+    off = np.zeros(ns.size, dtype=bool)
+    for _ in range(20):
+        relative = ns / np.maximum(alpha + beta * sizes, ns.min() * 1e-3) - 1
+        spread = 1.4826 * np.median(np.abs(relative - np.median(relative)))
+        now = np.abs(relative - np.median(relative)) > max(OFF_MAD * spread, OFF_LEAST)
+        if (~now).sum() < 3:
+            break
+        alpha, beta = (float(x) for x in weighted_line(sizes, np.where(now, np.nan, ns)))
+        if (now == off).all():
+            break
+        off = now
+    return off, alpha, beta
+
+
+def _median_line(sizes: Ints, ns: Floats) -> tuple[float, float]:
+    """(alpha, beta) of the line through two of the points that has the least median relative residual.
+
+    Least median of squares (Rousseeuw 1984), exact over all pairs: nearly half the points may be wrong.
+    """
+    first, second = np.triu_indices(sizes.size, 1)
+    beta = (ns[second] - ns[first]) / (sizes[second] - sizes[first])
+    alpha = ns[first] - beta * sizes[first]
+    miss = np.abs(alpha[:, None] + beta[:, None] * sizes - ns) / ns
+    best = int(np.argmin(np.median(miss, axis=1)))
+    return float(alpha[best]), float(beta[best])

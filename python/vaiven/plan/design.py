@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plan brought together with what there is: the hosts that answered and the stacks of this probe.
+
+The result says everything that a run does except its random order (plan.order) and its end (plan.stop).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vaiven.errors import VaivenError
+from vaiven.plan import stack as stacks
+from vaiven.plan import sweep
+from vaiven.plan.schema import Plan, Question
+from vaiven.plan.stack import Stack
+from vaiven.plan.sweep import Limits
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Available:
+    """A stack of this probe: what it carries, which questions it answers, the privilege it needs ("" for none).
+
+    two_writes: a message may be handed over in two pieces. alone: there is no far end to start.
+    """
+
+    limits: Limits
+    questions: tuple[str, ...]
+    needs: str = ""
+    two_writes: bool = True
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is asked of one stack, on every pair: one launch per pair and block. sizes_bytes ascend."""
+
+    stack: Stack
+    ask: Question
+    sizes_bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Design:
+    """pairs: (near, far) by name. sentinel: the course that is launched once in each block, on the first pair.
+
+    warnings: what the plan asked for and the design leaves out, in words.
+    """
+
+    pairs: tuple[Pair, ...]
+    courses: tuple[Course, ...]
+    sentinel: Course
+    seed: int
+    warnings: tuple[str, ...]
+
+    @property
+    def launches_per_block(self) -> int:
+        """Launches in one block, the sentinel's among them."""
+        return len(self.courses) * len(self.pairs) + 1
+
+
+def resolve(plan: Plan, hosts: Sequence[str], known: Mapping[str, Available], *, lab: bool) -> Design:
+    """The design of `plan` on these hosts with these stacks; lab: they share one clock.
+
+    Raises VaivenError: "unknown-stack", "unknown-host", "no-pair", "bad-question", "size-limit".
+    """
+    warnings: list[str] = []
+    sizes = sweep.expand(plan.sizes, plan.seed)
+    courses = [
+        course
+        for text in plan.stacks
+        for ask in plan.questions
+        if (course := _course(_known(text, known), ask, sizes, known, warnings))
+    ]
+    if not courses:
+        raise VaivenError("none of the stacks answers the questions", "see vaiven-probe stacks", code="bad-question")
+    if "oneway" in plan.questions and not lab:
+        raise VaivenError(
+            "oneway needs one clock for both hosts", "ask pingpong, or measure on a lab", code="bad-question"
+        )
+    return Design(pairs(plan, hosts), tuple(courses), _sentinel(plan, known), plan.seed, tuple(warnings))
+
+
+def pairs(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
+    """The (near, far) pairs of the plan among `hosts`. VaivenError: "unknown-host", "no-pair"."""
+    if isinstance(plan.pairs, tuple):
+        for name in itertools.chain(*plan.pairs):
+            if name not in hosts:
+                raise VaivenError(f"no host {name!r}", stacks.nearest(name, hosts), code="unknown-host")
+        found = tuple((near, far) for near, far in plan.pairs)
+    elif plan.pairs == "all":
+        found = tuple(itertools.combinations(hosts, 2))
+    else:
+        found = tuple((hosts[0], far) for far in hosts[1:])
+    if not found:
+        raise VaivenError("there is no pair of hosts to measure", "name at least two hosts", code="no-pair")
+    return found
+
+
+def to_facts(design: Design) -> dict[str, Any]:
+    """The design as plain values, for a run's manifest; `from_facts` is its inverse."""
+    return {
+        "pairs": [list(pair) for pair in design.pairs],
+        "courses": [_course_facts(course) for course in design.courses],
+        "sentinel": _course_facts(design.sentinel),
+        "seed": design.seed,
+        "warnings": list(design.warnings),
+    }
+
+
+def from_facts(facts: Mapping[str, Any]) -> Design:
+    """The design in a manifest. VaivenError ("bad-stack"), KeyError, TypeError or ValueError if it is none."""
+    return Design(
+        tuple((str(near), str(far)) for near, far in facts["pairs"]),
+        tuple(_course_from(course) for course in facts["courses"]),
+        _course_from(facts["sentinel"]),
+        int(facts["seed"]),
+        tuple(facts["warnings"]),
+    )
+
+
+def _course_facts(course: Course) -> dict[str, Any]:
+    return {"stack": course.stack.name, "ask": course.ask, "sizes_bytes": list(course.sizes_bytes)}
+
+
+def _course_from(facts: Mapping[str, Any]) -> Course:
+    return Course(stacks.parse(facts["stack"]), facts["ask"], tuple(map(int, facts["sizes_bytes"])))
+
+
+def comparisons(design: Design) -> int:
+    """How many (pair of stacks, size, pair of hosts) the design lets compare: for each question, sizes of both."""
+    several = itertools.combinations(design.courses, 2)
+    sizes = sum(len(set(a.sizes_bytes) & set(b.sizes_bytes)) for a, b in several if a.ask == b.ask)
+    return sizes * len(design.pairs)
+
+
+def without(design: Design, hosts: Sequence[str]) -> Design:
+    """The design without the pairs of these hosts. VaivenError ("no-pair") when none is left."""
+    left = tuple(pair for pair in design.pairs if not set(pair) & set(hosts))
+    if not left:
+        raise VaivenError("no pair of hosts is left", "see above which hosts do not answer", code="no-pair")
+    return Design(left, design.courses, design.sentinel, design.seed, design.warnings)
+
+
+def _known(text: str, known: Mapping[str, Available]) -> Stack:
+    stack = stacks.parse(text)
+    if stack.id not in known:
+        raise VaivenError(f"no stack {stack.id!r}", stacks.nearest(stack.id, known), code="unknown-stack")
+    if ("write", "split") in stack.options and not known[stack.id].two_writes:
+        raise VaivenError(
+            f"{stack.name}: two writes would be two messages", "write=one, or a tcp stack", code="bad-stack"
+        )
+    return stack
+
+
+def _course(
+    stack: Stack, ask: Question, sizes: sweep.Sizes, known: Mapping[str, Available], warnings: list[str]
+) -> Course | None:
+    has = known[stack.id]
+    if ask not in has.questions:
+        warnings.append(f"{stack.name} is not asked {ask}: it has no answer to that")
+        return None
+    if ask == "connect":
+        return Course(stack, ask, (0,))
+    inside, outside = sweep.fit(sizes, stack.name, has.limits)
+    if outside:
+        span = f"{has.limits.size_bytes_min} to {has.limits.size_bytes_max} bytes"
+        warnings.append(f"{stack.name} carries {span}; left out: {', '.join(map(str, outside))}")
+    return Course(stack, ask, inside)
+
+
+def _sentinel(plan: Plan, known: Mapping[str, Available]) -> Course:
+    stack = _known(plan.sentinel.stack, known)
+    size = plan.sentinel.size_bytes
+    sweep.fit(sweep.Sizes((size,), frozenset([size])), stack.name, known[stack.id].limits)
+    return Course(stack, "pingpong", (size,))

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plan: what to measure, as a TOML file, a checked value, and a JSON Schema. All from the classes below.
+
+`parse` and `load` give a Plan whose every field has its type and range and whose words (sizes, stacks) mean
+something, or raise VaivenError with the file and line, what is wrong and what would be right.
+Whether its hosts and stacks exist here is a question for plan.design.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from vaiven import tomlfile
+from vaiven.errors import VaivenError
+from vaiven.plan import stack as stacks
+from vaiven.plan import sweep
+from vaiven.stats.launches import LAUNCHES_MIN, launches_needed
+
+Question = Literal["pingpong", "connect", "oneway", "prtt"]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Where = Callable[..., str]
+
+# Launch counts at which a plan's stopping rule looks, unless it names its own.
+LOOKS = (6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+
+
+class Effort(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much is done in one cell."""
+
+    samples: Annotated[int, Meta(ge=1, le=1_000_000, description="timed exchanges wanted per cell")] = 1000
+    cell_ms: Annotated[int, Meta(ge=1, le=3_600_000, description="a cell takes no more samples after this")] = 100
+    timeout_ms: Annotated[int, Meta(ge=1, le=600_000, description="a message is lost after this")] = 1000
+    launch_s: Annotated[int, Meta(ge=1, le=86_400, description="a launch that takes longer is ended: failed")] = 120
+
+
+class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When enough launches were made: the median of every cell is known to within half_width, at that level.
+
+    Looking often inflates the error, so the rule looks only at `looks` (launches so far), each at 1 - (1 - level)/K
+    for K looks. After launches_max it ends anyway and says what was not achieved.
+    """
+
+    launches_min: Annotated[int, Meta(ge=1, le=100_000, description="launches of each stack at least")] = LAUNCHES_MIN
+    launches_max: Annotated[int, Meta(ge=1, le=100_000, description="launches of each stack at most")] = 24
+    half_width: Annotated[
+        float, Meta(gt=0, lt=1, description="relative half-width of the median's interval to stop at")
+    ] = 0.02
+    level: Annotated[float, Meta(gt=0, lt=1, description="confidence level of that interval")] = 0.95
+    looks: Annotated[
+        tuple[Annotated[int, Meta(ge=1)], ...], Meta(description="launch counts at which the rule looks")
+    ] = ()
+
+    @property
+    def schedule(self) -> tuple[int, ...]:
+        """The launch counts at which the rule looks, ascending; the last is launches_max."""
+        wanted = self.looks or LOOKS
+        return (*(look for look in sorted(set(wanted)) if self.launches_min <= look < self.launches_max),
+                self.launches_max)  # fmt: skip
+
+    @property
+    def level_per_look(self) -> float:
+        """The level of each look, so that all looks together keep `level`."""
+        return 1 - (1 - self.level) / len(self.schedule)
+
+    @property
+    def launches_needed(self) -> int:
+        """Launches of a size that let a look see it and a model use it."""
+        return max(LAUNCHES_MIN, launches_needed(self.level_per_look))
+
+
+class Sentinel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One launch of a fixed stack and size in every block, on the first pair: it watches for drift."""
+
+    stack: Annotated[Name, Meta(description="the stack that is always the same")] = "udp"
+    size_bytes: Annotated[int, Meta(ge=0, le=65_000, description="its one message size")] = 64
+
+
+class Refine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Lets the looks of the stopping rule add sizes to the launches that follow.
+
+    Where the cost changes its law, 8 sizes are spread around the place, and the knee counts as confirmed when it is
+    found there again; where the straight line between two sizes misses the one between them, they are halved.
+    """
+
+    tolerance: Annotated[
+        float, Meta(gt=0, lt=1, description="relative miss of a size, predicted by its neighbours, that is let pass")
+    ] = 0.02
+    sizes_max: Annotated[int, Meta(ge=1, le=500, description="sizes added to one stack between two hosts at most")] = 24
+
+
+class Compare(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the plan is for, if it is to tell its stacks apart: a plan that cannot is refused before it is measured."""
+
+    alpha: Annotated[
+        float, Meta(gt=0, lt=1, description="level at which one lone difference among all comparisons must show")
+    ] = 0.01
+
+
+class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The wire between the hosts, where no lab says it: what the wire's own share is computed from."""
+
+    rate_bps: Annotated[int, Meta(ge=1_000, le=10**12, description="bits per second of one link")]
+    hops: Annotated[int, Meta(ge=1, le=16, description="links in a row: 1 for a cable or a hub, 2 for a switch")] = 2
+    mtu_bytes: Annotated[int, Meta(ge=68, le=65_535, description="the largest IP packet of one frame")] = 1500
+
+
+class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to measure. Everything has a default but where: `lab` or `hosts`, here or on the command line."""
+
+    title: Annotated[str, Meta(max_length=200, description="one line, for the report")] = ""
+    lab: Annotated[str, Meta(max_length=4096, description="a ready lab's name, or a lab file")] = ""
+    hosts: Annotated[tuple[Name, ...], Meta(description="over ssh; with a lab, which of its hosts, in what order")] = ()
+    stacks: Annotated[
+        tuple[Name, ...], Meta(min_length=1, description="ways to travel, with options: tcp[write=split]")
+    ] = ("icmp", "eth", "udp", "tcp", "tcp-nagle")
+    questions: Annotated[tuple[Question, ...], Meta(min_length=1, description="what is asked of each stack")] = (
+        "pingpong",
+    )
+    sizes: Annotated[
+        tuple[int | str, ...], Meta(min_length=1, description="bytes, or size words: decades, linear:0..100/4")
+    ] = ("decades:8..10^6", "frames:1500")
+    pairs: Annotated[
+        Literal["first-to-each", "all"] | tuple[tuple[Name, Name], ...],
+        Meta(description="which hosts measure with which: a word, or a list of [near, far]"),
+    ] = "first-to-each"
+    seed: Annotated[int, Meta(ge=0, le=10**18, description="of the random order and sizes")] = 1
+    effort: Effort = Effort()
+    stop: Stop = Stop()
+    sentinel: Sentinel = Sentinel()
+    compare: Compare | None = None
+    refine: Refine | None = None
+    link: Link | None = None
+
+
+def load(path: Path) -> tuple[Plan, str]:
+    """(the plan in that file, its text). Raises VaivenError ("no-file", "bad-toml", "bad-value") with file and line."""
+    document = tomlfile.load(path, Plan)
+    return check(document.value, document.where), document.text
+
+
+def parse(text: str, name: str = "plan") -> Plan:
+    """The plan in that text, called `name` in messages. Raises VaivenError as `load` does."""
+    document = tomlfile.Document(text, name, Plan)
+    return check(document.value, document.where)
+
+
+def check(plan: Plan, where: Where = lambda *_place: "") -> Plan:
+    """The same plan, when its words mean something and its design can reach its own level.
+
+    where: says "file:line" of a place in the plan. Raises VaivenError.
+    """
+    for index, text in enumerate(plan.stacks):
+        with _at(where("stacks", index)):
+            stacks.parse(text)
+    for index, word in enumerate(plan.sizes):
+        with _at(where("sizes", index)):
+            sweep.expand([word], plan.seed)
+    with _at(where("stacks")):
+        _once("stack", [stacks.parse(text).name for text in plan.stacks])
+    with _at(where("hosts")):
+        _once("host", plan.hosts)
+    with _at(where("sentinel", "stack")):
+        stacks.parse(plan.sentinel.stack)
+    with _at(where("stop")):
+        _reachable(plan.stop)
+    if plan.refine:
+        with _at(where("refine")):
+            _refinable(plan.stop)
+    return plan
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a plan file."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Plan)}
+
+
+@contextlib.contextmanager
+def _at(where: str) -> Iterator[None]:
+    """Inside it, a VaivenError that knows no place gets this one."""
+    try:
+        yield
+    except VaivenError as error:
+        error.where = error.where or where
+        raise
+
+
+def _once(kind: str, names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise VaivenError(f"the {kind} {twice[0]} stands there twice", f"name each {kind} once")
+
+
+def _reachable(stop: Stop) -> None:
+    if stop.launches_min > stop.launches_max:
+        raise VaivenError(
+            f"launches_min is {stop.launches_min} and launches_max {stop.launches_max}", "min must not be above max"
+        )
+    needed = launches_needed(stop.level_per_look)
+    if stop.launches_max < needed:
+        raise VaivenError(
+            f"{stop.launches_max} launches can never give an interval at level {stop.level} "
+            f"(number of looks {len(stop.schedule)}, each at {stop.level_per_look:.4g})",
+            f"launches_max = {needed} or more, or a lower level",
+        )
+
+
+def _refinable(stop: Stop) -> None:
+    least = stop.schedule[0] + stop.launches_needed
+    if stop.launches_max < least:
+        raise VaivenError(
+            f"sizes that the look after {stop.schedule[0]} launches adds would get too few of {stop.launches_max}",
+            f"launches_max = {least} or more, an earlier look, or no [refine]",
+        )

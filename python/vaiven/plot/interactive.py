@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Curves -> plotly figures, as plain dicts that a page can carry as JSON.
+
+A colour is {"light": CSS, "dark": CSS}: the page, or `themed`, picks one. A trace says what it shows in meta.role
+("typical", "floor", "wire", ...), so that a page can switch roles on and off; customdata is (where, what) in words for
+each point. Names are escaped here, because plotly reads a little HTML in every text. On a logarithmic axis a size of 0
+stands at ZERO_PLACE.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals
+from vaiven.plot.palette import WIRE, Look, looks
+from vaiven.plot.units import (
+    bits_text,
+    digits,
+    percent_text,
+    rate_interval_text,
+    rate_text,
+    size_text,
+    size_ticks,
+    tick_text,
+    time_interval_text,
+    time_text,
+    time_ticks,
+)
+
+Figure = dict[str, Any]
+
+ZERO_PLACE = 0.4  # left of 1 byte, and rounds to 0 where a hover label prints it
+
+_INK = {"light": "#1d2733", "dark": "#e4e9ee"}
+_QUIET = {"light": "#5b6470", "dark": "#a3adb9"}
+_GRID = {"light": "#e3e7ec", "dark": "#2c3540"}
+_PAPER = {"light": "#ffffff", "dark": "#171d24"}
+_SIZE_TITLE = "message size (payload)"
+_FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
+
+
+def time_figure(curves: Sequence[Curve]) -> Figure:
+    """Time of a message against its size, both axes logarithmic: the papers' first format."""
+    traces = [_wire_trace(curves, lambda size, ns: ns, lambda size, ns: time_text(ns))]
+    for curve, look in _with_looks(curves):
+        ups = [high - value for value, high in zip(curve.typical_ns, curve.high_ns, strict=True)]
+        downs = [value - low for value, low in zip(curve.typical_ns, curve.low_ns, strict=True)]
+        texts = [
+            time_interval_text(*numbers) for numbers in zip(curve.typical_ns, curve.low_ns, curve.high_ns, strict=True)
+        ]
+        floors = [time_text(ns) for ns in curve.floor_ns]
+        texts = [f"{text}, floor {floor}" for text, floor in zip(texts, floors, strict=True)]
+        traces.append(_line(curve, look, curve.typical_ns, texts, ups, downs))
+        traces.append(_floor_line(curve, look, curve.floor_ns, floors))
+    shown = [y for trace in traces for y in trace["y"]]
+    axis = _time_axis(shown)
+    return _figure(traces, xaxis=_size_axis(curves), yaxis=axis)
+
+
+def ratio_figure(curves: Sequence[Curve]) -> Figure:
+    """Time over the time that the wire alone would take, by size; sizes without a wire time are left out."""
+    traces = []
+    for curve, look in _with_looks(curves):
+        kept = [index for index, ns in enumerate(curve.wire_ns) if ns]
+        part = Residuals(curve.name, tuple(curve.sizes_bytes[index] for index in kept), ())
+        ratios = [curve.typical_ns[index] / (curve.wire_ns[index] or math.nan) for index in kept]
+        texts = [f"{digits(ratio)} times the wire" for ratio in ratios]
+        traces.append(_line(part, look, ratios, texts, None, None))
+    ratios = [y for trace in traces for y in trace["y"]]
+    ticks = [
+        tick for tick in (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if tick <= max(ratios, default=1) * 1.2
+    ]
+    marks = {"tickvals": ticks, "ticktext": [f"{tick:g} ×" for tick in ticks]}
+    span = [math.log10(min([0.97, *ratios]) * 0.99), math.log10(max([1.2, *ratios]) * 1.08)]
+    axis = _axis("time over the wire's own", type="log", range=span, **marks)
+    return _figure(traces, xaxis=_size_axis(curves), yaxis=axis)
+
+
+def rate_figure(curves: Sequence[Curve], line_bytes_per_s: float | None) -> Figure:
+    """Rate n/t against size, sizes logarithmic: the papers' second format. MB = 10^6 bytes."""
+    traces = [_wire_trace(curves, _rate, lambda size, ns: rate_text(_rate(size, ns)))]
+    for curve, look in _with_looks(curves):
+        rates = _rates(curve, curve.typical_ns)
+        lows, highs = _rates(curve, curve.high_ns), _rates(curve, curve.low_ns)
+        texts = [rate_interval_text(*numbers) for numbers in zip(rates, lows, highs, strict=True)]
+        ups = [(high - rate) / 1e6 for rate, high in zip(rates, highs, strict=True)]
+        downs = [(rate - low) / 1e6 for rate, low in zip(rates, lows, strict=True)]
+        floors = _rates(curve, curve.floor_ns)
+        traces.append(_line(curve, look, [rate / 1e6 for rate in rates], texts, ups, downs))
+        traces.append(_floor_line(curve, look, [rate / 1e6 for rate in floors], [rate_text(rate) for rate in floors]))
+    layout: Figure = {"yaxis": _axis("rate, MB/s (MB = 10⁶ bytes)", rangemode="tozero")}
+    if line_bytes_per_s:
+        layout |= _line_rate(line_bytes_per_s)
+    return _figure(traces, xaxis=_size_axis(curves), **layout)
+
+
+def residual_figure(residuals: Sequence[Residuals]) -> Figure:
+    """How far each size lies off its stack's straight line, in per cent of the line."""
+    traces = []
+    for one, look in _with_looks(residuals):
+        texts = [f"{percent_text(value)} off the line" for value in one.relative]
+        traces.append(_line(one, look, [100 * value for value in one.relative], texts, None, None))
+    axis = _axis("off the line, %", zeroline=True, zerolinecolor=_QUIET, ticksuffix=" %")
+    return _figure(traces, xaxis=_size_axis(residuals), yaxis=axis)
+
+
+def distribution_figure(distributions: Sequence[Distribution]) -> Figure:
+    """The share of messages that took at most so long, for several stacks at one size."""
+    traces = []
+    for one, look in _with_looks(distributions):
+        steps = max(1, len(one.quantiles_ns) - 1)
+        shares = [100 * index / steps for index in range(len(one.quantiles_ns))]
+        where = [f"{share:.0f} %" for share in shares]
+        texts = [f"{text} within {time_text(ns)}" for text, ns in zip(where, one.quantiles_ns, strict=True)]
+        trace = _trace(one.name, "typical", look, one.quantiles_ns, shares, where, texts, mode="lines")
+        traces.append(trace | {"line": _stroke(look, 2)})
+    axis = _time_axis([x for trace in traces for x in trace["x"]])
+    share_axis = _axis("messages done, %", range=[0, 101], ticksuffix=" %")
+    return _figure(traces, xaxis=axis, yaxis=share_axis, hovermode="closest")
+
+
+def ladder_figure(sizes_bytes: Sequence[int], layers: Sequence[Layer]) -> Figure:
+    """What each layer adds, as a share of the whole time, one bar per size; whiskers are the layers' intervals."""
+    wholes = [sum(layer.added_ns[index] for layer in layers) for index in range(len(sizes_bytes))]
+    chosen = looks(layer.name for layer in layers)
+    traces = []
+    for layer in layers:
+        look = WIRE if layer.name == "wire" else chosen[layer.name]
+        texts = [time_text(ns) for ns in layer.added_ns]
+        hovers = [
+            time_interval_text(*numbers) for numbers in zip(layer.added_ns, layer.low_ns, layer.high_ns, strict=True)
+        ]
+        shares = [100 * ns / whole for ns, whole in zip(layer.added_ns, wholes, strict=True)]
+        ups = [100 * (high - ns) / whole for high, ns, whole in zip(layer.high_ns, layer.added_ns, wholes, strict=True)]
+        downs = [100 * (ns - low) / whole for low, ns, whole in zip(layer.low_ns, layer.added_ns, wholes, strict=True)]
+        sizes = [size_text(size) for size in sizes_bytes]
+        trace = _trace(layer.name, "layer", look, sizes, shares, sizes, hovers, type="bar")
+        trace |= {
+            "text": texts,
+            "marker": {"color": _colour(look), "line": {"width": 1, "color": _PAPER}},
+            "textposition": "inside",
+            "insidetextanchor": "middle",
+            "textangle": 0,
+            "insidetextfont": {"color": {"light": "#ffffff", "dark": "#10151a"}},
+            "error_y": _whiskers(look, ups, downs) | {"color": _INK, "thickness": 1.2},
+        }
+        traces.append(trace)
+    return _figure(
+        traces,
+        xaxis=_axis("message size", type="category", showgrid=False),
+        yaxis=_axis("share of the whole time, %", ticksuffix=" %"),
+        barmode="relative",
+        bargap=0.25,
+        uniformtext={"minsize": 10, "mode": "hide"},
+    )
+
+
+def host_figure(host_map: HostMap) -> Figure:
+    """A number for every pair of hosts, as a map with the numbers written in it."""
+    many = max(len(host_map.rows), len(host_map.columns)) > 16
+    trace = {
+        "type": "heatmap",
+        "x": _names(host_map.columns),
+        "y": _names(host_map.rows),
+        "z": [list(row) for row in host_map.values],
+        "text": [list(row) for row in host_map.texts],
+        "texttemplate": "" if many else "%{text}",
+        "hovertemplate": "%{y} → %{x}: %{text}<extra></extra>",
+        "colorscale": "Cividis",
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+        "meta": {"role": "map"},
+    }
+    return _figure(
+        [trace],
+        xaxis=_axis("far host", type="category", showgrid=False),
+        yaxis=_axis("near host", type="category", showgrid=False, autorange="reversed"),
+        hovermode="closest",
+    )
+
+
+def themed(value: Any, theme: str) -> Any:
+    """`value` with every colour resolved for "light" or "dark"; the page does the same in the browser."""
+    if isinstance(value, dict):
+        if value.keys() == {"light", "dark"}:
+            return value[theme]
+        return {key: themed(item, theme) for key, item in value.items()}
+    return [themed(item, theme) for item in value] if isinstance(value, list) else value
+
+
+def _with_looks(curves: Sequence[Any]) -> Iterable[tuple[Any, Look]]:
+    chosen = looks(curve.name for curve in curves)
+    return ((curve, chosen[curve.name]) for curve in curves)
+
+
+def _colour(look: Look) -> dict[str, str]:
+    return {"light": look.light, "dark": look.dark}
+
+
+def _plain(name: str) -> str:
+    """A name that plotly shows as it is: not as markup, not as mathematics."""
+    return html.escape(name, quote=False).replace("$", "&#36;")
+
+
+def _names(names: Iterable[str]) -> list[str]:
+    return [_plain(name) for name in names]
+
+
+def _stroke(look: Look, width: float) -> Figure:
+    return {"color": _colour(look), "dash": look.dash, "width": width}
+
+
+def _places(sizes_bytes: Sequence[int]) -> list[float]:
+    """Where sizes stand on a logarithmic axis; 0 has no place of its own there."""
+    return [float(size) if size > 0 else ZERO_PLACE for size in sizes_bytes]
+
+
+def _trace(
+    name: str,
+    role: str,
+    look: Look,
+    x: Sequence[float | str],
+    y: Sequence[float],
+    where: Sequence[str],
+    texts: Sequence[str],
+    **more: Any,
+) -> Figure:
+    label = _plain(name)
+    return {
+        "type": "scatter",
+        "name": label,
+        "x": _tidy(x),
+        "y": _tidy(y),
+        "customdata": [list(pair) for pair in zip(where, texts, strict=True)],
+        "hovertemplate": f"<b>{label}</b> %{{customdata[1]}}<extra></extra>",
+        "meta": {"role": role},
+        **more,
+    }
+
+
+def _tidy(numbers: Sequence[Any]) -> list[Any]:
+    """Six digits are more than a screen shows, and half the bytes; what is not finite is a gap."""
+    kept = (x if isinstance(x, str) else float(f"{x:.6g}") if math.isfinite(x) else None for x in numbers)
+    return [int(x) if isinstance(x, float) and x.is_integer() else x for x in kept]
+
+
+def _whiskers(look: Look, ups: Sequence[float], downs: Sequence[float]) -> Figure:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [up or 0 for up in _tidy(ups)],
+        "arrayminus": [down or 0 for down in _tidy(downs)],
+        "thickness": 1.5,
+        "width": 3,
+        "color": _colour(look),
+    }
+
+
+def _line(
+    curve: Curve | Residuals,
+    look: Look,
+    values: Sequence[float],
+    texts: Sequence[str],
+    ups: Sequence[float] | None,
+    downs: Sequence[float] | None,
+) -> Figure:
+    trace = _trace(curve.name, "typical", look, _places(curve.sizes_bytes), values, _sizes(curve), texts)
+    trace |= {"mode": "lines+markers", "legendgroup": trace["name"], "line": _stroke(look, 2)}
+    trace["marker"] = {"color": _colour(look), "symbol": look.marker, "size": 7}
+    if ups is not None and downs is not None:
+        trace["error_y"] = _whiskers(look, ups, downs)
+    return trace
+
+
+def _floor_line(curve: Curve, look: Look, values: Sequence[float], texts: Sequence[str]) -> Figure:
+    trace = _trace(f"{curve.name} floor", "floor", look, _places(curve.sizes_bytes), values, _sizes(curve), texts)
+    trace |= {"mode": "lines", "legendgroup": _plain(curve.name), "showlegend": False}
+    trace |= {"hoverinfo": "skip", "hovertemplate": None}
+    return trace | {"line": _stroke(look, 1) | {"dash": "dot"}, "opacity": 0.75}
+
+
+def _sizes(curve: Curve | Residuals) -> list[str]:
+    return [size_text(size) for size in curve.sizes_bytes]
+
+
+def _wire_trace(curves: Sequence[Curve], value: Any, text: Any) -> Figure:
+    """The leanest stack's wire time at each size; an empty trace without a known link."""
+    best: dict[int, float] = {}
+    for curve in curves:
+        for size, ns in zip(curve.sizes_bytes, curve.wire_ns, strict=True):
+            if ns is not None:
+                best[size] = min(ns, best.get(size, ns))
+    sizes = sorted(best)
+    values = [value(size, best[size]) for size in sizes]
+    if value is _rate:
+        values = [rate / 1e6 for rate in values]
+    where, texts = [size_text(size) for size in sizes], [text(size, best[size]) for size in sizes]
+    trace = _trace("the wire alone", "wire", WIRE, _places(sizes), values, where, texts, mode="lines")
+    return trace | {"line": _stroke(WIRE, 2), "visible": bool(sizes)}
+
+
+def _rate(size_bytes: float, ns: float) -> float:
+    return size_bytes / ns * 1e9 if ns > 0 else math.nan
+
+
+def _rates(curve: Curve, times_ns: Sequence[float]) -> list[float]:
+    return [_rate(size, ns) for size, ns in zip(curve.sizes_bytes, times_ns, strict=True)]
+
+
+def _line_rate(line_bytes_per_s: float) -> Figure:
+    line = {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": line_bytes_per_s / 1e6,
+        "y1": line_bytes_per_s / 1e6,
+        "line": {"color": _QUIET, "width": 1},
+    }
+    note = {
+        "xref": "paper",
+        "x": 0.01,
+        "y": line_bytes_per_s / 1e6,
+        "yanchor": "bottom",
+        "showarrow": False,
+        "text": f"the link: {bits_text(line_bytes_per_s)} = {rate_text(line_bytes_per_s)}",
+        "font": {"color": _QUIET, "size": 12},
+    }
+    return {"shapes": [line], "annotations": [note]}
+
+
+def _axis(title: str, **more: Any) -> Figure:
+    return {
+        "title": {"text": title, "standoff": 8},
+        "gridcolor": _GRID,
+        "linecolor": _GRID,
+        "zeroline": False,
+        "automargin": True,
+        **more,
+    }
+
+
+def _time_axis(values: Iterable[float | None]) -> Figure:
+    title = "time, one way"
+    positive = [value for value in values if value is not None and value > 0]
+    if not positive:
+        return _axis(title, type="log")
+    low, high = min(positive), max(positive)
+    margin = 0.04 * math.log10(max(high / low, 1.3))
+    ticks = time_ticks(low, max(high, 1.001 * low))
+    more = {"tickvals": ticks, "ticktext": [tick_text(tick) for tick in ticks]}
+    return _axis(title, type="log", range=[math.log10(low) - margin, math.log10(high) + margin], **more)
+
+
+def _size_axis(curves: Sequence[Curve | Residuals]) -> Figure:
+    sizes = sorted({size for curve in curves for size in curve.sizes_bytes})
+    if not sizes:
+        return _axis(_SIZE_TITLE, type="log")
+    places = _places(sizes)
+    ticks: list[float] = [tick for tick in size_ticks(sizes) if tick <= places[-1] * 1.3]
+    texts = [size_text(tick) for tick in ticks]
+    if sizes[0] == 0:
+        ticks, texts = [places[0], *ticks], ["0", *texts]
+    margin = 0.03 * math.log10(max(places[-1] / places[0], 2))
+    span = [math.log10(places[0]) - margin, math.log10(places[-1]) + margin]
+    marks = {"tickvals": ticks, "ticktext": texts, "tickangle": 0}
+    return _axis(_SIZE_TITLE, type="log", range=span, unifiedhovertitle={"text": "%{x:,.0f} B"}, **marks)
+
+
+def _figure(traces: list[Figure], **layout: Any) -> Figure:
+    base = {
+        "font": {"family": _FONT, "size": 13, "color": _INK},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "margin": {"l": 64, "r": 16, "t": 40, "b": 56},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        "hovermode": "x unified",
+        "hoverlabel": {"bgcolor": _PAPER, "bordercolor": _QUIET, "font": {"color": _INK, "size": 13}},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": _QUIET, "activecolor": _INK},
+        "dragmode": False,
+        "showlegend": True,
+    }
+    return {"data": traces, "layout": base | layout}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a stack looks: the same colour, dash and marker on every figure of every page.
+
+Colours descend from Okabe and Ito's set, which people with the common colour deficiencies tell apart, darkened or
+lightened to stand out from a white and from a dark page. Dash and marker repeat what the colour says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """light, dark: CSS colours for a light and a dark page. dash, marker: as plotly and matplotlib name them."""
+
+    light: str
+    dark: str
+    dash: str
+    marker: str
+    mpl_dash: str | tuple[int, tuple[int, ...]]
+    mpl_marker: str
+
+
+WIRE = Look("#5b6470", "#a3adb9", "dash", "line-ew", (0, (5, 3)), "")
+
+_LOOKS = (
+    Look("#0067a5", "#5cb8f2", "solid", "circle", "solid", "o"),
+    Look("#c04a00", "#ff9a5c", "solid", "square", "solid", "s"),
+    Look("#007f5f", "#35cfa2", "dashdot", "diamond", "dashdot", "D"),
+    Look("#97407a", "#eba0cf", "dot", "triangle-up", "dotted", "^"),
+    Look("#8a6a00", "#f0c23c", "longdash", "cross", (0, (8, 2)), "P"),
+    Look("#4b4bb5", "#aeb0ff", "longdashdot", "x", (0, (8, 2, 2, 2)), "X"),
+    Look("#6b3d1e", "#d9a47c", "dash", "star", "dashed", "*"),
+    Look("#2f5d62", "#8cd3da", "dashdot", "hexagon", "dashdot", "h"),
+)
+_FIXED = {"tcp": 0, "udp": 1, "eth": 2, "icmp": 3, "tcp-nagle": 4, "null": 5}
+
+
+def looks(stacks: Iterable[str]) -> dict[str, Look]:
+    """A look for each stack: the well-known ones always have theirs, the others take what is left, in order."""
+    names = list(dict.fromkeys(stacks))
+    chosen = {name: _FIXED[name] for name in names if name in _FIXED}
+    for name in names:
+        if name not in chosen:
+            free = [slot for slot in range(len(_LOOKS)) if slot not in chosen.values()]
+            chosen[name] = free[0] if free else len(chosen) % len(_LOOKS)
+    return {name: _LOOKS[chosen[name]] for name in names}

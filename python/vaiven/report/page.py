@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Findings -> one HTML document that needs nothing else: no network, no other file.
+
+Everything that came from a plan, a host or a run passes through jinja2's escaping, or stands as JSON in a data block
+whose `<`, `>` and `&` are written as escapes. The document's own policy forbids every request and every script but
+the two inside it, named by their digests.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import plotly.offline
+from markupsafe import Markup
+
+from vaiven import __version__
+from vaiven.model.ladder import Ladder
+from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals
+from vaiven.plot.interactive import (
+    Figure,
+    distribution_figure,
+    host_figure,
+    ladder_figure,
+    rate_figure,
+    ratio_figure,
+    residual_figure,
+    time_figure,
+)
+from vaiven.plot.paper import rate_svg, time_svg
+from vaiven.plot.units import bits_text, count_text, duration_text, rate_text, size_text, time_text
+from vaiven.report.findings import Findings, Sentinel, StackCost
+from vaiven.report.tables import (
+    Column,
+    Table,
+    cost_table,
+    curve_table,
+    distribution_table,
+    host_table,
+    knee_table,
+    ladder_table,
+    measured_table,
+    off_line,
+    papers_table,
+    ratio_table,
+    residual_table,
+    size_table,
+)
+from vaiven.report.verdicts import crossover_table, headline, matrix_table, verdict_table
+from vaiven.report.words import answer, middle
+
+PAIRS_SHOWN_MAX = 8  # curves of more pairs would make a page that no mail carries; the cost table has them all
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the pictures that a figure can show, with the table that says the same."""
+
+    label: str
+    figure: Figure
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """A figure on the page. id: unique. says: its text alternative. choose: what the choices differ in, "" if one.
+
+    roles: (role, label) of the traces that a reader can switch off.
+    """
+
+    id: str
+    title: str
+    says: str
+    choices: tuple[Choice, ...]
+    choose: str = ""
+    roles: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """Who is faster between two hosts. says: one sentence for each two stacks. crossovers: without rows if there are
+    none. details: everything behind the verdicts, a table for each two stacks."""
+
+    says: tuple[str, ...]
+    matrix: Table
+    crossovers: Table
+    details: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairSection:
+    """All figures between two hosts. knees: where straight lines break, without rows if they do not. verdicts: None
+    where there is only one stack."""
+
+    id: str
+    title: str
+    widgets: tuple[Widget, ...]
+    verdicts: Verdicts | None
+    knees: Table
+    tables: tuple[Table, ...]
+
+
+def page(findings: Findings) -> str:
+    """The whole document as text; about 5 MB, nearly all of it the plotting library."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["tied"] = tied
+    scripts = (_plotly(), (_TEMPLATES / "page.js").read_text())
+    sections = pair_sections(findings)
+    maps = _host_widget(findings)
+    return environment.get_template("page.html").render(
+        findings=findings,
+        answer=answer(findings),
+        cost_table=cost_table(_by_middle(findings)),
+        measured_table=measured_table(_by_middle(findings)),
+        papers_table=papers_table(_by_middle(findings)),
+        sections=sections,
+        map_widget=maps,
+        host_table=host_table(findings.hosts),
+        facts=run_facts(findings),
+        hidden_pairs=len(findings.pairs) - len(sections),
+        css=Markup((_TEMPLATES / "page.css").read_text()),
+        scripts=[Markup(script) for script in scripts],
+        digests=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
+        data=Markup(script_json(_widget_data(sections, maps))),
+        version=__version__,
+    )
+
+
+def pictures(findings: Findings) -> dict[str, str]:
+    """File name -> SVG document: the papers' two formats for each pair of hosts that the page shows."""
+    found = {}
+    line = _line_bytes_per_s(findings)
+    for number, pair in enumerate(shown_pairs(findings), start=1):
+        title = f"{pair[0]} to {pair[1]}"
+        drawn = curves(findings.of_pair(pair))
+        found[f"time-{number}.svg"] = time_svg(title, drawn)
+        found[f"rate-{number}.svg"] = rate_svg(title, drawn, line)
+    return found
+
+
+def pair_sections(findings: Findings) -> tuple[PairSection, ...]:
+    """The pair of the answer first, then the others up to PAIRS_SHOWN_MAX."""
+    return tuple(
+        _pair_section(f"p{number}", findings, pair) for number, pair in enumerate(shown_pairs(findings), start=1)
+    )
+
+
+def shown_pairs(findings: Findings) -> list[tuple[str, str]]:
+    """The pairs that have a section on the page, that of the answer first."""
+    if not any(cost.points for cost in findings.costs):
+        return []
+    first = middle(findings).pair
+    return [first, *(pair for pair in findings.pairs if pair != first)][:PAIRS_SHOWN_MAX]
+
+
+def run_facts(findings: Findings) -> tuple[tuple[str, str], ...]:
+    """(what, value) of the run, for the part "how to repeat this"."""
+    run = findings.run
+    lasted = duration_text(run.lasted_s) if run.lasted_s is not None else "not known"
+    link = bits_text(run.rate_bits_per_s / 8) if run.rate_bits_per_s else "rate not known"
+    return (
+        ("run", run.id),
+        ("started", run.started),
+        ("lasted", lasted if run.finished else f"{lasted}; it did not finish, this is what it had"),
+        ("launches", f"{run.launches}, with {count_text(run.samples)} timed exchanges"),
+        ("seed of every random order", str(run.seed)),
+        *((("sentinel", sentinel_text(findings.sentinel)),) if findings.sentinel else ()),
+        ("link", ", ".join(filter(None, (link, run.fabric)))),
+        *(() if run.mtu_bytes is None else (("MTU", f"{run.mtu_bytes} B"),)),
+        *(() if run.hops is None else (("links on the path", str(run.hops)),)),
+        *run.versions,
+    )
+
+
+def sentinel_text(sentinel: Sentinel) -> str:
+    """What the cell that every block holds says of the network while it was measured."""
+    change = sentinel.drift.change
+    span = ""
+    if change.low is not None and change.high is not None and not sentinel.drift.drifting:
+        span = f"; from the first block to the last {change.low - 1:+.1%} to {change.high - 1:+.1%}"
+    return f"{sentinel.cell}, in {sentinel.drift.blocks} blocks: {sentinel.drift.text}{span}"
+
+
+def curves(costs: Sequence[StackCost]) -> tuple[Curve, ...]:
+    """What the time and rate figures are drawn from."""
+    return tuple(
+        Curve(
+            name=cost.stack,
+            sizes_bytes=tuple(point.size_bytes for point in cost.points),
+            typical_ns=tuple(point.typical_ns for point in cost.points),
+            low_ns=tuple(_or_nan(point.typical.low) for point in cost.points),
+            high_ns=tuple(_or_nan(point.typical.high) for point in cost.points),
+            floor_ns=tuple(point.floor_ns for point in cost.points),
+            wire_ns=tuple(point.wire_ns for point in cost.points),
+        )
+        for cost in costs
+        if cost.points
+    )
+
+
+def tied(text: str) -> str:
+    """The same words, with every number held to its unit at the end of a line."""
+    return re.sub(r"(?<=[\d\]]) (?=%|[kKMG]?i?[Bb]\b|[nµm]?s\b)", "\u00a0", text)
+
+
+def script_json(value: Any) -> str:
+    """JSON that can stand inside <script>: no `<`, `>`, `&`, and no line separators that JavaScript minds."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for bad in "<>&\u2028\u2029":
+        text = text.replace(bad, f"\\u{ord(bad):04x}")
+    return text
+
+
+def _by_middle(findings: Findings) -> tuple[StackCost, ...]:
+    order = {pair: number for number, pair in enumerate(shown_pairs(findings))}
+    return tuple(sorted(findings.costs, key=lambda cost: order.get(cost.pair, len(order))))
+
+
+def _pair_section(name: str, findings: Findings, pair: tuple[str, str]) -> PairSection:
+    costs = tuple(cost for cost in findings.of_pair(pair) if cost.points)
+    ladder = findings.ladder(pair)
+    makers: tuple[Callable[[], Widget | None], ...] = (
+        lambda: _time_widget(name, costs),
+        lambda: _rate_widget(name, costs, _line_bytes_per_s(findings)),
+        lambda: _ladder_widget(name, ladder),
+        lambda: _distribution_widget(name, costs),
+        lambda: _residual_widget(name, costs),
+    )
+    widgets = tuple(widget for maker in makers if (widget := maker()))
+    title, sizes = f"From {pair[0]} to {pair[1]}", tuple(map(size_table, costs))
+    return PairSection(name, title, widgets, _verdicts(findings, pair), knee_table(costs), sizes)
+
+
+def _verdicts(findings: Findings, pair: tuple[str, str]) -> Verdicts | None:
+    comparison = findings.comparison
+    versus = comparison.of_pair(pair) if comparison else ()
+    if comparison is None or not versus:
+        return None
+    details = tuple(map(verdict_table, versus))
+    return Verdicts(tuple(map(headline, versus)), matrix_table(comparison, pair), crossover_table(versus), details)
+
+
+_SWITCHES = (("floor", "floor (smallest time, thin dots)"), ("wire", "the wire alone"))
+
+
+def _time_widget(name: str, costs: Sequence[StackCost]) -> Widget:
+    drawn = curves(costs)
+    choices = [Choice("time", time_figure(drawn), curve_table(costs, rates=False))]
+    if any(ns for curve in drawn for ns in curve.wire_ns):
+        choices.append(Choice("times the wire", ratio_figure(drawn), ratio_table(costs)))
+    says = "Time of a message, one way, against its size, one line per stack; both axes are logarithmic."
+    choose = "show" if len(choices) > 1 else ""
+    return Widget(f"{name}-time", "How long a message takes", says, tuple(choices), choose, _SWITCHES)
+
+
+def _rate_widget(name: str, costs: Sequence[StackCost], line_bytes_per_s: float | None) -> Widget:
+    choice = Choice("", rate_figure(curves(costs), line_bytes_per_s), curve_table(costs, rates=True))
+    says = "Bytes per second that a message of each size achieves, one line per stack; sizes are logarithmic."
+    return Widget(f"{name}-rate", "How fast the bytes go", says, (choice,), roles=_SWITCHES)
+
+
+def _ladder_widget(name: str, ladder: Ladder | None) -> Widget | None:
+    if ladder is None or not ladder.sizes_bytes.size:
+        return None
+    layers = [Layer(rung.name, tuple(rung.ns), tuple(rung.low_ns), tuple(rung.high_ns)) for rung in ladder.rungs]
+    figure = ladder_figure([int(size) for size in ladder.sizes_bytes], layers)
+    says = "What each layer adds to the one below it, as a share of the whole time, one bar per message size."
+    return Widget(f"{name}-ladder", "Which layer takes the time", says, (Choice("", figure, ladder_table(ladder)),))
+
+
+def _distribution_widget(name: str, costs: Sequence[StackCost]) -> Widget:
+    sizes = sorted({point.size_bytes for cost in costs for point in cost.points})
+    choices = []
+    for size in sizes:
+        points = [(cost.stack, cost.point(size)) for cost in costs]
+        drawn = [Distribution(stack, point.quantiles_ns) for stack, point in points if point and point.quantiles_ns]
+        choices.append(Choice(size_text(size), distribution_figure(drawn), distribution_table(costs, size)))
+    says = "The share of messages that took at most so long, one line per stack, for one message size at a time."
+    return Widget(f"{name}-spread", "How much messages differ", says, tuple(choices), choose="message size")
+
+
+def _residual_widget(name: str, costs: Sequence[StackCost]) -> Widget | None:
+    found = [(cost.stack, off_line(cost)) for cost in costs if off_line(cost)]
+    drawn = [Residuals(stack, *map(tuple, zip(*values, strict=True))) for stack, values in found]
+    if not drawn:
+        return None
+    says = "How far each size lies off its stack's straight line, in per cent of the line."
+    choice = Choice("", residual_figure(drawn), residual_table(costs))
+    return Widget(f"{name}-residuals", "How well a straight line tells it", says, (choice,))
+
+
+def _host_widget(findings: Findings) -> Widget | None:
+    """Maps of hosts, where there are several pairs: the smallest message, and the rate of the largest."""
+    if len(findings.pairs) < 2:
+        return None
+    choices = []
+    for stack in findings.stacks:
+        costs = {cost.pair: cost for cost in findings.costs if cost.stack == stack and cost.points}
+        small = {pair: cost.points[0].typical_ns for pair, cost in costs.items()}
+        last = {pair: cost.points[-1] for pair, cost in costs.items()}
+        rate = {pair: point.size_bytes / point.typical_ns * 1e9 for pair, point in last.items()}
+        choices.append(_host_choice(f"{stack}: time of the smallest message", small, time_text))
+        choices.append(_host_choice(f"{stack}: rate of the largest message", rate, rate_text))
+    says = "One number for every pair of hosts: rows are near hosts, columns far hosts."
+    return Widget("hosts-map", "Pair by pair", says, tuple(choices), choose="what to show")
+
+
+def _host_choice(label: str, values: dict[tuple[str, str], float], text: Callable[[float | None], str]) -> Choice:
+    hosts = sorted(dict.fromkeys(host for pair in values for host in pair), key=_natural)
+    rows = tuple(host for host in hosts if any(host == near for near, _ in values))
+    columns = tuple(host for host in hosts if any(host == far for _, far in values))
+    numbers = tuple(tuple(values.get((near, far)) for far in columns) for near in rows)
+    texts = tuple(tuple(text(number) for number in row) for row in numbers)
+    table = _map_table(label, rows, columns, texts)
+    return Choice(label, host_figure(HostMap(rows, columns, numbers, texts, label)), table)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """h2 comes before h10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _map_table(label: str, rows: Sequence[str], columns: Sequence[str], texts: Sequence[tuple[str, ...]]) -> Table:
+    heads = (Column("near ↓ far →", number=False), *(Column(name) for name in columns))
+    return Table(label, heads, tuple((row, *cells) for row, cells in zip(rows, texts, strict=True)))
+
+
+def _line_bytes_per_s(findings: Findings) -> float | None:
+    return None if findings.run.rate_bits_per_s is None else findings.run.rate_bits_per_s / 8
+
+
+def _widget_data(sections: Sequence[PairSection], maps: Widget | None) -> dict[str, list[Figure]]:
+    widgets = [widget for section in sections for widget in section.widgets] + ([maps] if maps else [])
+    return {widget.id: [choice.figure for choice in widget.choices] for widget in widgets}
+
+
+def _or_nan(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+@lru_cache(maxsize=1)
+def _plotly() -> str:
+    """The plotting library's own text, which goes into the page once."""
+    return plotly.offline.get_plotlyjs()

@@ -1,0 +1,444 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Findings -> tables of text: the same table on a terminal, on a page and beside each figure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from vaiven.model.ladder import Ladder
+from vaiven.model.loggp import LogGP
+from vaiven.plot.units import (
+    DASH,
+    bits_text,
+    count_text,
+    digits,
+    estimate_text,
+    percent_text,
+    rate_text,
+    size_text,
+    time_interval_text,
+    time_text,
+)
+from vaiven.report.findings import Host, SizePoint, StackCost
+from vaiven.stats.estimate import Estimate
+
+MISFIT_TOLD = 0.1  # a line that misses a size by more than this is called into question in words
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """name: the heading. hint: one clause that explains it. number: set flush right."""
+
+    name: str
+    hint: str = ""
+    number: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """rows are as long as columns. notes stand below.
+
+    Cells are plain text, which whoever shows them escapes; a second line, such as an interval, is less important.
+    """
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+_STACK = Column("stack", "the way the message travels", number=False)
+_SIZE = Column("size", "payload of one message")
+
+
+def cost_table(costs: Sequence[StackCost]) -> Table:
+    """One row per stack (and pair of hosts, where there are several): the straight line through its medians."""
+    pairs = len({cost.pair for cost in costs}) > 1
+    columns = (
+        *((Column("hosts", "near → far", number=False),) if pairs else ()),
+        _STACK,
+        Column("start α", "time of an empty message, by the line through the medians"),
+        Column("per byte β", "time that each further byte adds, by the same line"),
+        Column("rate 1/β", "what long messages approach, by the same line"),
+        Column("n½", "size that gets half of that rate"),
+        Column("floor α", "the same constant, by the line through the smallest times"),
+    )
+    rows = tuple((*((pair_text(cost),) if pairs else ()), *_cost_row(cost)) for cost in costs)
+    caption = "Cost of a message, one way: t(n) = α + β n"
+    return Table(caption, columns, rows, tuple(dict.fromkeys(_cost_notes(costs))))
+
+
+def measured_table(costs: Sequence[StackCost]) -> Table:
+    """One row per stack (and pair of hosts): its smallest and its largest message, as measured, against the wire."""
+    pairs = len({cost.pair for cost in costs}) > 1
+    opened = any(cost.connect for cost in costs)
+    costs = [cost for cost in costs if cost.points]
+    sizes = {cost.points[0].size_bytes for cost in costs}
+    columns = (
+        *((Column("hosts", "near → far", number=False),) if pairs else ()),
+        _STACK,
+        Column("smallest", "time of the smallest message: median over launches, 95 % interval"),
+        Column("floor", "the smallest time of all of them"),
+        Column("above wire", "its typical time less its time on the wire"),
+        Column("CPU", "CPU time for each of them, of both ends"),
+        Column("largest", "rate of the largest message: its size over its typical time"),
+        Column("of wire", "that rate over what the wire allows: 100 % is the physical limit"),
+        Column("lost", "messages of all sizes that did not come back in time"),
+        *((Column("connect", "opening a connection"),) if opened else ()),
+    )
+    rows = tuple(
+        (
+            *((pair_text(cost),) if pairs else ()),
+            *_measured_row(cost, len(sizes) > 1),
+            *((two_lines(estimate_text(cost.connect)),) if opened else ()),
+        )
+        for cost in costs
+    )
+    smallest = f" ({size_text(min(sizes))})" if len(sizes) == 1 else ""
+    return Table(f"Smallest{smallest} and largest message, as measured, one way", columns, rows)
+
+
+def size_table(cost: StackCost) -> Table:
+    """Every size of one stack between two hosts."""
+    columns = (
+        _SIZE,
+        Column("typical", "median over launches, 95 % interval"),
+        Column("floor", "smallest time of all"),
+        Column("p95", "95 % of messages took at most this: median over launches"),
+        Column("p99", "99 % of messages took at most this: median over launches"),
+        Column("rate", "size over the typical time"),
+        Column("wire", "what the wire alone would take"),
+        Column("above the wire", "typical less wire"),
+        Column("frames", "on the wire, each way"),
+        Column("CPU near", "CPU time per message of the end that keeps the clock"),
+        Column("CPU far", "CPU time per message of the end that answers"),
+        Column("samples", "timed exchanges, in so many launches"),
+        Column("lost", "messages that did not come back in time"),
+    )
+    rows = tuple(map(_size_row, cost.points))
+    return Table(f"{cost.stack}, {pair_text(cost)}: every size, one way", columns, rows, tuple(_batch_notes(cost)))
+
+
+def curve_table(costs: Sequence[StackCost], rates: bool) -> Table:
+    """The numbers of the time figure, or of the rate figure: one row per size, one column per stack and the wire."""
+    sizes = sorted({point.size_bytes for cost in costs for point in cost.points})
+    columns = (_SIZE, *(Column(cost.stack) for cost in costs), Column("the wire alone"))
+    rows = []
+    for size in sizes:
+        points = [cost.point(size) for cost in costs]
+        wires = [point.wire_ns for point in points if point and point.wire_ns]
+        times = [point.typical_ns if point else None for point in points] + [min(wires, default=None)]
+        if rates:
+            texts = [rate_text(size / ns * 1e9) if ns else DASH for ns in times]
+        else:
+            texts = [value_text(point.typical_ns, point.typical) if point else DASH for point in points]
+            texts.append(time_text(times[-1]))
+        rows.append((size_text(size), *texts))
+    caption = "Rate by size (MB = 10⁶ bytes)" if rates else "Time by size, one way, median with 95 % interval"
+    return Table(caption, columns, tuple(rows))
+
+
+def ratio_table(costs: Sequence[StackCost]) -> Table:
+    """The numbers of the ratio figure: typical time over the wire's own."""
+    sizes = sorted({point.size_bytes for cost in costs for point in cost.points if point.wire_ns})
+    rows = []
+    for size in sizes:
+        points = [cost.point(size) for cost in costs]
+        texts = (digits(1 / point.share_of_wire) if point and point.share_of_wire else DASH for point in points)
+        rows.append((size_text(size), *texts))
+    columns = (_SIZE, *(Column(cost.stack) for cost in costs))
+    return Table("Typical time over what the wire alone would take", columns, tuple(rows))
+
+
+def ladder_table(ladder: Ladder) -> Table:
+    """What each layer adds over the one below it, one row per size."""
+    columns = (_SIZE, *(Column(rung.name, _over(rung.over)) for rung in ladder.rungs), Column("together"))
+    rows = []
+    for i, size in enumerate(ladder.sizes_bytes):
+        texts = (two_lines(time_interval_text(rung.ns[i], rung.low_ns[i], rung.high_ns[i])) for rung in ladder.rungs)
+        rows.append((size_text(size), *texts, time_text(ladder.total_ns[i])))
+    notes = [f"no intervals: {ladder.refused}"] if ladder.refused else []
+    for rung in ladder.rungs:
+        if rung.below_zero.size:
+            sizes = ", ".join(map(size_text, rung.below_zero))
+            notes.append(f"{rung.name} is faster than {rung.over} at {sizes}: there it is not a layer on top of it")
+    return Table("What each layer adds, one way", columns, tuple(rows), tuple(notes))
+
+
+def distribution_table(costs: Sequence[StackCost], size_bytes: int) -> Table:
+    """How the messages of one size spread, one row per stack."""
+    marks = ((0.0, "smallest"), (0.25, "25 %"), (0.5, "half"), (0.75, "75 %"), (0.95, "95 %"), (0.99, "99 %"))
+    columns = (_STACK, *(Column(name) for _, name in marks), Column("largest"))
+    rows = []
+    for cost in costs:
+        point = cost.point(size_bytes)
+        if point and point.quantiles_ns:
+            last = len(point.quantiles_ns) - 1
+            texts = [time_text(point.quantiles_ns[round(share * last)]) for share, _ in marks]
+            rows.append((cost.stack, *texts, time_text(point.quantiles_ns[-1])))
+    return Table(f"Messages of {size_text(size_bytes)}: done within", columns, tuple(rows))
+
+
+def residual_table(costs: Sequence[StackCost]) -> Table:
+    """How far each size lies off its stack's straight line, and how far the line drawn without it would have missed."""
+    found = {cost.stack: dict(off_line(cost)) for cost in costs if off_line(cost)}
+    sizes = sorted({size for values in found.values() for size in values})
+    columns = (_SIZE, *(Column(stack, "(measured − line)/line") for stack in found))
+    rows = tuple((size_text(size), *(percent_text(values.get(size)) for values in found.values())) for size in sizes)
+    return Table("Off the straight line", columns, rows, tuple(filter(None, map(_residual_note, costs))))
+
+
+def off_line(cost: StackCost) -> list[tuple[int, float]]:
+    """(size, (measured - line)/line) of the typical fit; empty where there is no line."""
+    line = cost.cost.typical
+    if not (line.alpha.known and line.beta.known):
+        return []
+    off = line.centre_ns / line.ns(line.sizes_bytes) - 1
+    return [(int(size), float(value)) for size, value in zip(line.sizes_bytes, off, strict=True)]
+
+
+def _residual_note(cost: StackCost) -> str:
+    one = cost.residuals
+    if one.left_out_max is None:
+        return ""
+    text = f"{cost.stack}: a size predicted from all the others misses by at most {percent_text(one.left_out_max)}"
+    return f"{text}; the points bend away from any one straight line" if one.bends else text
+
+
+def knee_table(costs: Sequence[StackCost]) -> Table:
+    """Where the cost of each stack changes its law, and what is known to lie there."""
+    columns = (
+        _STACK,
+        Column("at", "where the law changes, with its interval"),
+        Column("what", "a jump of the time, or a bend; confirmed: found again in sizes added around it", number=False),
+        Column("jump", "by how much the time jumps there"),
+        Column("slope before", "time per byte below"),
+        Column("slope after", "time per byte above"),
+        Column("what lies there", "limits of frames, segments and buffers in that interval", number=False),
+    )
+    rows = []
+    for cost in costs:
+        for one in cost.knees:
+            knee = one.knee
+            causes = " or ".join(f"{limit.cause} ({size_text(limit.size_bytes)})" for limit in one.limits[:3])
+            slopes = (_slope_text(knee.slope_before), _slope_text(knee.slope_after))
+            at, jump = two_lines(estimate_text(knee.size)), two_lines(estimate_text(knee.step))
+            kind = f"{knee.kind.value}, confirmed" if one.confirmed else knee.kind.value
+            rows.append((cost.stack, at, kind, jump, *slopes, causes or "nothing known"))
+    return Table("Where the cost changes its law", columns, tuple(rows))
+
+
+def papers_table(costs: Sequence[StackCost]) -> Table:
+    """The published estimators of the same launches: no intervals, means instead of medians, unweighted lines."""
+    columns = (
+        _STACK,
+        Column("latency", "mean time of the empty (or one-byte) message"),
+        Column("(t − latency)/n", "per byte, at the largest size"),
+        Column("line: constant", "unweighted least squares through the means"),
+        Column("line: slope", "the same, time per byte"),
+        Column("exchanges"),
+    )
+    rows, notes = [], []
+    for cost in costs:
+        papers = cost.papers
+        tau = papers.tau_ns_per_byte[-1] if papers.tau_ns_per_byte.size else None
+        row = (cost.stack, time_text(papers.latency_ns), _slope_text(tau), time_text(papers.intercept_ns))
+        rows.append((*row, _slope_text(papers.slope_ns_per_byte), count_text(papers.repetitions)))
+        notes += [f"{cost.stack}: no {why}" for why in papers.refused]
+    return Table("The papers' own estimators, one way", columns, tuple(rows), tuple(notes))
+
+
+def loggp_table(found: Sequence[LogGP]) -> Table:
+    """One row per stack (and pair of hosts): where the start-up of a message goes."""
+    pairs = len({(one.near, one.far) for one in found}) > 1
+    columns = (
+        *((Column("hosts", "near → far", number=False),) if pairs else ()),
+        _STACK,
+        Column("L", "latency that no processor pays, of the smallest message"),
+        Column("o_s", "what sending the smallest message costs the processor"),
+        Column("o_r", "what receiving it costs the processor"),
+        Column("g", "gap between messages"),
+        Column("G", "gap that each byte adds"),
+    )
+    rows = tuple(
+        (
+            *((f"{one.near} → {one.far}",) if pairs else ()),
+            one.stack,
+            *(two_lines(estimate_text(each)) for each in (one.L, one.o_s, one.o_r, one.g, one.G)),
+        )
+        for one in found
+    )
+    whys = [(one, each) for one in found for each in (one.L, one.o_s, one.o_r, one.g, one.G) if each.refused]
+    notes = [f"{one.stack}: {each.refused}" for one, each in whys]
+    notes += [f"{one.stack}: {note}" for one in found for note in one.notes]
+    return Table("LogGP: where the time of a message goes", columns, rows, tuple(dict.fromkeys(notes)))
+
+
+def overhead_table(found: LogGP) -> Table:
+    """Every size of one stack: its overheads and its gap."""
+    columns = (
+        _SIZE,
+        Column("o_s", "what sending costs, by the sender's clock"),
+        Column("o_s by trains", "the same, from round trips of spaced trains"),
+        Column("o_r", "what receiving costs"),
+        Column("gap", "between messages at full speed: g + G n"),
+    )
+    each = (found.o_s_ns, found.o_s_prtt_ns, found.o_r_ns, found.gap_ns)
+    rows = tuple(
+        (size_text(size), *(time_text(float(ns[i])) for ns in each))
+        for i, size in enumerate(found.sizes_bytes.tolist())
+    )
+    return Table(f"{found.stack}, {found.near} → {found.far}: overheads and gap by size", columns, rows)
+
+
+def host_table(hosts: Sequence[Host]) -> Table:
+    """The inventories side by side: one row per fact, one column per host."""
+    facts = tuple(dict.fromkeys(what for host in hosts for what, _ in host.facts))
+    values = [dict(host.facts) for host in hosts]
+    rows = tuple((what, *(value.get(what, DASH) for value in values)) for what in facts)
+    columns = (Column("", number=False), *(Column(host.name, number=False) for host in hosts))
+    return Table("Inventory, taken when the run began", columns, rows)
+
+
+def pair_text(cost: StackCost) -> str:
+    return f"{cost.near} → {cost.far}"
+
+
+def value_text(ns: float, estimate: Estimate) -> str:
+    """A time with its interval, or the time alone where there were too few launches for an interval."""
+    if estimate.low is None or estimate.high is None:
+        return time_text(ns)
+    return two_lines(time_interval_text(ns, estimate.low, estimate.high))
+
+
+def two_lines(text: str) -> str:
+    """ "45.2 [44.9, 45.6] µs" as "45.2 µs" with its interval on a second line."""
+    found = re.fullmatch(r"(\S+) (\[[^][]*\]) (\S+)", text)
+    return f"{found[1]} {found[3]}\n{found[2]}" if found else text
+
+
+def _over(below: str) -> str:
+    return f"over {below}" if below else "by itself"
+
+
+def _slope_text(ns_per_byte: float | None) -> str:
+    return DASH if ns_per_byte is None or math.isnan(ns_per_byte) else f"{digits(ns_per_byte)} ns/B"
+
+
+def _cost_row(cost: StackCost) -> tuple[str, ...]:
+    line = cost.cost.typical
+    rate = DASH if line.r_inf.value is None else f"{rate_text(line.r_inf.value)}\n{bits_text(line.r_inf.value)}"
+    alpha, beta, half, floor = (
+        two_lines(estimate_text(one)) for one in (line.alpha, line.beta, line.n_half, cost.cost.floor.alpha)
+    )
+    return (cost.stack, alpha, beta, rate, half, floor)
+
+
+def _measured_row(cost: StackCost, with_size: bool) -> tuple[str, ...]:
+    first, last = cost.points[0], cost.points[-1]
+    smallest = value_text(first.typical_ns, first.typical)
+    return (
+        cost.stack,
+        f"{size_text(first.size_bytes)}: {smallest}" if with_size else smallest,
+        time_text(first.floor_ns),
+        time_text(first.above_wire_ns),
+        _cpu_text(first),
+        f"{rate_text(last.rate_bytes_per_s)}\n{size_text(last.size_bytes)}",
+        percent_text(last.share_of_wire),
+        _lost_text(cost.points),
+    )
+
+
+def _cost_notes(costs: Iterable[StackCost]) -> Iterable[str]:
+    for cost in costs:
+        for name in ("alpha", "beta", "n_half"):
+            estimate = getattr(cost.cost.typical, name)
+            if estimate.refused:
+                yield f"{cost.stack}: no {_NAMES[name]}: {estimate.refused}"
+                if cost.cost.typical.refused:
+                    break
+        yield from (f"{cost.stack}: {note}" for note in cost.cost.typical.notes)
+    yield from misfit_notes(costs)
+
+
+def misfit_notes(costs: Iterable[StackCost]) -> Iterable[str]:
+    """A line for the stacks whose straight line misses a size by more than 10 %, and where their law changes."""
+    bad: dict[str, list[StackCost]] = {}
+    for cost in costs:
+        if cost.cost.typical.misfit > MISFIT_TOLD:
+            bad.setdefault(law_change(cost), []).append(cost)
+    for where, those in bad.items():
+        names = ", ".join(dict.fromkeys(cost.stack for cost in those))
+        most = max(cost.cost.typical.misfit for cost in those)
+        text = f"{names}: one line fits badly (misfit {'up to ' if len(those) > 1 else ''}{percent_text(most)})"
+        rate = "what long messages achieve is the measured rate, not 1/β"
+        yield f"{text}{': ' if where else ''}{where}; {rate}"
+
+
+def law_change(cost: StackCost) -> str:
+    """Where the cost changes its law most, and why: by the knees that were found, else where messages become several
+    frames, if the slope changes there; "" where the sizes do not tell."""
+    known = [one for one in cost.knees if one.knee.size.value is not None]
+    if known:
+        most = max(known, key=lambda one: one.knee.bic_gain)
+        if most.limits:
+            return f"the law changes at {size_text(most.limits[0].size_bytes)} ({most.limits[0].cause})"
+        edges = (most.knee.before_bytes, most.knee.after_bytes)
+        return f"the law changes between {size_text(edges[0])} and {size_text(edges[1])} (no known limit lies there)"
+    single = [point for point in cost.points if point.wire_frames == 1]
+    several = [point for point in cost.points if (point.wire_frames or 0) > 1]
+    if len(single) < 2 or len(several) < 2:
+        return ""
+    before, after = _slope(single[0], single[-1]), _slope(several[0], several[-1])
+    if abs(after / before - 1) <= MISFIT_TOLD:
+        return ""
+    edges = (single[-1].size_bytes, several[0].size_bytes)
+    return f"the law changes between {size_text(edges[0])} and {size_text(edges[1])} (the limit of one frame)"
+
+
+def _slope(first: SizePoint, last: SizePoint) -> float:
+    """Time per further byte between two sizes, ns."""
+    return (last.typical_ns - first.typical_ns) / (last.size_bytes - first.size_bytes)
+
+
+_NAMES = {"alpha": "α", "beta": "β", "n_half": "n½"}
+
+
+def _size_row(point: SizePoint) -> tuple[str, ...]:
+    return (
+        size_text(point.size_bytes),
+        value_text(point.typical_ns, point.typical),
+        time_text(point.floor_ns),
+        time_text(point.p95_ns),
+        time_text(point.p99_ns),
+        rate_text(point.rate_bytes_per_s) if point.size_bytes else DASH,
+        time_text(point.wire_ns),
+        time_text(point.above_wire_ns),
+        DASH if point.wire_frames is None else str(point.wire_frames),
+        time_text(point.cpu_near_ns),
+        time_text(point.cpu_far_ns),
+        f"{count_text(point.samples)} in {point.launches}",
+        _lost_text((point,)),
+    )
+
+
+def _batch_notes(cost: StackCost) -> Iterable[str]:
+    batched = [size_text(point.size_bytes) for point in cost.points if point.batch > 1]
+    if batched:
+        yield f"timed in batches, so that p95 and p99 are of batch means, not of messages: {', '.join(batched)}"
+
+
+def _cpu_text(point: SizePoint) -> str:
+    if point.cpu_near_ns is None:
+        return DASH
+    if point.cpu_far_ns is None:
+        return f"{time_text(point.cpu_near_ns)}\nnear only"
+    return time_text(point.cpu_near_ns + point.cpu_far_ns)
+
+
+def _lost_text(points: Sequence[SizePoint]) -> str:
+    lost, wrong = sum(point.lost for point in points), sum(point.corrupt for point in points)
+    return f"{count_text(lost)}\n{count_text(wrong)} corrupt" if wrong else count_text(lost)

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Comparisons -> words and tables: who is faster, where, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import exp
+
+from vaiven.model.gain import Gain
+from vaiven.plot.units import DASH, estimate_text, percent_text, size_text
+from vaiven.report.findings import Comparison, Versus
+from vaiven.report.tables import Column, Table, two_lines
+from vaiven.stats.estimate import Estimate
+from vaiven.stats.verdict import Verdict, Word
+from vaiven.stats.welch import Welch
+
+_SIZE = Column("size", "payload of one message")
+_MARKS = {Word.EQUIVALENT: "=", Word.INCONCLUSIVE: "?"}
+
+
+def summary(comparison: Comparison) -> tuple[str, ...]:
+    """One sentence for each two sides: what a reader takes away in ten seconds."""
+    several = len({one.pair for one in comparison.versus}) > 1
+    return tuple(f"{pair_prefix(one) if several else ''}{headline(one)}" for one in comparison.versus)
+
+
+def headline(one: Versus) -> str:
+    """One sentence: the first against the second, by ranges of sizes, and where they change sides.
+
+    A difference that is certain but within the margin counts as equivalent here; the matrix shows it.
+    """
+    first, second, verdicts = one.compared.first, one.compared.second, one.compared.verdicts
+    words = [word for word in Word if any(_word(verdict) is word for verdict in verdicts)]
+    if len(words) == 1:
+        where = f"at {_sizes_text(one, words[0])}" if len(verdicts) == 1 else f"at all {len(verdicts)} sizes"
+        return f"{_alone(first, second, words[0], verdicts)} {where}{_more(verdicts)}."
+    parts = [f"{word} at {_sizes_text(one, word)}{_by(word, _of(verdicts, word))}" for word in words]
+    return f"{first} against {second}: {', '.join(parts)}{_more(verdicts)}{_crossing(one)}."
+
+
+def pair_prefix(one: Versus) -> str:
+    return f"{one.near} → {one.far}: "
+
+
+def matrix_table(comparison: Comparison, pair: tuple[str, str]) -> Table:
+    """One row per size, one column per two sides: by how much longer or shorter the first takes, and how sure."""
+    versus = comparison.of_pair(pair)
+    sizes = sorted({int(size) for one in versus for size in one.compared.sizes_bytes})
+    columns = (_SIZE, *(Column(_column_name(one), "the first against the second") for one in versus))
+    rows = tuple((size_text(size), *(mark(one.verdict(size)) for one in versus)) for size in sizes)
+    notes = (
+        "+24 %: slower, the first takes 24 % longer than the second; −19 %: faster; in brackets: different for "
+        f"certain, but within ±{100 * comparison.rules.delta:g} %; =: equivalent within that; ?: inconclusive.",
+        method_text(comparison),
+    )
+    return Table(f"Verdicts, {pair[0]} → {pair[1]}", columns, rows, notes)
+
+
+def mark(verdict: Verdict | None) -> str:
+    """A verdict as it stands in the matrix."""
+    if verdict is None:
+        return DASH
+    if not verdict.different:
+        return _MARKS[verdict.word]
+    change = verdict.evidence.ratio.number() - 1
+    text = f"{100 * change:+.{0 if abs(change) >= 0.01 else 1}f} %".replace("-", "−")
+    return f"({text})" if verdict.negligible else text
+
+
+def method_text(comparison: Comparison) -> str:
+    """How the verdicts came about, in one sentence."""
+    rules, count = comparison.rules, len(comparison.verdicts)
+    paired = all(one.compared.paired for one in comparison.versus)
+    how = "paired by block" if paired else "unpaired"
+    adjust = "Benjamini-Yekutieli" if rules.dependent else "Benjamini-Hochberg"
+    return (
+        f"Rank test of the launches' {comparison.statistic} ({comparison.ask}), {how}, at {100 * rules.alpha:g} % "
+        f"after {adjust} over {count} comparison{'s' * (count != 1)}."
+    )
+
+
+def verdict_table(one: Versus) -> Table:
+    """Everything behind the verdicts of two sides, one row per size."""
+    columns = (
+        _SIZE,
+        Column("verdict", "of the first against the second", number=False),
+        Column("time ratio", "first over second: Hodges-Lehmann, with the exact interval of the rank test"),
+        Column("p", "of the rank test, adjusted for all comparisons made together"),
+        Column("Welch at 1 %", "t test of log times: ratio of means and what it says; it decides nothing"),
+        Column(
+            "time saved, rate gained",
+            "(t second − t first)/t second of the medians, 95 % interval; t second/t first − 1",
+        ),
+    )
+    gains = dict(zip(map(int, one.gain.sizes_bytes), range(one.gain.sizes_bytes.size), strict=True))
+    found = list(zip(map(int, one.compared.sizes_bytes), one.compared.verdicts, strict=True))
+    rows = tuple((size_text(size), *_row(verdict), _gain_text(one.gain, gains[size])) for size, verdict in found)
+    caption = f"{pair_prefix(one)}{one.compared.first} against {one.compared.second}"
+    return Table(caption, columns, rows, tuple(_verdict_notes(one)))
+
+
+def _verdict_notes(one: Versus) -> Iterable[str]:
+    counts = sorted({verdict.evidence.launches for verdict in one.compared.verdicts})
+    least, most = (" and ".join(map(str, dict.fromkeys(count))) for count in (counts[0], counts[-1]))
+    yield f"Launches: {least if least == most else f'{least} to {most}'}."
+    sizes = [int(size) for size in one.compared.sizes_bytes]
+    for why in dict.fromkeys(v.why for v in one.compared.verdicts if v.why and v.more_launches is None):
+        where = [size for size, v in zip(sizes, one.compared.verdicts, strict=True) if v.why == why]
+        yield f"{ranges(sizes, where)}: {why}."
+    if one.gain.refused:
+        yield f"No interval of the gain: {one.gain.refused}."
+    if one.compared.whole is not None and one.compared.whole.p is not None:
+        yield f"All sizes together, one test of the mean log ratio of each block: p = {_p_text(one.compared.whole.p)}."
+    yield crossing_text(one)
+
+
+def crossing_text(one: Versus) -> str:
+    """Where the two sides change places, by their lines and by their verdicts."""
+    size, where = one.crossover.size, _between(turns(one))
+    lines = f"The lines cross at {estimate_text(size)}" if size.known else f"No crossover: {size.refused}"
+    return f"{lines}; {f'the verdict turns between {where}' if where else 'the verdict turns nowhere'}."
+
+
+def crossover_table(versus: Sequence[Versus]) -> Table:
+    """Two sides that change places: where, by the lines with an interval and by the verdicts."""
+    columns = (
+        Column("first", number=False),
+        Column("second", number=False),
+        Column("lines cross at", "(α second − α first)/(β first − β second), 95 % interval over launches"),
+        Column("the verdict turns between", "from faster to slower or back, neighbouring certain sizes", number=False),
+    )
+    rows = []
+    for one in versus:
+        size, where = one.crossover.size, turns(one)
+        if size.known or where:
+            at = two_lines(estimate_text(size))
+            rows.append((one.compared.first, one.compared.second, at, _between(where) or "nowhere for certain"))
+    return Table("Where one overtakes the other", columns, tuple(rows))
+
+
+def turns(one: Versus) -> list[tuple[int, int]]:
+    """Neighbouring sizes of certain difference, at one of which the first is faster and at the other slower."""
+    found = zip(map(int, one.compared.sizes_bytes), one.compared.verdicts, strict=True)
+    certain = [(size, verdict.word) for size, verdict in found if verdict.different]
+    return [(low, high) for (low, before), (high, after) in pairwise(certain) if before is not after]
+
+
+def _between(where: Iterable[tuple[int, int]]) -> str:
+    return ", ".join(f"{size_text(low)} and {size_text(high)}" for low, high in where)
+
+
+def ranges(sizes_bytes: Iterable[int], chosen: Iterable[int]) -> str:
+    """Chosen ones of rising sizes in words: neighbours are a range, "8 B to 1 KiB, 64 KiB"."""
+    wanted, runs = set(chosen), []
+    before = False
+    for size in sizes_bytes:
+        if size in wanted:
+            if before:
+                runs[-1][1] = size
+            else:
+                runs.append([size, size])
+        before = size in wanted
+    texts = (size_text(low) if low == high else f"{size_text(low)} to {size_text(high)}" for low, high in runs)
+    return ", ".join(texts)
+
+
+def _column_name(one: Versus) -> str:
+    """The two stacks; the stack alone where it is compared with itself of an earlier run."""
+    first, second = one.compared.first, one.compared.second
+    same = first.removesuffix(" (run 2)")
+    return same if f"{same} (run 1)" == second else f"{first} / {second}"
+
+
+def _word(verdict: Verdict) -> Word:
+    return Word.EQUIVALENT if verdict.negligible else verdict.word
+
+
+def _sizes_text(one: Versus, word: Word) -> str:
+    sizes = [int(size) for size in one.compared.sizes_bytes]
+    found = zip(sizes, one.compared.verdicts, strict=True)
+    return ranges(sizes, [size for size, verdict in found if _word(verdict) is word])
+
+
+def _of(verdicts: Sequence[Verdict], word: Word) -> list[Verdict]:
+    return [verdict for verdict in verdicts if _word(verdict) is word]
+
+
+def _alone(first: str, second: str, word: Word, verdicts: Sequence[Verdict]) -> str:
+    """The sentence for two sides that have one word at every size."""
+    if word is Word.EQUIVALENT:
+        return f"{first} and {second} are equivalent"
+    if word is Word.INCONCLUSIVE:
+        return f"{first} against {second} is inconclusive"
+    return f"{first} is {word} than {second}{_by(word, verdicts, brackets=False)}"
+
+
+def _by(word: Word, verdicts: Sequence[Verdict], brackets: bool = True) -> str:
+    """By how much: the range of the effects."""
+    if word not in (Word.FASTER, Word.SLOWER):
+        return ""
+    changes = sorted(abs(verdict.evidence.ratio.number() - 1) for verdict in verdicts)
+    low, high = percent_text(changes[0]), percent_text(changes[-1])
+    text = f"by {high}" if low == high else f"by {low.removesuffix(' %')} to {high}"
+    return f" ({text})" if brackets else f" {text}"
+
+
+def _more(verdicts: Sequence[Verdict]) -> str:
+    """What would settle the inconclusive ones, or why nothing would."""
+    open_ones = _of(verdicts, Word.INCONCLUSIVE)
+    more = [verdict.more_launches for verdict in open_ones if verdict.more_launches is not None]
+    if more:
+        return f" (some {max(more)} more launches)"
+    return f" ({open_ones[0].why})" if open_ones else ""
+
+
+def _crossing(one: Versus) -> str:
+    size = one.crossover.size
+    return f"; the lines cross at {estimate_text(size)}" if size.known and turns(one) else ""
+
+
+def _row(verdict: Verdict) -> tuple[str, ...]:
+    evidence = verdict.evidence
+    below = "within margin" if verdict.negligible else ""
+    if verdict.more_launches is not None:
+        below = f"+{verdict.more_launches} launches"
+    return (
+        f"{verdict.word}\n{below}" if below else str(verdict.word),
+        _ratio_text(evidence.ratio),
+        DASH if verdict.p_adjusted is None else _p_text(verdict.p_adjusted),
+        _welch_text(evidence.welch),
+    )
+
+
+def _ratio_text(ratio: Estimate) -> str:
+    if ratio.value is None or ratio.low is None or ratio.high is None:
+        return DASH
+    return _three(ratio.value, ratio.low, ratio.high)
+
+
+def _welch_text(welch: Welch) -> str:
+    if welch.p is None or welch.difference is None or welch.low is None or welch.high is None:
+        return DASH
+    word = ("faster" if welch.difference < 0 else "slower") if welch.p <= 1 - welch.level else "unsure"
+    return _three(*map(exp, (welch.difference, welch.low, welch.high)), word)
+
+
+def _three(ratio: float, low: float, high: float, word: str = "") -> str:
+    """A ratio and its interval, with enough decimals to differ from 1."""
+    places = 3 if abs(ratio - 1) >= 0.005 else 4 if abs(ratio - 1) >= 0.0005 else 5
+    return f"{f'{ratio:.{places}f} {word}'.strip()}\n[{low:.{places}f}, {high:.{places}f}]"
+
+
+def _p_text(p: float) -> str:
+    return "<.0001" if p < 1e-4 else f"{p:.4f}".lstrip("0") if p < 1 else "1"
+
+
+def _gain_text(gain: Gain, at: int) -> str:
+    """Time saved, rate gained, and the interval of the time saved, at one size."""
+    text = f"{percent_text(gain.time[at])}, {percent_text(gain.rate[at])}"
+    between = f"[{percent_text(gain.time_low[at])}, {percent_text(gain.time_high[at])}]".replace(" %,", ",")
+    return text if DASH in between else f"{text}\n{between}"

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Findings -> the answer in words: what a reader takes away from the first screen of the page. Plain text only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+from vaiven.model.ladder import WIRE, Ladder, blame
+from vaiven.model.pairs import host_matrix
+from vaiven.plot.units import bits_text, digits, percent_text, rate_text, size_text, time_text
+from vaiven.report.findings import Findings, StackCost
+from vaiven.report.tables import MISFIT_TOLD, law_change, pair_text
+
+_CARD = "the card, its driver and the kernel's"
+_LOWEST = {
+    "eth": f"{_CARD} bare frame path",
+    "udp": f"{_CARD} network path up to UDP",
+    "tcp": f"{_CARD} network path up to TCP",
+}
+_ADDED = {"udp": "IP and UDP", "tcp": "TCP, over what UDP does"}
+LINKS_MIN = 6  # fewer links cannot tell a host from a link
+_HEADLINERS = ("tcp", "udp", "eth", "icmp")
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number to remember: label above, number, and a note that gives it meaning."""
+
+    label: str
+    number: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """question: the heading. lead: the answer in one or two sentences. points: what else matters, one sentence each."""
+
+    question: str
+    lead: str
+    tiles: tuple[Tile, ...]
+    points: tuple[str, ...]
+
+
+def answer(findings: Findings) -> Answer:
+    """The answer for the stack that most programs use (TCP if it was measured) and the pair in the middle."""
+    if not any(cost.points for cost in findings.costs):
+        return Answer(_question(findings), "Nothing was measured: no launch has finished.", (), ())
+    headline = middle(findings)
+    points = (
+        *_spread(findings),
+        *_others(findings, headline),
+        *_blame(findings, headline),
+        *_tail(headline),
+        *_bend(headline),
+    )
+    return Answer(_question(findings), _lead(headline), _tiles(findings, headline), points)
+
+
+def middle(findings: Findings) -> StackCost:
+    """The headline stack between the chosen hosts, or the pair of hosts whose smallest message is the median one."""
+    measured = [cost for cost in findings.costs if cost.points and findings.about in (None, cost.pair)]
+    stacks = {cost.stack for cost in measured}
+    stack = next((name for name in _HEADLINERS if name in stacks), measured[0].stack)
+    ordered = sorted((cost for cost in measured if cost.stack == stack), key=lambda cost: cost.points[0].typical_ns)
+    return ordered[(len(ordered) - 1) // 2]
+
+
+def layer_text(layer: str, below: str) -> str:
+    """What a layer of the ladder is, in words; the lowest one above the wire has the card in it."""
+    return (_LOWEST if below in ("", WIRE) else _ADDED).get(layer, layer)
+
+
+def _question(findings: Findings) -> str:
+    if len(findings.pairs) == 1:
+        near, far = findings.pairs[0]
+        return f"What does a message cost between {near} and {far}?"
+    hosts = dict.fromkeys(host for pair in findings.pairs for host in pair)
+    return f"What does a message cost between these {len(hosts)} hosts?"
+
+
+def _lead(cost: StackCost) -> str:
+    first, last = cost.points[0], cost.points[-1]
+    text = f"A message of {size_text(first.size_bytes)} takes {time_text(first.typical_ns)} one way over {cost.stack}"
+    if first.wire_ns is not None and not first.below_wire:
+        text += f"; the wire needs {time_text(first.wire_ns)} of it"
+    if last is first:
+        return f"{text}."
+    text += f". A message of {size_text(last.size_bytes)} moves at {rate_text(last.rate_bytes_per_s)}"
+    if last.share_of_wire is not None:
+        text += f", {percent_text(last.share_of_wire)} of what the wire allows"
+    return f"{text}."
+
+
+def _tiles(findings: Findings, cost: StackCost) -> tuple[Tile, ...]:
+    line, first, last = cost.cost.typical, cost.points[0], cost.points[-1]
+    small = f"{size_text(first.size_bytes)} over {cost.stack}"
+    tiles = [Tile(small, time_text(first.typical_ns), f"one way; floor {time_text(first.floor_ns)}")]
+    if first.share_of_wire is not None and not first.below_wire:
+        note = f"{time_text(first.wire_ns)} on the wire; the rest is the hosts'"
+        tiles.append(
+            Tile(f"the wire's share at {size_text(first.size_bytes)}", percent_text(first.share_of_wire), note)
+        )
+    if last is not first:
+        large = f"{size_text(last.size_bytes)} over {cost.stack}"
+        share = f"; {percent_text(last.share_of_wire)} of the wire" if last.share_of_wire is not None else ""
+        tiles.append(Tile(large, rate_text(last.rate_bytes_per_s), bits_text(last.rate_bytes_per_s) + share))
+    if line.n_half.value is not None:
+        tiles.append(Tile("half the full rate at", f"{digits(line.n_half.value, 2)} B", "n½ = α/β"))
+    return tuple(tiles)
+
+
+def _spread(findings: Findings) -> tuple[str, ...]:
+    """The fastest and the slowest pair, where there are several."""
+    stack = middle(findings).stack
+    costs = [cost for cost in findings.costs if cost.stack == stack and cost.points]
+    if len(costs) < 2:
+        return ()
+    costs.sort(key=lambda cost: cost.points[0].typical_ns)
+    low, high = (f"{time_text(cost.points[0].typical_ns)} ({pair_text(cost)})" for cost in (costs[0], costs[-1]))
+    shown = pair_text(middle(findings))
+    text = f"Over {stack} the smallest message takes from {low} to {high}; the numbers above are of {shown}."
+    return (text, *_unlike(costs))
+
+
+def _unlike(costs: list[StackCost]) -> tuple[str, ...]:
+    """Links that cost what neither of their hosts explains."""
+    lines = [cost.cost.typical for cost in costs if cost.cost.typical.alpha.known]
+    if len(lines) < LINKS_MIN:
+        return ()
+    off = [f"{near} → {far}" for near, far in host_matrix(lines, "alpha").off]
+    return (
+        (f"Unlike what their hosts cost elsewhere: {', '.join(off)}; look at these cables and ports.",) if off else ()
+    )
+
+
+def _others(findings: Findings, headline: StackCost) -> tuple[str, ...]:
+    """The leanest and the heaviest way for the smallest size that all stacks of the pair have."""
+    costs = [cost for cost in findings.of_pair(headline.pair) if cost.points]
+    if len(costs) < 2:
+        return ()
+    common = set.intersection(*({point.size_bytes for point in cost.points} for cost in costs))
+    if not common:
+        return ()
+    size = min(common)
+    timed = sorted((point.typical_ns, cost.stack) for cost in costs if (point := cost.point(size)))
+    (low, lean), (high, heavy) = timed[0], timed[-1]
+    middle_ns = median(ns for ns, _ in timed)
+    return (
+        f"At {size_text(size)} the leanest way is {lean} ({time_text(low)}), the heaviest {heavy} ({time_text(high)}, "
+        f"{high / low:.2f} times as long); the median of the {len(timed)} stacks is {time_text(middle_ns)}."
+        f"{_doubt(findings, headline.pair, {lean, heavy}, size)}",
+    )
+
+
+def _doubt(findings: Findings, pair: tuple[str, str], stacks: set[str], size_bytes: int) -> str:
+    """A word where the verdict does not bear out that the two differ."""
+    versus = findings.comparison.of_pair(pair) if findings.comparison else ()
+    found = (one.verdict(size_bytes) for one in versus if {one.compared.first, one.compared.second} == stacks)
+    verdict = next(found, None)
+    return "" if verdict is None or verdict.different else f" Whether they differ is not certain: {verdict.word}."
+
+
+def _blame(findings: Findings, headline: StackCost) -> tuple[str, ...]:
+    """Which layer adds most to the smallest message, and how much of the largest is the wire."""
+    ladder = findings.ladder(headline.pair)
+    if ladder is None or not ladder.sizes_bytes.size:
+        return ()
+    found = blame(ladder, int(ladder.sizes_bytes[0]))
+    most = "most" if found.certain else "probably most"
+    top = ladder.names[-1]
+    whole = f"{time_text(ladder.total_ns[0])} of a {size_text(found.size_bytes)} message over {top}"
+    below = next(rung.over for rung in ladder.rungs if rung.name == found.name)
+    part = f"{layer_text(found.name, below)}: {time_text(found.ns)}, {percent_text(found.share)}"
+    return (f"Of the {whole}, the software that takes {most} is {part}.", *_wire_text(ladder))
+
+
+def _wire_text(ladder: Ladder) -> tuple[str, ...]:
+    """From which size on only a faster network would help."""
+    wire = next((rung for rung in ladder.rungs if rung.name == WIRE), None)
+    if wire is None or max(wire.share) > 1.02:  # a wire that takes more than the whole is not to be argued with
+        return ()
+    mostly = [size for size, share in zip(ladder.sizes_bytes, wire.share, strict=True) if share >= 0.5]
+    if not mostly:
+        return ("At no size does the wire take half of the time: faster software helps, a faster network hardly.",)
+    text = f"From {size_text(mostly[0])} on the wire itself takes more than half of the time"
+    return (f"{text}: there, only a faster network helps much.",)
+
+
+def _tail(cost: StackCost) -> tuple[str, ...]:
+    """How late the latest of a hundred messages is, and what the processors do meanwhile."""
+    first = cost.points[0]
+    if first.p99_ns is None:
+        return ()
+    message = f"{cost.stack} message of {size_text(first.size_bytes)}"
+    text = f"One {message} in a hundred takes {time_text(first.p99_ns)} or more"
+    if first.cpu_near_ns is not None and first.cpu_far_ns is not None:
+        text += f"; the two processors spend {time_text(first.cpu_near_ns + first.cpu_far_ns)} on each message"
+    return (f"{text}.",)
+
+
+def _bend(cost: StackCost) -> tuple[str, ...]:
+    """A word where α and β must not be taken at face value."""
+    line = cost.cost.typical
+    if line.refused:
+        return (f"There is no cost model for {cost.stack}: {line.refused}.",)
+    if not line.misfit > MISFIT_TOLD:
+        return ()
+    story = f"One straight line does not tell the whole story of {cost.stack}: it misses a size by"
+    text = f"{story} {percent_text(line.misfit)}. Read times off the curve, not off α and β."
+    where = law_change(cost)
+    return (text, f"{where[:1].upper()}{where[1:]}.") if where else (text,)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the installed files of vaiven are: native programs, ready labs and plans."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sysconfig
+from pathlib import Path
+
+from vaiven.errors import VaivenError
+
+_PACKAGE = Path(__file__).parent
+
+
+def program(name: str) -> Path:
+    """The native program of that name ("vaiven-probe", "vaiven-probe-s390x", "vaiven-fabric").
+
+    Searched: $VAIVEN_NATIVE (a build directory, for work on vaiven itself), this Python's scripts
+    directory, PATH. Raises VaivenError ("no-program") if it is nowhere.
+    """
+    places = [os.environ.get("VAIVEN_NATIVE"), sysconfig.get_path("scripts")]
+    for place in places:
+        if place and (Path(place) / name).is_file():
+            return Path(place) / name
+    found = shutil.which(name)
+    if found:
+        return Path(found)
+    raise VaivenError(f"the program {name} is not installed", "run `make`, or `pip install .`", code="no-program")
+
+
+def ready(kind: str) -> Path:
+    """The directory of ready "labs" or "plans": in the installed package, or beside it in a source tree."""
+    installed = _PACKAGE / kind
+    return installed if installed.is_dir() else _PACKAGE.parent.parent / kind

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Carries a plan out: block after block, one launch at a time, until the plan's rule says that it is enough.
+
+A launch that fails is tried once more and then recorded as failed. What failed in its first two launches, or on a
+host that no longer answers, is left out from then on: the rest of the run goes on.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from vaiven.errors import VaivenError
+from vaiven.plan import order, stop
+from vaiven.plan.design import Available, Design
+from vaiven.plan.order import Key, Launch
+from vaiven.plan.schema import Plan
+from vaiven.run import hosts, launchers, path
+from vaiven.run.hosts import Host
+from vaiven.run.launchers import Outcome, Setting
+from vaiven.run.place import Place
+from vaiven.run.remaining import Remaining
+from vaiven.store.record import Addition, Cell, End, LaunchRecord, Look, Record, Refined
+
+ATTEMPTS = 2
+_CHANCES = 2  # launches in which a stack on a pair may fail before it has ever worked
+
+CellKey = tuple[str, str, str, str, int]  # (stack, question, near, far, bytes)
+# (what was launched, size -> block -> median of its launch in ns, what looks added to it so far) -> what to add.
+Refiner = Callable[[Key, Mapping[int, Mapping[int, float]], Sequence[Addition]], Sequence[Addition]]
+
+
+class Watcher(Protocol):
+    """Is told how a run goes on. No method may take long: nothing is measured meanwhile."""
+
+    def launch_begins(self, launch: Launch, block: int, launches_left: int, left_s: float) -> None:
+        """left_s: seconds until the next look of the stopping rule."""
+
+    def cell(self, launch: Launch, cell: Cell, median_ns: float) -> None: ...
+
+    def warning(self, code: str, text: str) -> None: ...
+
+    def looked(self, look: stop.Look) -> None: ...
+
+    def refined(self, refined: Refined) -> None: ...
+
+
+@dataclass
+class Carrying:
+    """A run that is being carried out: `carry_out` is the way in.
+
+    refiner: None where the plan adds no sizes. medians_ns: cell -> block -> the median of its launch. looks: what the
+    rule saw so far; refined: what its looks added. failures: key -> launches that failed before one worked.
+    """
+
+    plan: Plan
+    design: Design
+    place: Place
+    known: Mapping[str, Available]
+    record: Record
+    watcher: Watcher
+    interval: stop.Interval
+    refiner: Refiner | None = None
+    medians_ns: dict[CellKey, dict[int, float]] = field(default_factory=dict)
+    looks: list[stop.Look] = field(default_factory=list)
+    refined: list[Refined] = field(default_factory=list)
+    failures: dict[Key, int] = field(default_factory=dict)
+    lost_hosts: set[str] = field(default_factory=set)
+    failed: int = 0
+
+    def __post_init__(self) -> None:
+        self._remaining = Remaining(self.design, self.plan, self.place.link)
+        self._finished = self.record.finished
+        self._began_s = time.monotonic()
+        self._setting = Setting(dict(self.known), self.plan.effort, self.place.link, self._began_s)
+
+    def recall(self, rows: Iterable[Mapping[str, Any]], refined: Iterable[Refined] = ()) -> None:
+        """Takes note of what was before this process: rows of store.query.launches, and what looks added."""
+        for row in rows:
+            key = row["stack"], row["ask"], row["near"], row["far"]
+            ns = row["ns_median"]
+            self.medians_ns.setdefault((*key, row["size_bytes"]), {})[row["block"]] = float("inf") if ns is None else ns
+            self.failures[key] = -1
+        self.refined.extend(refined)
+
+    def carry_out(self) -> End:
+        """All blocks until the end. VaivenError ("nothing-measured", "disk-full", ...) leaves a run to be resumed."""
+        for number in range(self.plan.stop.launches_max):
+            self._block(number)
+            look = self._look(number + 1)
+            if look and not self._refine(number + 1) and look.done:
+                return self._end(number + 1, look)
+        raise AssertionError("the stopping rule always ends at launches_max")
+
+    def _look(self, blocks: int) -> stop.Look | None:
+        """Looks at these blocks alone, even when later ones are known: a run that is resumed sees what it saw."""
+        medians = {cell_name(*cell): list(ns.values()) for cell, ns in self._until(blocks) if ns}
+        look = stop.look(self.plan.stop, blocks, medians, self.interval)
+        if look:
+            self.looks.append(look)
+            self.watcher.looked(look)
+        return look
+
+    def _until(self, blocks: int) -> Iterator[tuple[CellKey, dict[int, float]]]:
+        """The medians of the first blocks alone."""
+        for cell, of_block in self.medians_ns.items():
+            yield cell, {block: ns for block, ns in sorted(of_block.items()) if block < blocks}
+
+    def _refine(self, blocks: int) -> bool:
+        """Adds sizes to the launches after this look, if the plan wants it and enough of them are left; did it?"""
+        if any(one.blocks == blocks for one in self.refined):
+            return True
+        gone_on = max(self._finished, default=-1) >= blocks * self.design.launches_per_block
+        refiner = self.refiner
+        if not refiner or gone_on or blocks + self.plan.stop.launches_needed > self.plan.stop.launches_max:
+            return False
+        curves = self._curves(blocks)
+        found = [one for key, curve in curves.items() for one in refiner(key, curve, self._added(key))]
+        if found:
+            self.refined.append(Refined(blocks=blocks, additions=tuple(found)))
+            self.record.refine(self.refined[-1])
+            self.watcher.refined(self.refined[-1])
+        return bool(found)
+
+    def _curves(self, blocks: int) -> dict[Key, dict[int, dict[int, float]]]:
+        """What was launched -> size -> block -> median of its launch."""
+        curves: dict[Key, dict[int, dict[int, float]]] = {}
+        for (stack, ask, near, far, size), of_block in self._until(blocks):
+            curves.setdefault((stack, ask, near, far), {})[size] = of_block
+        return curves
+
+    def _added(self, key: Key) -> list[Addition]:
+        return [one for look in self.refined for one in look.additions if one.key == key]
+
+    def _launches(self, number: int) -> tuple[Launch, ...]:
+        """Of block `number`, with the sizes that the looks before it added."""
+        sizes: dict[Key, list[int]] = {}
+        for one in (one for look in self.refined if look.blocks <= number for one in look.additions):
+            sizes.setdefault(one.key, []).extend(one.sizes_bytes)
+        return order.block(self.design, number, sizes)
+
+    def _end(self, blocks: int, look: stop.Look) -> End:
+        reason = "done" if look.achieved else "not-achieved"
+        return End(
+            reason=reason, blocks=blocks, launches=len(self._finished), failed=self.failed,
+            half_width=look.half_width, cell=look.cell,
+            looks=tuple(Look(launches=one.launches, half_width=one.half_width, cell=one.cell) for one in self.looks),
+        )  # fmt: skip
+
+    def _block(self, number: int) -> None:
+        launches = self._launches(number)
+        for launch in launches:
+            if launch.number in self._finished or self._hopeless(launch):
+                continue
+            left = self._until_look(launch)
+            self.watcher.launch_begins(launch, number, len(left), self._remaining.left_s(left))
+            self._launch(launch)
+        if all(self._hopeless(launch) for launch in launches if not launch.sentinel):
+            raise VaivenError("nothing can be measured here any more", "the warnings say why", "nothing-measured")
+
+    def _until_look(self, launch: Launch) -> list[Launch]:
+        """The launches from this one to the next look."""
+        look = next(look for look in self.plan.stop.schedule if look > launch.block)
+        return [
+            one
+            for number in range(launch.block, look)
+            for one in self._launches(number)
+            if one.number >= launch.number and one.number not in self._finished and not self._hopeless(one)
+        ]
+
+    def _hopeless(self, launch: Launch) -> bool:
+        return bool({launch.near, launch.far} & self.lost_hosts) or self.failures.get(launch.key, 0) >= _CHANCES
+
+    def _launch(self, launch: Launch) -> None:
+        for attempt in range(1, ATTEMPTS + 1):
+            began_s = time.monotonic()
+            outcome, grown = self._attempt(launch)
+            for code, text in outcome.warnings:
+                self._warn(code, text, launch)
+            if outcome.failure is None:
+                self._keep(launch, outcome, grown, attempt, began_s)
+                return
+            self._warn("launch-failed", f"attempt {attempt} of {ATTEMPTS}: {_words(outcome.failure)}", launch)
+            if self._lost_host(launch):
+                return
+        self.failed += 1
+        if self.failures.get(launch.key, 0) >= 0:
+            self.failures[launch.key] = self.failures.get(launch.key, 0) + 1
+        if self.failures[launch.key] == _CHANCES:
+            self._warn("given-up", "it never worked here: left out from now on", launch)
+
+    def _attempt(self, launch: Launch) -> tuple[Outcome, path.Grown | None]:
+        near, far = self.place.hosts[launch.near], self.place.hosts[launch.far]
+        before = _counters(near, far)
+
+        def on_cell(cell: Cell) -> None:
+            if cell.whole:
+                self.watcher.cell(launch, cell, _median_ns(cell))
+
+        outcome = launchers.launch(launch, near, far, self._setting, on_cell)
+        return outcome, _grown(before, _counters(near, far))
+
+    def _keep(self, launch: Launch, outcome: Outcome, grown: path.Grown | None, attempt: int, began_s: float) -> None:
+        """Records a launch that worked."""
+        for code, text in path.findings(outcome.cells, grown) if grown else ():
+            self._warn(code, text, launch)
+        took_s = time.monotonic() - began_s
+        record = LaunchRecord(
+            launch.number, launch.block, launch.stack.name, launch.near, launch.far, launch.ask, launch.sentinel,
+            began_s - self._began_s, took_s, attempt, dict(outcome.hello), path.facts(grown, outcome.cells),
+        )  # fmt: skip
+        self.record.add(record, outcome.cells)
+        self._finished |= {launch.number}
+        self.failures[launch.key] = -1  # it works: from now on a failure is an accident
+        self._remaining.learn(launch, took_s)
+        if not launch.sentinel:
+            for cell in filter(lambda one: one.whole, outcome.cells):
+                self.medians_ns.setdefault((*launch.key, cell.size_bytes), {})[launch.block] = _median_ns(cell)
+
+    def _lost_host(self, launch: Launch) -> bool:
+        """After a failure: is one of its hosts gone?"""
+        for name in (launch.near, launch.far):
+            error = hosts.answers(self.place.hosts[name])
+            if error:
+                self.lost_hosts.add(name)
+                self._warn("host-down", _words(error), launch)
+                return True
+        return False
+
+    def _warn(self, code: str, text: str, launch: Launch) -> None:
+        where = f"{launch.stack.name} {launch.ask} {launch.near} {launch.far}"
+        self.record.warn(code, f"{where}: {text}", launch=launch.number)
+        self.watcher.warning(code, f"{where}: {text}")
+
+
+def cell_name(stack: str, ask: str, near: str, far: str, size_bytes: int) -> str:
+    """A cell in words."""
+    return f"{stack} {ask} {size_bytes} B {near} {far}"
+
+
+def _median_ns(cell: Cell) -> float:
+    """The median of a cell; a lost message took longer than any other."""
+    times = [float("inf") if ns is None else ns for ns in cell.ns]
+    return statistics.median(times) if times else float("inf")
+
+
+def _counters(near: Host, far: Host) -> tuple[path.Counters | None, path.Counters | None]:
+    """The counters of both ends' interfaces; None for one that cannot say: a launch is no less true for that."""
+    return _counted(near), _counted(far) if far.name != near.name else None
+
+
+def _counted(host: Host) -> path.Counters | None:
+    if not host.interface:
+        return None
+    try:
+        text = hosts.call(host.name, host.argv, path.FILES)
+    except VaivenError:
+        return None
+    return path.counters(text.decode(errors="replace"), host.interface)
+
+
+def _grown(
+    before: tuple[path.Counters | None, path.Counters | None], after: tuple[path.Counters | None, path.Counters | None]
+) -> path.Grown | None:
+    near, far = (now.since(then) if then and now else None for then, now in zip(before, after, strict=True))
+    return path.Grown(near, far) if near else None
+
+
+def _words(error: VaivenError) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a probe prints, line by line, as values (seam 1 of ARCHITECTURE.md). Pure: lines in, values out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from vaiven.errors import VaivenError
+from vaiven.plan.design import Available
+from vaiven.plan.sweep import Limits
+from vaiven.store.record import Cell
+
+SCHEMA = 1
+
+
+class Wire(msgspec.Struct):
+    """What one message is on the wire; each None where the probe was not told enough."""
+
+    frames: int | None = None
+    bytes: int | None = None
+    ns: int | None = None
+
+
+class CellRecord(msgspec.Struct):
+    """A "cell" record. The times stand under the name of what they are."""
+
+    ask: str
+    size_bytes: int
+    lost: int
+    batch: int = 1
+    train: int = 1
+    part: str = ""
+    gap_ns: int | None = None
+    rtt_ns: list[int] | None = None
+    connect_ns: list[int] | None = None
+    last_ns: list[int] | None = None
+    send_ns: list[int] | None = None
+    receive_ns: list[int] | None = None
+    late: int = 0
+    warmup: int = 0
+    warm: bool = True
+    corrupt: int = 0
+    cpu_near_ns: float | None = None
+    cpu_far_ns: float | None = None
+    wire: Wire | None = None
+
+
+class StackRecord(msgspec.Struct):
+    """A "stack" record of `vaiven-probe stacks`."""
+
+    stack: str
+    size_bytes_min: int
+    size_bytes_max: int
+    kernel_echo: bool
+    alone: bool
+    datagram: bool
+    two_writes: bool
+    probe: str
+    needs: str | None = None
+
+
+@dataclass
+class Story:
+    """What one end of a launch has told so far.
+
+    ready, hello: those records. warnings: (code, text). error: the one that ended it. bye: it said that it was done.
+    """
+
+    ready: dict[str, Any] = field(default_factory=dict)
+    hello: dict[str, Any] = field(default_factory=dict)
+    cells: list[Cell] = field(default_factory=list)
+    warnings: list[tuple[str, str]] = field(default_factory=list)
+    error: VaivenError | None = None
+    bye: bool = False
+
+    def hear(self, line: bytes, started_s: float) -> Cell | None:
+        """Takes one line; the cell if it was one, which began at started_s of the run.
+
+        VaivenError ("bad-record") for what is no record of this schema. Records of unknown types are passed over.
+        """
+        record = decode(line)
+        kind = record.get("type")
+        if kind == "cell":
+            self.cells.append(cell(record, started_s))
+            return self.cells[-1]
+        if kind in ("ready", "hello"):
+            setattr(self, kind, record)
+        elif kind == "warning":
+            self.warnings.append((str(record.get("code", "warning")), str(record.get("text", ""))))
+        elif kind == "error":
+            texts = (str(record.get(key) or "") for key in ("text", "remedy", "code"))
+            self.error = VaivenError(*texts)
+        elif kind == "bye":
+            self.bye = True
+        return None
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """One record. VaivenError ("bad-record", "probe-schema")."""
+    try:
+        record = msgspec.json.decode(line, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        shown = line[:80].decode(errors="replace")
+        raise VaivenError(f"the probe printed what is no record: {shown!r}", str(error), code="bad-record") from error
+    if record.get("schema", SCHEMA) != SCHEMA:
+        raise VaivenError(
+            f"the probe speaks schema {record['schema']}, this vaiven {SCHEMA}",
+            "install both from one version",
+            code="probe-schema",
+        )
+    return record
+
+
+def cell(record: dict[str, Any], started_s: float) -> Cell:
+    """A "cell" record as it is stored. The lost ones come last: nobody knows when they were due.
+
+    A train (oneway, prtt) counts as one exchange; batch is then its length.
+    """
+    found = _convert(record, CellRecord)
+    times = _times(found)
+    if times is None:
+        raise VaivenError(f"a cell of {found.ask!r} without times", code="bad-record")
+    wire = found.wire or Wire()
+    return Cell(
+        found.ask, found.size_bytes, max(found.batch, found.train), [*times, *([None] * found.lost)], found.lost,
+        found.late, found.corrupt, found.warmup, found.warm, started_s, found.cpu_near_ns, found.cpu_far_ns,
+        wire.frames, wire.bytes, wire.ns, found.part, found.gap_ns,
+    )  # fmt: skip
+
+
+def _times(found: CellRecord) -> list[int] | None:
+    """Under the name that its question, or its part of a prtt, gives them."""
+    if found.ask == "prtt":
+        names = {"one": "rtt_ns", "burst": "rtt_ns", "spaced": "rtt_ns", "send": "send_ns", "receive": "receive_ns"}
+        return getattr(found, names[found.part]) if found.part in names else None
+    return {"pingpong": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns}.get(found.ask)
+
+
+@dataclass(frozen=True)
+class Known:
+    """The stacks of a probe, by id, and its version."""
+
+    stacks: dict[str, Available]
+    version: str
+
+
+def stacks(text: bytes) -> Known:
+    """What `vaiven-probe stacks` prints. VaivenError ("bad-record", "probe-schema")."""
+    records = [_convert(decode(line), StackRecord) for line in text.splitlines()]
+    if not records:
+        raise VaivenError("the probe has no stacks", "reinstall vaiven", code="bad-record")
+    return Known({record.stack: _available(record) for record in records}, records[0].probe)
+
+
+def _available(record: StackRecord) -> Available:
+    questions = ["pingpong"]
+    if not record.datagram and not record.alone:
+        questions.append("connect")
+    if not record.kernel_echo and not record.alone:
+        questions.append("oneway")
+    if not record.kernel_echo:
+        questions.append("prtt")
+    return Available(
+        Limits(record.size_bytes_min, record.size_bytes_max),
+        tuple(questions),
+        record.needs or "",
+        two_writes=record.two_writes,
+        alone=record.alone or record.kernel_echo,
+    )
+
+
+def _convert(record: dict[str, Any], kind: type) -> Any:
+    try:
+        return msgspec.convert(record, kind)
+    except msgspec.ValidationError as error:
+        raise VaivenError(
+            f"the probe printed a {record.get('type')} record that is not one: {error}", code="bad-record"
+        ) from error

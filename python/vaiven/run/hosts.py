@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A host that can be measured: its addresses, its probe, and how to run a command there.
+
+Commands are argument vectors. `argv` wraps one so that it runs on the host with its arguments verbatim: no shell of
+this machine ever sees them, and the remote shell that ssh insists on gets them quoted.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from vaiven.errors import VaivenError
+
+Argv = Callable[[Sequence[str]], list[str]]
+
+
+@dataclass(frozen=True)
+class Host:
+    """name: as the user called it. address: numeric; probes listen and send there. interface: "" if not known.
+
+    mtu_bytes: of that interface, 0 if not known. arch: as `uname -m` says it there. ports: "LO-HI" that may be used,
+    "" for any. probe: the command that is its vaiven-probe, an emulator before it if need be. processors: those of
+    this machine, where the host shares them with the other hosts of its lab; empty for a machine of its own.
+    """
+
+    name: str
+    address: str
+    interface: str
+    arch: str
+    probe: tuple[str, ...]
+    argv: Argv
+    ports: str = ""
+    mtu_bytes: int = 0
+    processors: tuple[int, ...] = ()
+
+
+def call(name: str, argv: Argv, command: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 20) -> bytes:
+    """What `command` prints on the host of that name.
+
+    VaivenError ("host-down") with the command that was tried when it fails or takes longer than timeout_s.
+    """
+    tried = argv(command)
+    try:
+        done = subprocess.run(
+            tried, input=stdin, capture_output=True, timeout=timeout_s, check=False, start_new_session=True
+        )
+    except subprocess.TimeoutExpired as error:
+        raise down(name, tried, f"no answer within {timeout_s:g} s") from error
+    except OSError as error:
+        raise down(name, tried, error.strerror or str(error)) from error
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        raise down(name, tried, said[-1] if said else f"exit status {done.returncode}")
+    return done.stdout
+
+
+def answers(host: Host) -> VaivenError | None:
+    """None if the host still runs commands, else why not."""
+    try:
+        call(host.name, host.argv, ["true"], timeout_s=10)
+    except VaivenError as error:
+        return error
+    return None
+
+
+def down(name: str, tried: Sequence[str], why: str) -> VaivenError:
+    """The error for a host that does not do what it was asked."""
+    return VaivenError(f"the host {name} does not answer: {why}", f"tried: {shlex.join(tried)}", code="host-down")

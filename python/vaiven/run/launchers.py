@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One launch: fresh processes at both ends, a fresh key on their standard input, records as they come.
+
+Whatever happens, when `launch` returns or raises the processes that it started here are gone. A probe on another
+machine notices that its standard input has closed and ends by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import secrets
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from vaiven.errors import VaivenError
+from vaiven.plan.design import Available
+from vaiven.plan.order import Launch
+from vaiven.plan.schema import Effort, Link
+from vaiven.run import signals
+from vaiven.run.collect import Story
+from vaiven.run.hosts import Host
+from vaiven.store.record import Cell
+
+_START_S = 20.0  # until the far end is ready
+_END_S = 5.0  # until the other end has ended too
+
+OnCell = Callable[[Cell], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a launch. failure: None when every cell was measured."""
+
+    cells: tuple[Cell, ...]
+    hello: dict[str, object]
+    warnings: tuple[tuple[str, str], ...]
+    failure: VaivenError | None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all launches of a run share. run_began_s: time.monotonic() when it began."""
+
+    known: dict[str, Available]
+    effort: Effort
+    link: Link | None
+    run_began_s: float
+
+
+def launch(work: Launch, near: Host, far: Host, setting: Setting, on_cell: OnCell) -> Outcome:
+    """Carries one launch out; on_cell is called with each cell as it comes. Never raises for what the world does."""
+    heard: queue.SimpleQueue[tuple[_End, bytes]] = queue.SimpleQueue()
+    key = secrets.token_hex(16)
+    ends: list[_End] = []
+    failure: VaivenError | None = None
+    try:
+        peer = far.address
+        if not setting.known[work.stack.id].alone:
+            ends.append(_End("far", far, far_argv(work, far, setting), key, heard))
+            peer = _ready(ends[0], heard)
+        ends.append(_End("near", near, near_argv(work, near, peer, setting), key, heard))
+        _listen(ends, heard, setting, on_cell)
+    except VaivenError as error:
+        failure = error
+    finally:
+        with signals.shielded():
+            for end in ends:
+                end.stop()
+    story = ends[-1].story if ends and ends[-1].name == "near" else Story()
+    warnings = tuple(warning for end in ends for warning in end.story.warnings)
+    return Outcome(tuple(story.cells), story.hello, warnings, failure or _missing(work, story))
+
+
+def far_argv(work: Launch, host: Host, setting: Setting) -> list[str]:
+    """The far end's command."""
+    ports = ["--port", host.ports] if host.ports else []
+    return [*host.probe, "far", work.stack.id, "--bind", host.address, *ports, *_both(work, host, setting, 1)]
+
+
+def near_argv(work: Launch, host: Host, peer: str, setting: Setting) -> list[str]:
+    """The near end's command; peer: "address:port", or an address where the kernel answers."""
+    effort, link = setting.effort, setting.link
+    sizes = [] if work.ask == "connect" else ["--sizes", ",".join(map(str, work.sizes_bytes))]
+    wire = ["--rate-bps", link.rate_bps, "--hops", link.hops] if link else []
+    if mtu_bytes := link.mtu_bytes if link else host.mtu_bytes:
+        wire = ["--mtu", mtu_bytes, *wire]
+    ports = ["--port", host.ports] if host.ports else []
+    to = [] if work.stack.id == "null" else ["--peer", peer]
+    return [
+        *host.probe, "near", work.stack.id, *to, *ports, "--ask", work.ask, *sizes,
+        "--samples", str(effort.samples), "--cell-ms", str(effort.cell_ms), *map(str, wire),
+        *_both(work, host, setting, 0),
+    ]  # fmt: skip
+
+
+def _both(work: Launch, host: Host, setting: Setting, place: int) -> list[str]:
+    interface = ["--iface", host.interface] if host.interface else []
+    timeout = ["--timeout-ms", str(setting.effort.timeout_ms)]
+    return [*interface, *timeout, *work.stack.argv, *_pinned(work, host, place), "--key-stdin"]
+
+
+def _pinned(work: Launch, host: Host, place: int) -> list[str]:
+    """Where an end runs, on hosts that share processors: else the scheduler's choice is most of what is measured
+    (one hop or an interrupt between processors, 8 us or 26). Ends that sleep take turns on one processor, ends that
+    spin need one each, and those of a prtt, which keeps its processor between two messages."""
+    options = dict(work.stack.options)
+    if not host.processors or "cpu" in options:
+        return []
+    number = place if options.get("wait") == "spin" or work.ask == "prtt" else 0
+    return ["--cpu", str(host.processors[-1 - number % len(host.processors)])]
+
+
+class _End:
+    """One end: its process, and a thread that puts its lines in the queue; b"" is the end of them."""
+
+    def __init__(
+        self, name: str, host: Host, command: Sequence[str], key: str, heard: queue.SimpleQueue[tuple[_End, bytes]]
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.story = Story()
+        self.open = True
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115  # closed in stop()
+        try:
+            self._process = subprocess.Popen(
+                host.argv(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            self._said.close()
+            raise VaivenError(f"{host.name}: cannot start the probe: {error.strerror}", code="no-start") from error
+        self._reader = threading.Thread(target=self._read, args=(heard,), daemon=True)
+        self._reader.start()
+        self._tell(key)
+
+    def _tell(self, key: str) -> None:
+        assert self._process.stdin
+        with suppress(OSError):  # it has ended already; its lines, or its silence, say why
+            self._process.stdin.write(f"{key}\n".encode())
+            self._process.stdin.flush()
+
+    def _read(self, heard: queue.SimpleQueue[tuple[_End, bytes]]) -> None:
+        assert self._process.stdout
+        with self._process.stdout as lines:
+            for line in lines:
+                heard.put((self, line))
+        heard.put((self, b""))
+
+    def silence(self) -> VaivenError:
+        """Why it ended without a word of its own."""
+        status = self._process.wait()
+        self._said.seek(0)
+        said = self._said.read().decode(errors="replace").strip().splitlines()
+        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        return VaivenError(
+            f"the {self.name} probe on {self.host.name} {how}", said[-1] if said else "", code="probe-gone"
+        )
+
+    def stop(self) -> None:
+        """Ends it, gently where there is time: at the end of its input it goes by itself."""
+        assert self._process.stdin
+        with suppress(OSError):  # the key never arrived
+            self._process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.5)
+        with suppress(ProcessLookupError):  # what it has started itself, such as nsenter's child, is in its group
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._reader.join(1.0)
+        self._said.close()
+
+
+def _ready(far: _End, heard: queue.SimpleQueue[tuple[_End, bytes]]) -> str:
+    """Waits until the far end is ready; "address:port" of it."""
+    deadline_s = time.monotonic() + _START_S
+    while not far.story.ready:
+        _hear(heard, deadline_s, f"the far probe on {far.host.name} is not ready after {_START_S:g} s", 0.0)
+        if far.story.error:
+            raise far.story.error
+        if not far.open:
+            raise far.silence()
+    address, port = str(far.story.ready.get("address", "")), far.story.ready.get("port")
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
+def _listen(ends: list[_End], heard: queue.SimpleQueue[tuple[_End, bytes]], setting: Setting, on_cell: OnCell) -> None:
+    """Takes the records of both ends until both are done."""
+    near = ends[-1]
+    deadline_s = time.monotonic() + setting.effort.launch_s
+    began_s = time.monotonic() - setting.run_began_s
+    while near.open:
+        cell = _hear(heard, deadline_s, f"the launch takes longer than launch_s = {setting.effort.launch_s}", began_s)
+        if cell:
+            began_s = time.monotonic() - setting.run_began_s
+            on_cell(cell)
+    failed = next((end.story.error for end in reversed(ends) if end.story.error), None)
+    if failed:
+        raise failed
+    if not near.story.bye:
+        raise near.silence()
+    deadline_s = time.monotonic() + _END_S
+    while any(end.open for end in ends):
+        _hear(heard, deadline_s, f"the far probe on {ends[0].host.name} does not end", began_s)
+    if ends[0].story.error:
+        raise ends[0].story.error
+
+
+def _hear(heard: queue.SimpleQueue[tuple[_End, bytes]], deadline_s: float, late: str, began_s: float) -> Cell | None:
+    """Takes the next line of either end. VaivenError ("too-long") with the text `late` at the deadline."""
+    try:
+        end, line = heard.get(timeout=max(0.0, deadline_s - time.monotonic()))
+    except queue.Empty:
+        raise VaivenError(late, "see launch_s of the plan", code="too-long") from None
+    if line:
+        return end.story.hear(line, began_s)
+    end.open = False
+    return None
+
+
+def _missing(work: Launch, story: Story) -> VaivenError | None:
+    """A launch that said bye but left cells out."""
+    wanted = set(work.sizes_bytes)
+    left = sorted(wanted - {cell.size_bytes for cell in story.cells})
+    return VaivenError(f"no cell for {', '.join(map(str, left))} bytes", code="no-cell") if left else None

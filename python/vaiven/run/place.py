@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a plan is measured: the hosts of a lab, or hosts reached over ssh, ready to run probes.
+
+Each place is a context manager. At its end what it made is gone: a lab that it raised, copies of the probe.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import platform
+import secrets
+import socket
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from vaiven import resources
+from vaiven.errors import VaivenError
+from vaiven.lab import lab as labs
+from vaiven.lab.topology import Topology
+from vaiven.plan.schema import Link
+from vaiven.run import addresses, collect, hosts, signals, ssh
+from vaiven.run.hosts import Argv, Host
+
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Real hosts as the user asks for them. bind: host -> address. interface, ports: the same on all hosts."""
+
+    names: tuple[str, ...]
+    interface: str = ""
+    ports: str = ""
+    bind: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Place:
+    """hosts: in the plan's order. inventories: S17, by host. missing: hosts that do not answer, and why.
+
+    link: the wire between them, None if nobody knows. facts: enough to come here again (Manifest.place).
+    """
+
+    hosts: dict[str, Host]
+    inventories: dict[str, dict[str, Any]]
+    missing: dict[str, VaivenError]
+    link: Link | None
+    is_lab: bool
+    facts: dict[str, Any]
+    warnings: tuple[tuple[str, str], ...] = ()
+
+
+def known_stacks() -> collect.Known:
+    """The stacks of the probe that is installed here."""
+    program = str(resources.program("vaiven-probe"))
+    return collect.stacks(hosts.call("here", list, [program, "stacks"]))
+
+
+@contextmanager
+def in_lab(topology: Topology, names: Sequence[str]) -> Iterator[Place]:
+    """Hosts of a lab, all of them if names is empty. One that is up already is used and left up.
+
+    Otherwise the lab is raised under a name of its own, so that runs do not collide, and taken down at the end.
+    VaivenError: "no-host", and those of vaiven.lab.
+    """
+    for name in names:
+        topology.host(name)
+    found = _already_up(topology)
+    lab = found or labs.up(topology, f"{topology.name}-{secrets.token_hex(3)}", bound=True)
+    try:
+        chosen = [lab.host(name) for name in (names or [host.name for host in lab.hosts])]
+        members = {host.name: _lab_host(host, topology.fabric.mtu) for host in chosen}
+        yield Place(
+            members,
+            {name: _inventory(host) for name, host in members.items()},
+            {},
+            lab_link(topology),
+            True,
+            {"lab": msgspec.to_builtins(topology), "hosts": list(names)},
+            tuple(("lab", text) for text in lab.warnings),
+        )
+    finally:
+        if not found:
+            with signals.shielded():
+                labs.down(lab)
+
+
+@contextmanager
+def on_hosts(wanted: Wanted, link: Link | None) -> Iterator[Place]:
+    """Hosts over ssh; "localhost" is this machine, without ssh. Those that do not answer are in Place.missing.
+
+    VaivenError: "bad-host", "no-probe" (no program for that machine), "bad-address"; "host-down" if none answers.
+    """
+    for name in wanted.names:
+        ssh.checked_name(name)
+    with ExitStack() as stack:
+        found: dict[str, Host] = {}
+        missing: dict[str, VaivenError] = {}
+        for name in wanted.names:
+            try:
+                found[name] = stack.enter_context(_reached(name, wanted))
+            except VaivenError as error:
+                if error.code != "host-down":
+                    raise
+                missing[name] = error
+        if not found:
+            raise next(iter(missing.values()))
+        found = _local_address(found, wanted)
+        inventories = {name: _inventory(host) for name, host in found.items()}
+        cards = {name: _card(host, inventories[name]) for name, host in found.items()}
+        found = {name: replace(host, mtu_bytes=cards[name].get("mtu_bytes") or 0) for name, host in found.items()}
+        warnings = []
+        if link is None and (link := _card_link(cards.values())):
+            warnings.append(("assumed-link", f"the wire is taken to be {link.hops} hops at {link.rate_bps} bit/s, "
+                             f"as the cards say; a plan's [link] says it better"))  # fmt: skip
+        yield Place(found, inventories, missing, link, False, msgspec.to_builtins(wanted), tuple(warnings))
+
+
+def lab_link(topology: Topology) -> Link | None:
+    """The wire between two hosts of a lab; None for a free one."""
+    fabric = topology.fabric
+    if fabric.rate_mbps is None:
+        return None
+    return Link(round(fabric.rate_mbps * 1e6), 1 if fabric.kind == "hub" else 2, fabric.mtu)
+
+
+def _already_up(topology: Topology) -> labs.Lab | None:
+    try:
+        lab = labs.find(topology.name)
+    except VaivenError as error:
+        if error.code in ("no-lab", "lab-busy"):
+            return None
+        raise
+    return lab if lab.topology == topology else None
+
+
+def _lab_host(host: labs.LabHost, mtu_bytes: int) -> Host:
+    native = host.arch == platform.machine()
+    program = resources.program("vaiven-probe" if native else f"vaiven-probe-{host.arch}")
+    probe = (*host.emulator, str(program))
+    processors = tuple(sorted(os.sched_getaffinity(0)))
+    return Host(
+        host.name, host.address, host.interface, host.arch, probe, host.argv, mtu_bytes=mtu_bytes, processors=processors
+    )
+
+
+@contextmanager
+def _reached(name: str, wanted: Wanted) -> Iterator[Host]:
+    """A host that answers, with its probe in place."""
+    if name in LOCAL:
+        program = (str(resources.program("vaiven-probe")),)
+        address = wanted.bind.get(name) or ("::1" if name == "::1" else "127.0.0.1")
+        yield _addressed(Host(name, address, "", platform.machine(), program, list, wanted.ports), wanted)
+        return
+    with ssh.connected(name) as connection:
+        arch, reached_at = _first_words(name, connection.argv)
+        with ssh.installed(connection, _static_probe(arch, name)) as probe:
+            address = wanted.bind.get(name) or reached_at
+            yield _addressed(Host(name, address, "", arch, (probe,), connection.argv, wanted.ports), wanted)
+
+
+def _first_words(name: str, argv: Argv) -> tuple[str, str]:
+    """(architecture, the address at which ssh reached it)."""
+    said = hosts.call(name, argv, ["sh", "-c", 'uname -m; echo "$SSH_CONNECTION"']).decode(errors="replace").split()
+    if len(said) < 5:
+        raise VaivenError(f"{name} says {' '.join(said)!r} to uname -m", "its shell must be a POSIX one", "bad-host")
+    return said[-5], said[-2]
+
+
+def _static_probe(arch: str, name: str) -> Path:
+    """The probe that runs there on libc of its own; on a machine like this one the installed probe will do."""
+    try:
+        return resources.program(f"vaiven-probe-{arch}")
+    except VaivenError:
+        if arch == platform.machine():
+            return resources.program("vaiven-probe")
+        raise VaivenError(
+            f"there is no probe for {arch}, the architecture of {name}", f"build it: cross/{arch}.ini", code="no-probe"
+        ) from None
+
+
+def _addressed(host: Host, wanted: Wanted) -> Host:
+    """The host with the address and interface that go together. VaivenError ("bad-address")."""
+    text = hosts.call(host.name, host.argv, addresses.FILES).decode(errors="replace")
+    address = host.address
+    if wanted.interface and host.name not in wanted.bind:
+        address = addresses.address_of(text, wanted.interface)
+        if not address:
+            raise VaivenError(
+                f"{host.name}: the interface {wanted.interface!r} has no address", "see --iface, --bind", "bad-address"
+            )
+    try:
+        interface = wanted.interface or addresses.interface_of(text, str(ipaddress.ip_address(address)))
+    except ValueError:
+        raise VaivenError(
+            f"{host.name}: {address!r} is not an address", "a number, see --bind", "bad-address"
+        ) from None
+    return replace(host, address=address, interface=interface)
+
+
+def _local_address(found: dict[str, Host], wanted: Wanted) -> dict[str, Host]:
+    """This machine among others cannot be 127.0.0.1: it is what leads to the first of them."""
+    remote = next((host for host in found.values() if host.name not in LOCAL), None)
+    if remote is None or wanted.interface:
+        return found
+    return {
+        name: _facing(host, remote) if name in LOCAL and name not in wanted.bind else host
+        for name, host in found.items()
+    }
+
+
+def _facing(host: Host, remote: Host) -> Host:
+    family = socket.AF_INET6 if ":" in remote.address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect((remote.address, 9))  # sends nothing: the kernel chooses the way
+        return _addressed(replace(host, address=probe.getsockname()[0]), Wanted((host.name,)))
+
+
+def _card(host: Host, inventory: Mapping[str, Any]) -> dict[str, Any]:
+    """What the inventory says of the host's interface; {} if it does not know it."""
+    return next((nic for nic in inventory.get("nics", ()) if nic.get("name") == host.interface), {})
+
+
+def _card_link(cards: Collection[Mapping[str, Any]]) -> Link | None:
+    """The slowest of these cards, behind a switch; None if one does not say its speed (loopback has none)."""
+    speeds = [card.get("speed_bps") for card in cards]
+    mtus = [card.get("mtu_bytes") for card in cards]
+    return Link(min(speeds), 2, min(mtus)) if all(speeds) and all(mtus) else None
+
+
+def _inventory(host: Host) -> dict[str, Any]:
+    lines = hosts.call(host.name, host.argv, [*host.probe, "inventory"]).splitlines()
+    if not lines:
+        raise VaivenError(f"{host.name}: the probe says nothing of its host", "reinstall vaiven", code="bad-record")
+    return collect.decode(lines[0])

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Did the network stay the same while we measured? A sentinel, one fixed stack and size in every block, tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from vaiven.errors import VaivenError
+from vaiven.stats.arrays import vector
+from vaiven.stats.estimate import Estimate, refusal
+
+BLOCKS_MIN = 8
+LEVEL = 0.99
+OUTSIDE_MAD = 3.0
+OUTSIDE_LEAST = 0.02  # relative: less than this is not worth a mark
+DRIFT_LEAST = 0.005  # nor is a smaller trend over the whole run
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """change: from the first block to the last, with its 99 % interval ("ratio": 1 is no change). drifting: the
+    interval excludes 1, and the change is above 0.5 %. outside: blocks whose sentinel is off the others, after the
+    trend is taken away. text: one sentence."""
+
+    blocks: int
+    change: Estimate
+    drifting: bool
+    outside: tuple[int, ...]
+    text: str
+
+    @property
+    def steady(self) -> bool:
+        return not self.drifting and not self.outside
+
+
+def drift(blocks: ArrayLike, sentinel_ns: ArrayLike) -> Drift:
+    """From one sentinel time per block. The trend is the median of pairwise slopes of log times (Theil and Sen).
+
+    Refused (change) below 8 blocks. Raises VaivenError: "not-a-number", "bad-shape", "bad-times".
+    """
+    x, y = vector(blocks, "blocks"), vector(sentinel_ns, "sentinel")
+    if x.size != y.size or np.unique(x).size != x.size:
+        raise VaivenError("one sentinel time per block expected", code="bad-shape")
+    if (y <= 0).any():
+        raise VaivenError("sentinel times that are zero or negative", code="bad-times")
+    if x.size < BLOCKS_MIN:
+        change = refusal(f"too few blocks: {x.size} of {BLOCKS_MIN}", "ratio", LEVEL)
+        return Drift(x.size, change, False, (), f"drift unknown: {change.refused}")
+    change = _change(x, np.log(y))
+    assert change.low is not None and change.high is not None
+    certain = change.low > 1 or change.high < 1
+    drifting = certain and abs(change.number() - 1) > DRIFT_LEAST
+    outside = _outside(x, np.log(y))
+    return Drift(x.size, change, drifting, outside, _sentence(change, drifting, outside))
+
+
+def _change(x: np.ndarray, y: np.ndarray) -> Estimate:
+    slope, _, low, high = stats.theilslopes(y, x, alpha=LEVEL)
+    whole = np.exp(np.array([slope, low, high]) * (x.max() - x.min()))
+    return Estimate(*(float(v) for v in whole), unit="ratio", level=LEVEL)
+
+
+def _outside(x: np.ndarray, y: np.ndarray) -> tuple[int, ...]:
+    slope, intercept, *_ = stats.theilslopes(y, x)
+    rest = y - (intercept + slope * x)
+    rest -= np.median(rest)
+    mad = 1.4826 * float(np.median(np.abs(rest)))
+    off = np.abs(rest) > max(OUTSIDE_MAD * mad, OUTSIDE_LEAST)
+    return tuple(int(b) for b in x[off])
+
+
+def _sentence(change: Estimate, drifting: bool, outside: tuple[int, ...]) -> str:
+    assert change.value is not None and change.low is not None and change.high is not None
+    parts = []
+    if drifting:
+        span = f"[{change.low - 1:+.1%}, {change.high - 1:+.1%}]"
+        parts.append(f"the sentinel drifted by {change.value - 1:+.1%} {span} over the run")
+    if outside:
+        parts.append(f"the sentinel was off in block{'s' * (len(outside) > 1)} {', '.join(map(str, outside))}")
+    return "; ".join(parts) or "the sentinel held still"

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Parquet parts of a run: their columns, and one launch as the bytes of a file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from vaiven.store.record import Cell, LaunchRecord
+
+_LAUNCH_SCHEMA = {
+    "launch": pl.Int32, "block": pl.Int32, "stack": pl.String, "near": pl.String, "far": pl.String,
+    "sentinel": pl.Boolean,
+}  # fmt: skip
+_SAMPLE_SCHEMA = {
+    "ask": pl.String, "part": pl.String, "size_bytes": pl.Int64, "seq": pl.Int32, "batch": pl.Int32, "ns": pl.Int64,
+}  # fmt: skip
+_CELL_SCHEMA = {
+    "ask": pl.String, "part": pl.String, "size_bytes": pl.Int64, "batch": pl.Int32, "count": pl.Int32, "lost": pl.Int32,
+    "late": pl.Int32, "corrupt": pl.Int32, "warmup": pl.Int32, "warm": pl.Boolean, "cpu_near_ns": pl.Float64,
+    "cpu_far_ns": pl.Float64, "wire_frames": pl.Int32, "wire_bytes": pl.Int64, "wire_ns": pl.Int64,
+    "started_s": pl.Float64, "gap_ns": pl.Int64,
+}  # fmt: skip
+SAMPLES_SCHEMA = {**_LAUNCH_SCHEMA, **_SAMPLE_SCHEMA}
+CELLS_SCHEMA = {**_LAUNCH_SCHEMA, **_CELL_SCHEMA}
+
+
+def samples(launch: LaunchRecord, cells: Sequence[Cell]) -> bytes:
+    """One row per timed exchange."""
+    frames = [
+        pl.DataFrame({"ns": pl.Series(cell.ns, dtype=pl.Int64)}).with_columns(
+            ask=pl.lit(cell.ask),
+            part=pl.lit(cell.part),
+            size_bytes=pl.lit(cell.size_bytes),
+            seq=pl.int_range(pl.len()),
+            batch=pl.lit(cell.batch),
+        )
+        for cell in cells
+    ]
+    return _parquet(pl.concat(frames) if frames else pl.DataFrame(schema=_SAMPLE_SCHEMA), launch, SAMPLES_SCHEMA)
+
+
+def cells(launch: LaunchRecord, cells: Sequence[Cell]) -> bytes:
+    """One row per cell; count is how many exchanges have a time."""
+    rows = [
+        {name: getattr(cell, name) for name in _CELL_SCHEMA if name != "count"}
+        | {"count": sum(ns is not None for ns in cell.ns)}
+        for cell in cells
+    ]
+    return _parquet(pl.DataFrame(rows, schema=_CELL_SCHEMA), launch, CELLS_SCHEMA)
+
+
+def _parquet(frame: pl.DataFrame, launch: LaunchRecord, schema: dict[str, type[pl.DataType]]) -> bytes:
+    whole = frame.with_columns(**{name: pl.lit(getattr(launch, name)) for name in _LAUNCH_SCHEMA})
+    buffer = io.BytesIO()
+    whole.select(pl.col(name).cast(kind) for name, kind in schema.items()).write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writing a run directory, launch by launch (its layout: ARCHITECTURE.md, seam 4).
+
+    record = Record.create(root, manifest)      or  Record.resume(path)
+    record.add(launch, cells)                   after each launch
+    record.end(end)                             once
+
+While a Record is open it holds a lock on the run's manifest, so nobody else writes there, and readers can tell a
+run that goes on from one that was killed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import fcntl
+import os
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+from vaiven.errors import VaivenError
+from vaiven.store import files
+
+SCHEMA = 1
+MANIFEST, END, WARNINGS, REFINED = "manifest.json", "end.json", "warnings.jsonl", "refined.jsonl"
+SAMPLES, CELLS, LAUNCHES = "samples", "cells", "launches"
+WHOLE_PARTS = ("", "one")
+
+
+class Manifest(msgspec.Struct, kw_only=True, frozen=True):
+    """What a run is, written first and once.
+
+    plan_text: as the user wrote it, "" without a file. plan: as it was carried out. design: pairs, courses,
+    sentinel and seed: with it the order of every launch is known. place: where it was measured, enough to go
+    there again. hosts: name -> address, interface, architecture and inventory (S17). link: rate_bps, hops,
+    mtu_bytes of the wire, None where nobody said. environment: facts of the machine that drives the run.
+    """
+
+    schema: int = SCHEMA
+    id: str = ""
+    created_utc: str = ""
+    title: str
+    plan_name: str
+    plan_text: str
+    plan: dict[str, Any]
+    design: dict[str, Any]
+    place: dict[str, Any]
+    hosts: dict[str, dict[str, Any]]
+    link: dict[str, Any] | None
+    versions: dict[str, str]
+    environment: dict[str, Any]
+
+
+class Look(msgspec.Struct, kw_only=True, frozen=True):
+    """One look of the stopping rule, after so many launches of each stack.
+
+    half_width: relative, of the median that is known worst, which is that of `cell`; None where it has no interval.
+    """
+
+    launches: int
+    half_width: float | None
+    cell: str
+
+
+class Addition(msgspec.Struct, kw_only=True, frozen=True):
+    """Sizes that were added to every later launch of one stack and question from near to far.
+
+    why: in words. knee: to confirm one; else because interpolation failed. low_bytes, high_bytes: the span in which
+    the curve was not known well enough.
+    """
+
+    stack: str
+    ask: str
+    near: str
+    far: str
+    sizes_bytes: tuple[int, ...]
+    why: str
+    knee: bool
+    low_bytes: float
+    high_bytes: float
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.stack, self.ask, self.near, self.far
+
+
+class Refined(msgspec.Struct, kw_only=True, frozen=True):
+    """What the look after so many blocks added."""
+
+    blocks: int
+    additions: tuple[Addition, ...]
+
+
+class End(msgspec.Struct, kw_only=True, frozen=True):
+    """How a run ended: "done", or "not-achieved" when launches_max came before the wanted half-width.
+
+    half_width, cell: as the last look found them. looks: all of them, the last one too.
+    """
+
+    schema: int = SCHEMA
+    ended_utc: str = ""
+    reason: str
+    blocks: int
+    launches: int
+    failed: int
+    half_width: float | None
+    cell: str
+    looks: tuple[Look, ...] = ()
+
+
+@dataclass(frozen=True)
+class LaunchRecord:
+    """One finished launch. hello, far_hello: what the probe said of itself; path: what crossed the interfaces."""
+
+    launch: int
+    block: int
+    stack: str
+    near: str
+    far: str
+    ask: str
+    sentinel: bool
+    started_s: float
+    took_s: float
+    attempts: int
+    hello: dict[str, Any] = field(default_factory=dict)
+    path: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a launch. ns: one entry per timed exchange in order, None where the message was lost.
+
+    part: of a prtt "one", "burst", "spaced", "send", "receive"; "" of other questions. gap_ns: between the messages
+    of a spaced train.
+    """
+
+    ask: str
+    size_bytes: int
+    batch: int
+    ns: Sequence[int | None]
+    lost: int
+    late: int
+    corrupt: int
+    warmup: int
+    warm: bool
+    started_s: float
+    cpu_near_ns: float | None = None
+    cpu_far_ns: float | None = None
+    wire_frames: int | None = None
+    wire_bytes: int | None = None
+    wire_ns: int | None = None
+    part: str = ""
+    gap_ns: int | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether its times stand for its question: of a prtt only the single round trips do."""
+        return self.part in WHOLE_PARTS
+
+
+class Record:
+    """An open run directory. A context manager: leaving it gives up the lock, whatever happened."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        """Takes the lock of an existing directory; use create or resume."""
+        self.path = path
+        self.manifest = manifest
+        self._lock = os.open(path / MANIFEST, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._lock)
+            raise VaivenError(f"the run {path.name} is still going on", "wait for it", code="run-busy") from error
+
+    @classmethod
+    def create(cls, root: Path, manifest: Manifest) -> Self:
+        """A new run below `root` (made if need be), with an id of its own."""
+        now = datetime.datetime.now(datetime.UTC)
+        manifest = msgspec.structs.replace(manifest, id=_new_id(manifest.title, now), created_utc=_utc(now))
+        path = root / manifest.id
+        try:
+            path.mkdir(parents=True)
+            for part in (SAMPLES, CELLS, LAUNCHES):
+                (path / part).mkdir()
+        except OSError as error:
+            raise files.cannot_write(path, error) from error
+        files.write_whole(path / MANIFEST, _json(manifest))
+        return cls(path, manifest)
+
+    @classmethod
+    def resume(cls, path: Path, manifest: Manifest) -> Self:
+        """The run at `path`, to go on with. VaivenError ("run-ended", "run-busy")."""
+        if (path / END).exists():
+            raise VaivenError(f"the run {path.name} has ended: it is never changed", "start a new one", "run-ended")
+        record = cls(path, manifest)
+        for name in (SAMPLES, CELLS):  # parts of a launch that was cut off between its files
+            for part in (path / name).glob("*.parquet"):
+                if int(part.stem) not in record.finished:
+                    part.unlink()
+        for name in (WARNINGS, REFINED):
+            files.drop_torn_line(path / name)
+        return record
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._lock)
+
+    @property
+    def finished(self) -> frozenset[int]:
+        """The numbers of the launches that are recorded."""
+        return frozenset(int(part.stem) for part in (self.path / LAUNCHES).glob("*.json"))
+
+    def add(self, launch: LaunchRecord, cells: Sequence[Cell]) -> None:
+        """Records a finished launch. VaivenError ("disk-full", "cannot-write"): the launches before it stay."""
+        from vaiven.store import parts
+
+        name = f"{launch.launch:05d}"
+        files.write_whole(self.path / SAMPLES / f"{name}.parquet", parts.samples(launch, cells))
+        files.write_whole(self.path / CELLS / f"{name}.parquet", parts.cells(launch, cells))
+        files.write_whole(self.path / LAUNCHES / f"{name}.json", _json(launch))  # last: now the launch exists
+
+    def warn(self, code: str, text: str, **facts: Any) -> None:
+        """Appends a warning: what a reader of this run must know."""
+        line = {"code": code, "text": text, "at_utc": _utc(datetime.datetime.now(datetime.UTC)), **facts}
+        files.append_line(self.path / WARNINGS, msgspec.json.encode(line))
+
+    def refine(self, refined: Refined) -> None:
+        """Appends the sizes that a look added, before the first launch that has them."""
+        files.append_line(self.path / REFINED, msgspec.json.encode(refined))
+
+    def end(self, end: End) -> None:
+        """Writes how the run ended; after this it is never changed."""
+        ended = msgspec.structs.replace(end, ended_utc=_utc(datetime.datetime.now(datetime.UTC)))
+        files.write_whole(self.path / END, _json(ended))
+
+
+def _new_id(title: str, now: datetime.datetime) -> str:
+    """ "20260131-174500-what-a-message-costs-3fa9": sorts by time, is a plain file name, and is nobody else's."""
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:32].strip("-")
+    return "-".join(filter(None, (now.strftime("%Y%m%d-%H%M%S"), words, secrets.token_hex(3))))
+
+
+def _utc(now: datetime.datetime) -> str:
+    return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is shown on terminals, narrow and wide: numbers are whole, the bar is in sight, names are only words."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from vaiven.cli import progress
+from vaiven.cli.model import rich_table
+from vaiven.plan.order import Launch
+from vaiven.plan.stack import parse
+from vaiven.report.tables import Column, Table
+from vaiven.store.record import Addition, Cell, End, Refined
+
+TABLE = Table(
+    "Costs",
+    (Column("stack", "", number=False), *(Column(f"number {k}", "") for k in range(7))),
+    tuple(
+        (stack, *(f"{k}.{k}5 us\n[{k}.10, {k}.20]" for k in range(7)))
+        for stack in ("icmp", "null[alpha_ns=50000,beta_ns=0.08,knee=5000:40000]", "[bold]x")
+    ),
+    ("a note",),
+)
+
+
+def shown(what: object, width: int, height: int = 24) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, height=height, force_terminal=False)
+    console.print(what)
+    return console.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_a_table_loses_nothing_on_any_terminal(width: int) -> None:
+    lines = shown(rich_table(TABLE), width)
+    assert max(map(len, lines)) <= width
+    text = "\n".join(lines)
+    for k in range(7):
+        assert text.count(f"{k}.{k}5 us") == text.count(f"[{k}.10, {k}.20]") == 3
+    assert text.count("Costs") == text.count("a note") == 1
+    assert "[bold]x" in text
+
+
+def test_a_table_without_rows_is_only_its_words() -> None:
+    assert "Costs" in "".join(shown(rich_table(Table("Costs", TABLE.columns, ())), 80))
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [(0.5, "0.500 ns"), (493.2, "493 ns"), (40_000.0, "40.0 us"), (999_600.0, "1.00 ms"), (2.5e9, "2.50 s"),
+     (float("inf"), "lost")],
+)  # fmt: skip
+def test_times_have_three_digits(ns: float, text: str) -> None:
+    assert progress.time_text(ns) == text
+
+
+def launch(stack: str = "tcp[write=split]") -> Launch:
+    return Launch(5, 1, parse(stack), "pingpong", "demo1", "demo2", (8,))
+
+
+def cell(size: int) -> Cell:
+    return Cell("pingpong", size, 1, [1], 0, 0, 0, 0, True, 0.0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 10), (120, 40)])
+def test_the_screen_shows_the_bar_the_time_left_and_medians_on_any_terminal(width: int, height: int) -> None:
+    from rich.live import Live
+
+    console = Console(file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None)
+    with Live(console=console, auto_refresh=False) as live:
+        screen = progress.Screen(console, live, 0.02)
+        for number in range(30):
+            for size in range(10, 200_000, 9_999):
+                screen.cell(launch(f"tcp[idle_ms={number + 1}]"), cell(size), 40_000.0)
+        console.file.seek(0)
+        console.file.truncate()
+        screen.launch_begins(launch(), 1, 3, 125.0)
+        text = console.file.getvalue()
+    assert "2 min 5 s to the next look" in text
+    assert "block 2: tcp[write=split]"[: width - 1] in text
+    assert "10 B" in text and "40.0 us" in text
+    assert text.count("\n") < height
+
+
+def test_what_was_not_reached_is_said_plainly() -> None:
+    end = End(reason="not-achieved", blocks=24, launches=144, failed=0, half_width=0.118, cell="tcp pingpong 8 B a b")
+    assert progress.end_text(end).startswith(
+        "after 24 launches the median of tcp pingpong 8 B a b is known to 12 % only"
+    )
+    none = End(reason="not-achieved", blocks=3, launches=9, failed=0, half_width=None, cell="tcp pingpong 8 B a b")
+    assert "has no interval" in progress.end_text(none)
+
+
+def test_what_a_look_added_is_told_in_words() -> None:
+    one = Addition(stack="tcp", ask="pingpong", near="a", far="b", sizes_bytes=(9, 10), why="a jump near 9 bytes",
+                   knee=True, low_bytes=8, high_bytes=16)  # fmt: skip
+    (line,) = progress.refined_text(Refined(blocks=8, additions=(one,)))
+    assert line == "8 launches: tcp pingpong a b: a jump near 9 bytes: from now on also 9 10 B"

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every test shares: the programs under test, and the rule that nothing is skipped where CI is set.
+
+A test that needs root, a lab or a browser says so by its marker; here the marker is turned into a skip with a reason
+on a machine that cannot do it. When the environment variable CI is set every skip, whatever its origin, is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vaiven import resources
+
+pytest_plugins = ["pytester"]
+
+_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+def _missing(item: pytest.Item) -> str | None:
+    """Why this machine cannot run the test, or None."""
+    if item.get_closest_marker("lab") and os.geteuid() != 0:
+        return "raises a lab: needs root"
+    if item.get_closest_marker("browser") and not any(map(shutil.which, _CHROMIUM)):
+        return "drives a browser: needs the package chromium"
+    return None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips a test that this machine cannot run, before its fixtures are built."""
+    reason = _missing(item)
+    if reason:
+        pytest.skip(reason)
+
+
+def _in_ci() -> bool:
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turns a skipped report into a failed one; an expected failure (xfail) is no skip."""
+    if not _in_ci() or not report.skipped or hasattr(report, "wasxfail"):
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    report.outcome = "failed"
+    report.longrepr = f"{report.nodeid}: skipped where CI is set: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    report = yield
+    _refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector):
+    report = yield
+    _refuse_skip(report)
+    return report
+
+
+@pytest.fixture(scope="session")
+def vaiven_programs() -> Callable[[str], Path]:
+    """Finds a native program by name as the product does: $VAIVEN_NATIVE, then beside this Python, then PATH."""
+    return resources.program
+
+
+@pytest.fixture
+def vaiven() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the `vaiven` command: vaiven("lab", "list", cwd=...) -> CompletedProcess with text output."""
+
+    def call(*args: str, timeout_s: float = 120, **options) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "vaiven", *args]
+        return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False, **options)
+
+    return call

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vaiven lab` as a person types it: what is printed, and the exit status."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+
+import pytest
+
+from vaiven import resources
+from vaiven.errors import VaivenError
+from vaiven.lab import lab as labs
+
+TWO = """\
+name = "two"
+[fabric]
+kind = "switch"
+class = "free"
+[[hosts]]
+prefix = "h"
+count = 2
+"""
+
+
+@pytest.fixture
+def two(raise_lab):
+    """A lab of the hosts two/h1 and two/h2."""
+    return raise_lab(TWO)
+
+
+def test_list_shows_the_ready_labs(vaiven, state_dir) -> None:
+    done = vaiven("lab", "list", env=os.environ | {"COLUMNS": "200"})
+    assert done.returncode == 0, done.stderr
+    assert "Paper A, CeTAD: ten unlike hosts on a 10 Mb/s hub" in done.stdout
+    assert "hub 10 Mb/s, timed" in done.stdout
+
+
+def test_show_prints_the_file_to_copy(vaiven) -> None:
+    assert vaiven("lab", "show", "cetad").stdout == (resources.ready("labs") / "cetad.toml").read_text()
+    unknown = vaiven("lab", "show", "nosuch")
+    assert unknown.returncode == 1 and "the ready ones are" in unknown.stderr
+
+
+def test_a_mistake_in_a_file_starts_nothing(vaiven, state_dir, tmp_path) -> None:
+    (tmp_path / "bad.toml").write_text(TWO.replace('class = "free"', 'class = "fre"'))
+    done = vaiven("lab", "up", "./bad.toml", cwd=tmp_path)
+    assert done.returncode == 1 and "bad.toml:4" in done.stderr and "'free'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not state_dir.exists() or list(state_dir.iterdir()) == []
+
+
+@pytest.mark.lab
+def test_up_list_and_down(vaiven, state_dir, tmp_path) -> None:
+    (tmp_path / "two.toml").write_text(TWO)
+    raised = vaiven("lab", "up", "./two.toml", "--as", "mine", cwd=tmp_path)
+    assert raised.returncode == 0, raised.stderr
+    assert "mine/h1" in raised.stdout and "10.1.0.2" in raised.stdout
+    again = vaiven("lab", "up", "./two.toml", "--as", "mine", cwd=tmp_path)
+    assert again.returncode == 1 and "lab down mine" in again.stderr
+    assert "mine" in vaiven("lab", "list").stdout
+    assert vaiven("lab", "down", "mine").returncode == 0
+    assert list(state_dir.iterdir()) == []
+    gone = vaiven("lab", "down", "mine")
+    assert gone.returncode == 1 and "no lab called 'mine'" in gone.stderr
+
+
+@pytest.mark.lab
+def test_down_all_takes_whole_and_broken_labs(vaiven, raise_lab, state_dir) -> None:
+    broken = raise_lab(TWO, "broken")
+    raise_lab(TWO, "whole")
+    os.kill(broken.hosts[0].namespace.pid, signal.SIGKILL)
+    listed = vaiven("lab", "list", env=os.environ | {"COLUMNS": "200"})
+    assert listed.returncode == 1 and "BROKEN: gone: h1" in listed.stdout
+    done = vaiven("lab", "down", "--all")
+    assert done.returncode == 0 and "broken, whole" in done.stdout
+    assert "no lab is up" in vaiven("lab", "down", "--all").stdout
+    assert list(state_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["x", "--all"]])
+def test_down_wants_one_lab_or_all(vaiven, state_dir, arguments) -> None:
+    done = vaiven("lab", "down", *arguments)
+    assert done.returncode == 1 and "which lab?" in done.stderr
+
+
+@pytest.mark.lab
+def test_check_prints_what_it_measured_and_what_was_earned(vaiven, two) -> None:
+    done = vaiven("lab", "check", "two", "--quick")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "earned: free" in done.stdout and "frames/s" in done.stdout
+    report = json.loads(vaiven("lab", "check", "two", "--quick", "--json").stdout)
+    assert report["passed"] and report["instance"] == "two" and report["rows"]
+
+
+@pytest.mark.lab
+def test_a_class_that_was_not_earned_is_an_error(two, monkeypatch, capsys) -> None:
+    from vaiven.cli import lab as verbs
+    from vaiven.lab import check
+
+    row = check.Row(what="1514 B", unit="ns", expected=246_100, median=300_000, p95=310_000, limit=9_844)
+    facts = {"instance": "two", "said": "timed", "earned": "paced", "rate_mbps": 100, "hosts": 2}
+    report = check.CheckReport(**facts, rows=(row,), frames_per_s=1e5, lead_ns=22_500)
+
+    def run(lab, *, quick, say):
+        say(row)
+        return report
+
+    monkeypatch.setattr(check, "run", run)
+    with pytest.raises(VaivenError, match="says timed and earned paced"):
+        verbs.check("two")
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("1514 B"))
+    assert line.split() == ["1514", "B", "246.1", "300.0", "310.0", "+53.9", "9.8", "OFF"]
+
+
+@pytest.mark.lab
+def test_run_passes_arguments_output_and_status_through(vaiven, two) -> None:
+    awkward = ["a b", "$(id)", "`id`", '"', "'", ";", "*", "", "-x", "--help", "--", "<b>", "[red]"]
+    script = 'for word in "$@"; do printf "%s|" "$word"; done; echo problem >&2; exit 7'
+    done = vaiven("lab", "run", "two/h1", "--", "sh", "-c", script, "sh", *awkward)
+    assert done.returncode == 7
+    assert done.stdout == "|".join(awkward) + "|"
+    assert done.stderr == "problem\n"
+
+
+@pytest.mark.lab
+def test_run_gets_standard_input_and_reports_a_signal(vaiven, two) -> None:
+    assert vaiven("lab", "run", "two/h1", "--", "cat", input="as it is\n").stdout == "as it is\n"
+    assert vaiven("lab", "run", "two/h1", "--", "sh", "-c", "kill -9 $$").returncode == -signal.SIGKILL
+    assert vaiven("lab", "run", "two/h1", "--", "/nosuch").returncode == 127
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["two/h9", "--", "true"], "its hosts are h1, h2"),
+        (["h1", "--", "true"], "write LAB/HOST"),
+        (["three/h1", "--", "true"], "no lab called 'three'"),
+        (["two/h1"], "which command?"),
+    ],
+)
+def test_run_says_what_is_wrong(vaiven, two, arguments, text) -> None:
+    done = vaiven("lab", "run", *arguments)
+    assert done.returncode == 1 and text in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.lab
+def test_an_interrupt_is_for_the_command_alone(two) -> None:
+    """Ctrl-C at a terminal reaches every process of the foreground; ping must live to print its summary."""
+    command = [sys.executable, "-m", "vaiven", "lab", "run", "two/h1", "--", "ping", "-i0.2", "h2"]
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(command[0], command)
+    attributes = termios.tcgetattr(terminal)
+    attributes[3] |= termios.NOFLSH  # else the kernel may throw the summary away with what was printed before Ctrl-C
+    termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+    output = b""
+    interrupted = False
+    with contextlib.suppress(OSError):  # the terminal's end when the command has ended
+        while piece := os.read(terminal, 4096):
+            output += piece
+            if output.count(b"icmp_seq=") >= 3 and not interrupted:
+                interrupted = True
+                os.write(terminal, b"\x03")
+    assert b"statistics" in output, output
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os.close(terminal)
+
+
+@pytest.mark.lab
+def test_shell_is_the_users_on_that_host(vaiven, two) -> None:
+    done = vaiven("lab", "shell", "two/h2", input="hostname; exit 3\n", env=os.environ | {"SHELL": "/bin/sh"})
+    assert (done.returncode, done.stdout) == (3, "h2\n")
+
+
+@pytest.mark.lab
+def test_a_lab_being_raised_is_called_so(vaiven, two) -> None:
+    from vaiven.lab import state
+
+    with state.held("two"):
+        assert "being raised or taken down" in vaiven("lab", "list").stdout
+    assert labs.find("two")
+
+
+def test_the_verbs_load_nothing_heavy_until_they_are_used() -> None:
+    heavy = "('pyroute2', 'msgspec', 'numpy', 'polars')"
+    script = f"import sys; from vaiven.cli import lab; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

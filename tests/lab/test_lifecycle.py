@@ -1,0 +1,478 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labs come up whole, keep apart, and leave nothing, whoever is killed and when."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from vaiven.errors import VaivenError
+from vaiven.lab import fabric, limits, namespace, state, topology
+from vaiven.lab import lab as labs
+
+pytestmark = pytest.mark.lab
+
+TWO = """\
+name = "two"
+[fabric]
+kind = "switch"
+class = "free"
+[[hosts]]
+prefix = "h"
+count = 2
+"""
+
+
+def holders(state_dir: Path, instance: str) -> list[namespace.Namespace]:
+    return namespace.holders(state_dir / instance / "hosts")
+
+
+def assert_nothing_left(state_dir: Path, instance: str) -> None:
+    assert holders(state_dir, instance) == []
+    assert not (state_dir / instance).exists()
+
+
+def until(condition, timeout_s: float = 10) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "did not become true in time"
+        time.sleep(0.02)
+
+
+# Each host is a machine of its own
+
+
+def test_a_host_has_its_name_addresses_and_neighbours(raise_lab, on) -> None:
+    lab = raise_lab(TWO)
+    one, two = lab.hosts
+    assert (one.full_name, one.interface, one.address, two.address) == ("two/h1", "eth0", "10.1.0.1", "10.1.0.2")
+    assert on(one, "hostname").strip() == "h1"
+    assert on(one, "getent", "ahostsv4", "h2").split()[0] == two.address
+    assert on(one, "getent", "ahostsv6", "h2.ip6").split()[0] == two.address6
+    with one.namespace.netlink() as netlink:
+        link = netlink.get_links(ifname="eth0")[0]
+        addresses = {address.get_attr("IFA_ADDRESS") for address in netlink.get_addr(index=link["index"])}
+        neighbours = {n.get_attr("NDA_DST"): n.get_attr("NDA_LLADDR") for n in netlink.get_neighbours(state=0x80)}
+    assert link.get_attr("IFLA_ADDRESS") == one.mac
+    assert addresses == {one.address, one.address6}
+    assert neighbours[two.address] == neighbours[two.address6] == two.mac
+
+
+def test_hosts_reach_each_other_by_name_and_protocol(raise_lab, on) -> None:
+    one, two = raise_lab(TWO).hosts
+    assert "1 received" in on(one, "ping", "-c1", "-W2", two.name)
+    assert "1 received" in on(two, "ping", "-6", "-c1", "-W2", f"{one.name}.ip6")
+
+
+def test_hosts_share_no_processes_memory_or_mounts(raise_lab, on) -> None:
+    one, two = raise_lab(TWO).hosts
+    on(one, "touch", "/dev/shm/mine")
+    assert on(two, "ls", "/dev/shm") == "" and not Path("/dev/shm/mine").exists()
+    assert on(one, "cat", "/proc/1/comm").strip() == "sleep"
+    assert on(one, "ls", "/sys/class/net").split() == ["eth0", "lo"]
+    kinds = ("net", "uts", "ipc", "mnt", "pid")
+    inodes = [
+        {os.readlink(f"/proc/{pid}/ns/{kind}") for kind in kinds} for pid in (one.namespace.pid, two.namespace.pid)
+    ]
+    ours = {os.readlink(f"/proc/self/ns/{kind}") for kind in kinds}
+    assert not inodes[0] & inodes[1] and not (inodes[0] | inodes[1]) & ours
+
+
+def test_control_groups_stay_visible(raise_lab, on) -> None:
+    assert on(raise_lab(TWO).hosts[0], "ls", "/sys/fs/cgroup").split() == sorted(os.listdir("/sys/fs/cgroup"))
+
+
+def test_arguments_and_directory_arrive_verbatim(raise_lab, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    awkward = ["a b", "$(id)", "`id`", '"', "'", ";", "*", "", "-x", "--help", "--", "A=B", "\\", "é\n"]
+    script = "import json, os, sys; print(json.dumps([os.getcwd(), sys.argv[1:]]))"
+    host = raise_lab(TWO).hosts[0]
+    done = subprocess.run(host.argv([sys.executable, "-c", script, *awkward]), capture_output=True, check=True)
+    assert json.loads(done.stdout) == [str(tmp_path), awkward]
+
+
+def test_a_command_ends_with_whoever_waits_for_it(raise_lab, on) -> None:
+    host = raise_lab(TWO).hosts[0]
+    running = subprocess.Popen(host.argv(["sleep", "987"]))
+    until(lambda: "sleep 987" in on(host, "ps", "-eo", "args"))
+    running.kill()
+    running.wait()
+    until(lambda: "sleep 987" not in on(host, "ps", "-eo", "args"))
+
+
+@pytest.mark.parametrize("mtu", [576, 1500, 9000])
+def test_the_mtu_is_the_fabrics(raise_lab, on, mtu) -> None:
+    one, two = raise_lab(TWO.replace('class = "free"', f'class = "free"\nmtu = {mtu}')).hosts
+    headers = 20 + 8
+    assert "1 received" in on(one, "ping", "-c1", "-W2", "-M", "do", "-s", str(mtu - headers), two.address)
+    too_long = one.argv(["ping", "-c1", "-W1", "-M", "do", "-s", str(mtu - headers + 1), two.address])
+    assert subprocess.run(too_long, capture_output=True, check=False).returncode != 0
+
+
+def test_no_ipv6_below_its_smallest_mtu_is_said(raise_lab) -> None:
+    lab = raise_lab(TWO.replace('class = "free"', 'class = "free"\nmtu = 1279'))
+    assert any("IPv6" in warning for warning in lab.warnings)
+
+
+def test_a_fabric_carries_nothing_that_nobody_sent(raise_lab) -> None:
+    lab = raise_lab(TWO)
+
+    def frames() -> list[int]:
+        counts = []
+        for host in lab.hosts:
+            with host.namespace.netlink() as netlink:
+                statistics = netlink.get_links(ifname="eth0")[0].get_attr("IFLA_STATS64")
+                counts += [statistics["rx_packets"], statistics["tx_packets"]]
+        return counts
+
+    time.sleep(1.5)  # the kernel reports the groups that every host is in when it has noticed the carrier
+    before = frames()
+    time.sleep(2)
+    assert frames() == before
+
+
+# What makes a host unlike others
+
+
+def test_a_clock_offset_is_in_the_hosts_monotonic_clock(raise_lab) -> None:
+    lab = raise_lab(
+        TWO + '[[hosts]]\nname = "ahead"\nclock_offset_ms = 2500\n[[hosts]]\nname = "behind"\nclock_offset_ms = -1250\n'
+    )
+    read = "import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
+    for name, offset_ns in (("h1", 0), ("ahead", 2_500_000_000), ("behind", -1_250_000_000)):
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        there = int(subprocess.check_output(lab.host(name).argv([sys.executable, "-c", read])))
+        after = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        assert before <= there - offset_ns <= after
+
+
+def test_memory_is_limited_for_all_programs_of_a_host(raise_lab) -> None:
+    lab = raise_lab(TWO + '[[hosts]]\nname = "small"\nmemory_mb = 32\n')
+    assert lab.warnings == ()
+    take = "import sys; block = bytearray(int(sys.argv[1])); print(len(block))"
+
+    def takes(name: str, size_bytes: int) -> int:
+        command = ["python3", "-IS", "-c", take, str(size_bytes)]
+        return subprocess.run(lab.host(name).argv(command), capture_output=True, check=False).returncode
+
+    assert takes("small", 8_000_000) == 0
+    assert takes("small", 64_000_000) != 0
+    assert takes("h1", 64_000_000) == 0
+
+
+def test_processor_share_is_limited(raise_lab) -> None:
+    lab = raise_lab(TWO + '[[hosts]]\nname = "slow"\ncpu_share = 0.2\n')
+    assert lab.warnings == ()
+    burn = "import time; end = time.monotonic() + 1\nwhile time.monotonic() < end: pass\nprint(time.process_time())"
+    used_s = float(subprocess.check_output(lab.host("slow").argv(["python3", "-IS", "-c", burn])))
+    assert used_s < 0.3  # of about 1 s, start-up included
+
+
+def test_a_limit_that_cannot_be_is_said(raise_lab, monkeypatch) -> None:
+    monkeypatch.setattr(limits, "_hierarchies", dict)
+    lab = raise_lab(TWO + '[[hosts]]\nname = "small"\nmemory_mb = 32\n')
+    assert any("small: its memory is not limited" in warning for warning in lab.warnings)
+
+
+def test_a_big_endian_host_runs_foreign_programs(raise_lab) -> None:
+    lab = raise_lab(TWO + '[[hosts]]\nname = "big"\nbyte_order = "big"\n')
+    assert lab.host("h1").emulator == () and lab.host("h1").arch == os.uname().machine
+    expected = ("s390x", ("qemu-s390x-static",)) if sys.byteorder == "little" else (os.uname().machine, ())
+    assert (lab.host("big").arch, lab.host("big").emulator) == expected
+
+
+# Several labs
+
+
+def echoes_heard(snmp: str) -> int:
+    names, values = (line.split() for line in snmp.splitlines() if line.startswith("Icmp:"))
+    return int(values[names.index("InEchos")])
+
+
+def test_two_labs_of_the_same_hosts_keep_apart(raise_lab, on) -> None:
+    one, two = raise_lab(TWO), raise_lab(TWO, "other")
+    assert one.hosts[0].address == two.hosts[0].address
+    assert two.hosts[0].full_name == "other/h1"
+    on(one.hosts[0], "ping", "-c5", "-i0.01", "-W2", "h2")
+    assert [echoes_heard(on(lab.hosts[1], "cat", "/proc/net/snmp")) for lab in (one, two)] == [5, 0]
+    labs.down(one)
+    assert labs.find("other").problems() == ()
+
+
+def test_a_name_that_is_up_is_refused(raise_lab, state_dir) -> None:
+    lab = raise_lab(TWO)
+    with pytest.raises(VaivenError) as caught:
+        raise_lab(TWO)
+    assert caught.value.code == "lab-exists" and "lab down two" in caught.value.remedy
+    assert labs.find("two") == lab
+
+
+@pytest.mark.parametrize("instance", ["../x", "a b", "A", "$(id)", ".", "x" * 65])
+def test_an_instance_name_cannot_leave_its_place(raise_lab, instance) -> None:
+    with pytest.raises(VaivenError) as caught:
+        raise_lab(TWO, instance)
+    assert caught.value.code == "bad-instance"
+
+
+def test_sixteen_hosts_are_up_in_three_seconds(raise_lab) -> None:
+    took_s = []
+    for _ in range(3):
+        start = time.monotonic()
+        lab = raise_lab(TWO.replace("count = 2", "count = 16"))
+        took_s.append(time.monotonic() - start)
+        labs.down(lab)
+    assert min(took_s) < 3
+
+
+# Nothing is left
+
+COUNT = """
+import json, os, sys
+from pathlib import Path
+from vaiven.lab import lab as labs, topology
+
+def everything():
+    pids = [name for name in os.listdir("/proc") if name.isdigit()]
+    spaces = {os.readlink(f"/proc/{pid}/ns/{kind}") for pid in pids for kind in os.listdir(f"/proc/{pid}/ns")}
+    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/vaiven-*-{sys.argv[2]}")]
+    files = [str(path) for path in Path(os.environ["VAIVEN_STATE_DIR"]).glob("**/*")]
+    links = os.listdir("/sys/class/net")
+    kept = dict(pids=pids, spaces=sorted(spaces), mounts=sorted(mounts), groups=groups, files=files)
+    return kept | dict(links=sorted(links))
+
+lab = topology.parse(sys.argv[1])
+labs.down(labs.up(lab))  # what is loaded once is loaded
+before = everything()
+raised = labs.up(lab)
+during = everything()
+labs.down(raised)
+for _ in range(19):
+    labs.down(labs.up(lab))
+print(json.dumps([before, during, everything()]))
+"""
+
+
+def test_twenty_labs_leave_nothing(state_dir, tmp_path) -> None:
+    """Counted in a process namespace of its own, where nothing but this test is seen."""
+    limited = f"limited{os.getpid()}"
+    text = TWO + f'[[hosts]]\nname = "{limited}"\nmemory_mb = 64\ncpu_share = 0.5\nclock_offset_ms = 10\n'
+    alone = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--net"]
+    script = [sys.executable, "-c", COUNT, text, limited]
+    done = subprocess.run([*alone, *script], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    before, during, after = json.loads(done.stdout)
+    assert after == before
+    assert len(during["pids"]) > len(before["pids"]) + 3 and during["groups"] and during["files"]
+
+
+@pytest.mark.parametrize("trouble", [VaivenError("no fabric today"), KeyboardInterrupt()])
+def test_a_lab_that_cannot_be_raised_leaves_nothing(raise_lab, state_dir, monkeypatch, trouble) -> None:
+    def refuse(lab) -> None:
+        assert len(holders(state_dir, "two")) == 3
+        raise trouble
+
+    monkeypatch.setattr(fabric, "raise_fabric", refuse)
+    with pytest.raises(type(trouble)):
+        raise_lab(TWO)
+    assert_nothing_left(state_dir, "two")
+
+
+def test_a_kernel_that_refuses_is_quoted(raise_lab, state_dir, monkeypatch) -> None:
+    def lay_a_cable_twice(lab) -> None:
+        with lab.switch.netlink() as netlink:
+            netlink.link("add", ifname=lab.hosts[0].port, kind="bridge")
+
+    monkeypatch.setattr(fabric, "raise_fabric", lay_a_cable_twice)
+    with pytest.raises(VaivenError) as caught:
+        raise_lab(TWO)
+    assert caught.value.code == "no-network" and "File exists" in caught.value.what
+    assert_nothing_left(state_dir, "two")
+
+
+def test_a_full_disk_leaves_nothing(state_dir, vaiven) -> None:
+    def no_byte_may_be_written() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    done = vaiven("lab", "up", "free", preexec_fn=no_byte_may_be_written)
+    assert done.returncode == 1 and "cannot write" in done.stderr and "Traceback" not in done.stderr
+    assert_nothing_left(state_dir, "free")
+
+
+def test_a_missing_program_is_named_with_its_package(state_dir, vaiven, tmp_path) -> None:
+    done = vaiven("lab", "up", "free", env=os.environ | {"PATH": str(tmp_path)})
+    assert done.returncode == 1 and "unshare is not installed" in done.stderr and "util-linux" in done.stderr
+    assert_nothing_left(state_dir, "free")
+
+
+KILL_AT = """
+import importlib, os, sys
+from vaiven.lab import lab as labs, topology
+
+module, _, path = sys.argv[2].partition(":")
+owner = importlib.import_module(module)
+*classes, name = path.split(".")
+for step in classes:
+    owner = getattr(owner, step)
+calls = 0
+original = getattr(owner, name)
+
+def fatal(*arguments, **named):
+    global calls
+    calls += 1
+    if calls == int(sys.argv[3]):
+        os.kill(os.getpid(), 9)
+    return original(*arguments, **named)
+
+setattr(owner, name, fatal)
+labs.up(topology.parse(sys.argv[1]))
+"""
+POINTS = [
+    ("vaiven.lab.lab:_populate", 1, 0),
+    ("vaiven.lab.limits:create", 2, 0),
+    ("vaiven.lab.lab:Nursery.ready", 2, 0),
+    ("vaiven.lab.state:write", 1, 0),
+    ("vaiven.lab.state:write", 2, 0),
+    ("vaiven.lab.lab:_wire", 1, 0),
+    ("vaiven.lab.lab:_address", 2, 0),
+    ("vaiven.lab.fabric:raise_fabric", 1, 0),
+    ("vaiven.lab.lab:Nursery.keep", 1, 0),
+    ("vaiven.lab.state:write", 3, 4),
+]
+
+
+@pytest.mark.parametrize(("point", "call", "holders_left"), POINTS)
+def test_killed_while_raising(state_dir, point, call, holders_left) -> None:
+    """Killed before its holders were let go, it takes them along; killed after, `down` finds them."""
+    text = TWO + '[[hosts]]\nname = "limited"\nmemory_mb = 64\n'
+    done = subprocess.run([sys.executable, "-c", KILL_AT, text, point, str(call)], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    until(lambda: len(holders(state_dir, "two")) == holders_left)
+    (status,) = labs.running()
+    assert status.instance == "two" and status.problems == ("it was not raised to the end",) and not status.busy
+    with pytest.raises(VaivenError) as caught:
+        labs.find("two")
+    assert caught.value.code == "lab-broken" and "lab down two" in caught.value.remedy
+    labs.down("two")
+    assert_nothing_left(state_dir, "two")
+    assert not list(Path("/sys/fs/cgroup").glob(f"*/vaiven-{labs._owner(state_dir / 'two')}-*"))
+
+
+BOUND = """
+import os, sys
+from vaiven.lab import lab as labs, topology
+
+lab = labs.up(topology.parse(sys.argv[1]), bound=True)
+assert labs.find("two") == lab
+print("up", flush=True)
+sys.stdin.read()
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_bound_lab_ends_with_its_process(state_dir) -> None:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", BOUND, TWO], stdin=pipe, stdout=pipe, text=True) as owner:
+        assert owner.stdout.readline() == "up\n"
+        assert len(holders(state_dir, "two")) == 3
+        owner.stdin.close()
+        assert owner.wait(10) == -signal.SIGKILL
+    until(lambda: holders(state_dir, "two") == [])
+    assert labs.running()[0].problems == ("gone: the switch, h1, h2",)
+    labs.down("two")
+    assert_nothing_left(state_dir, "two")
+
+
+def test_a_bound_lab_works_and_is_taken_down_as_any_other(state_dir, on) -> None:
+    lab = labs.up(topology.parse(TWO), bound=True)
+    assert "1 received" in on(lab.hosts[0], "ping", "-c1", "-W2", "h2")
+    labs.down(lab)
+    assert_nothing_left(state_dir, "two")
+
+
+@pytest.mark.parametrize("whom", ["holder", "guard", "switch"])
+def test_a_killed_holder_is_named_and_the_rest_taken_down(raise_lab, state_dir, whom) -> None:
+    lab = raise_lab(TWO)
+    victim = lab.switch if whom == "switch" else lab.hosts[1].namespace
+    pid = namespace._status(victim.pid)[1] if whom == "guard" else victim.pid
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not victim.alive())
+    (status,) = labs.running()
+    assert status.problems == ("gone: the switch" if whom == "switch" else "gone: h2",)
+    with pytest.raises(VaivenError) as caught:
+        labs.find("two")
+    assert caught.value.code == "lab-broken"
+    labs.down("two")
+    assert_nothing_left(state_dir, "two")
+
+
+def test_a_damaged_record_does_not_keep_a_lab_up(raise_lab, state_dir) -> None:
+    raise_lab(TWO)
+    for damage in (b"", b"{}", b"\x00\xff", b'{"schema": 99}'):
+        (state_dir / "two" / "lab.json").write_bytes(damage)
+        assert "unreadable" in labs.running()[0].problems[0]
+    assert labs.down_all() == ["two"]
+    assert_nothing_left(state_dir, "two")
+
+
+def test_programs_of_a_host_end_with_its_lab(raise_lab, tmp_path) -> None:
+    lab = raise_lab(TWO)
+    script = f"trap '' TERM HUP INT; setsid sleep 986 & echo up > {tmp_path}/up; sleep 985"
+    running = subprocess.Popen(lab.hosts[0].argv(["sh", "-c", script]))
+    until((tmp_path / "up").exists)
+    labs.down(lab)
+    assert running.wait(5) != 0
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            assert path.read_bytes() not in (b"sleep\x00986\x00", b"sleep\x00985\x00")
+
+
+def test_a_lab_in_other_hands_is_left_alone(raise_lab, state_dir, monkeypatch) -> None:
+    monkeypatch.setattr(state, "_PATIENCE_S", 0.05)
+    raise_lab(TWO)
+    with state.held("two"):
+        assert labs.running()[0].busy
+        for attempt in (lambda: labs.down("two"), lambda: labs.find("two"), labs.down_all):
+            with pytest.raises(VaivenError) as caught:
+                attempt()
+            assert caught.value.code == "lab-busy"
+    assert labs.find("two")
+
+
+def test_what_is_not_up_is_said(state_dir) -> None:
+    for attempt in (lambda: labs.down("two"), lambda: labs.find("two"), lambda: labs.find_host("two/h1")):
+        with pytest.raises(VaivenError) as caught:
+            attempt()
+        assert caught.value.code == "no-lab"
+    with pytest.raises(VaivenError) as caught:
+        labs.find_host("h1")
+    assert caught.value.code == "bad-host"
+
+
+def test_a_process_number_used_again_is_not_the_holder(raise_lab) -> None:
+    import msgspec
+
+    here = namespace.Namespace(pid=os.getpid(), started_ticks=namespace._status(os.getpid())[2])
+    assert here.alive()
+    imposter = msgspec.structs.replace(here, started_ticks=here.started_ticks - 1)
+    assert not imposter.alive()
+    namespace.end([imposter])  # and does not kill us
+
+
+def test_of_many_who_raise_the_same_name_one_succeeds(state_dir) -> None:
+    script = "import sys; from vaiven.lab import lab as labs, topology; labs.up(topology.parse(sys.argv[1]))"
+    racers = [subprocess.Popen([sys.executable, "-c", script, TWO], stderr=subprocess.PIPE) for _ in range(4)]
+    errors = [racer.communicate()[1].decode() for racer in racers]
+    assert sorted(racer.returncode for racer in racers) == [0, 1, 1, 1]
+    assert all("a lab called two is there already" in error for error in errors if error)
+    assert labs.find("two").problems() == ()
+    assert len(holders(state_dir, "two")) == 3

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Frames of a message, by hand; the staircase recovered."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vaiven.model.frames import MTUS_BYTES, Path, frame_limits, usual_limits
+
+
+@pytest.mark.parametrize(
+    ("path", "mtu", "size", "frames"),
+    [
+        (Path.UDP, 1500, 0, 1),
+        (Path.UDP, 1500, 1472, 1),
+        (Path.UDP, 1500, 1473, 2),
+        (Path.UDP, 1500, 2952, 2),
+        (Path.UDP, 1500, 2953, 3),
+        (Path.ICMP, 1500, 60000, 41),
+        (Path.UDP, 576, 548, 1),
+        (Path.UDP, 576, 549, 2),
+        (Path.UDP, 576, 1100, 2),
+        (Path.UDP, 576, 1101, 3),
+        (Path.TCP, 1500, 1448, 1),
+        (Path.TCP, 1500, 1449, 2),
+        (Path.TCP, 9000, 17896, 2),
+    ],
+)
+def test_by_hand(path, mtu, size, frames):
+    assert frame_limits(path, mtu).frames(size) == frames
+
+
+@given(st.sampled_from(list(Path)), st.sampled_from(MTUS_BYTES))
+def test_every_edge_is_the_last_of_its_count(path, mtu):
+    limits = frame_limits(path, mtu)
+    edges = limits.edges_bytes(100_000)
+    np.testing.assert_array_equal(limits.frames(edges), np.arange(1, edges.size + 1))
+    np.testing.assert_array_equal(limits.frames(edges + 1), np.arange(2, edges.size + 2))
+
+
+def test_usual_mtus_are_tried():
+    assert [limits.first_bytes for limits in usual_limits(Path.TCP)] == [524, 1448, 8948]

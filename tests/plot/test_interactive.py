@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures are data: what is drawn is asserted on, and plotly's own schema has the last word on the rest."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from vaiven.plot import interactive
+from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals
+
+NAN = math.nan
+TCP = Curve("tcp", (0, 1024), (40e3, 120e3), (39e3, NAN), (42e3, NAN), (38e3, 118e3), (12e3, 90e3))
+UDP = Curve("udp", (0, 1024), (30e3, 110e3), (29e3, 109e3), (31e3, 111e3), (28e3, 108e3), (11e3, 89e3))
+HOSTILE = 'x</script><b onmouseover="f()">$x^2$'
+
+FIGURES = {
+    "time": interactive.time_figure([TCP, UDP]),
+    "rate": interactive.rate_figure([TCP, UDP], 12.5e6),
+    "rate without a link": interactive.rate_figure([TCP], None),
+    "ratio": interactive.ratio_figure([TCP, UDP]),
+    "residuals": interactive.residual_figure([Residuals("tcp", (0, 1024), (-0.02, 0.01))]),
+    "distribution": interactive.distribution_figure([Distribution("tcp", (40e3, 41e3, 60e3))]),
+    "no samples": interactive.distribution_figure([]),
+    "ladder": interactive.ladder_figure(
+        [64], [Layer("wire", (10e3,), (10e3,), (10e3,)), Layer("tcp", (30e3,), (29e3,), (31e3,))]
+    ),
+    "hosts": interactive.host_figure(HostMap(("a",), ("b", "c"), ((1.0, None),), (("1 µs", "–"),), "time")),
+}
+
+
+def _role(figure: dict[str, Any], role: str) -> list[dict[str, Any]]:
+    return [trace for trace in figure["data"] if trace["meta"]["role"] == role]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", list(FIGURES))
+def test_every_figure_is_valid_and_plain_json(name: str, theme: str) -> None:
+    resolved = interactive.themed(FIGURES[name], theme)
+    go.Figure(resolved)
+    assert "NaN" not in json.dumps(resolved, allow_nan=False)
+    assert '"light"' not in json.dumps(resolved)
+
+
+def test_time_figure_shows_median_interval_floor_and_wire() -> None:
+    figure = FIGURES["time"]
+    tcp = _role(figure, "typical")[0]
+    assert tcp["y"] == [40000, 120000]
+    assert tcp["error_y"]["array"] == [2000, 0] and tcp["error_y"]["arrayminus"] == [1000, 0]
+    assert tcp["customdata"][0] == ["0 B", "40.0 [39.0, 42.0] µs, floor 38.0 µs"]
+    assert [trace["y"] for trace in _role(figure, "floor")] == [[38000, 118000], [28000, 108000]]
+    assert _role(figure, "wire")[0]["y"] == [11000, 89000]
+    assert figure["layout"]["xaxis"]["type"] == figure["layout"]["yaxis"]["type"] == "log"
+
+
+def test_an_empty_message_has_a_place_on_a_logarithmic_axis() -> None:
+    figure = FIGURES["time"]
+    assert _role(figure, "typical")[0]["x"][0] == interactive.ZERO_PLACE
+    axis = figure["layout"]["xaxis"]
+    assert axis["ticktext"][axis["tickvals"].index(interactive.ZERO_PLACE)] == "0"
+    assert axis["range"][0] < math.log10(interactive.ZERO_PLACE)
+
+
+def test_rate_figure_turns_times_into_decimal_megabytes() -> None:
+    tcp = _role(FIGURES["rate"], "typical")[0]
+    assert tcp["y"][1] == pytest.approx(1024 / 120e3 * 1e3, rel=1e-5)
+    assert FIGURES["rate"]["layout"]["shapes"][0]["y0"] == 12.5
+    assert "100 Mb/s = 12.5 MB/s" in FIGURES["rate"]["layout"]["annotations"][0]["text"]
+    assert "shapes" not in FIGURES["rate without a link"]["layout"]
+
+
+def test_ratio_is_of_the_median_to_the_wire() -> None:
+    assert _role(FIGURES["ratio"], "typical")[0]["y"] == pytest.approx([40 / 12, 120 / 90], rel=1e-5)
+
+
+def test_without_a_known_link_no_wire_is_drawn() -> None:
+    curve = Curve("tcp", (1, 2), (1.0, 2.0), (NAN, NAN), (NAN, NAN), (1.0, 2.0), (None, None))
+    wire = _role(interactive.time_figure([curve]), "wire")[0]
+    assert wire["x"] == [] and wire["visible"] is False
+
+
+def test_ladder_shares_add_up_to_the_whole() -> None:
+    shares = [trace["y"][0] for trace in FIGURES["ladder"]["data"]]
+    assert sum(shares) == pytest.approx(100)
+    assert FIGURES["ladder"]["data"][1]["error_y"]["array"] == [2.5]
+
+
+def test_distribution_runs_from_none_to_all() -> None:
+    trace = FIGURES["distribution"]["data"][0]
+    assert trace["y"] == [0, 50, 100] and trace["x"] == [40000, 41000, 60000]
+
+
+def test_names_are_shown_and_never_read_as_markup_or_mathematics() -> None:
+    curve = Curve(HOSTILE, (1,), (1e3,), (NAN,), (NAN,), (900.0,), (None,))
+    figure = interactive.time_figure([curve])
+    text = json.dumps(figure)
+    assert "<b onmouseover" not in text and "</script" not in text and "$" not in text
+    assert figure["data"][1]["name"].startswith("x&lt;/script&gt;")

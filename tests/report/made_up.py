@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs of a network that does not exist: exactly known costs, a known spread, everything from one seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from vaiven.store.query import Run, open_run
+from vaiven.store.record import Cell, End, LaunchRecord, Manifest, Record
+
+SIZES = (0, 1, 8, 64, 256, 512, 1024, 1472, 2048, 4096, 8192, 16384, 32768, 65536, 262144, 1048576)
+START_NS = {"icmp": 31e3, "eth": 27e3, "udp": 30e3, "tcp": 39e3, "tcp-nagle": 39.4e3}  # one way, beyond the wire
+HOSTILE = "h1</script><script>document.title=\"taken\"</script><img src=x onerror=alert(1)> 'q' $(reboot) $x^2$ &<b>"
+PLAN = """title = "What a message costs"
+stacks = ["icmp", "eth", "udp", "tcp", "tcp-nagle"]
+sizes = ["powers:2^0..2^20"]
+"""
+
+
+def wire_ns(size: int) -> int:
+    """100 Mb/s, one switch: two links, full frames in a pipeline, 66 bytes around each 1460, 84 at least."""
+    frames = max(1, -(-size // 1460))
+    return round(80.0 * (max(size + 66 * frames, 84 * frames) + min(max(size + 66, 84), 1526)))
+
+
+def write_run(
+    root: Path,
+    *,
+    pairs: Sequence[tuple[str, str]] = (("h1", "h2"),),
+    stacks: Sequence[str] = tuple(START_NS),
+    sizes: Sequence[int] = SIZES,
+    blocks: int = 12,
+    samples: int = 60,
+    plan_text: str = PLAN,
+    ended: bool = True,
+    link: bool = True,
+    wire_factor: float = 1.0,
+    slow_link: tuple[str, str] | None = None,
+    warnings: Sequence[tuple[str, str]] = (),
+    start_ns: Mapping[str, float] | None = None,
+    seed: int = 5,
+    spread: float = 0.01,
+    batch: int = 1,
+    sentinel_change: float | None = None,
+    one_way_ns: Mapping[tuple[str, str], float] | None = None,
+) -> Run:
+    """A run directory below `root`, through the store's own writer. Launches differ by 1 %, messages by a tail.
+
+    wire_factor: what the run says of the wire, over the truth. slow_link: the one pair that takes half as long again,
+    all others being equal; without it, each pair is a tenth slower than the one before. start_ns: other start-ups of
+    some stacks. spread: of launches; none at 0, nor of messages. sentinel_change: each block holds a sentinel, which
+    changes by that share over the run; None for no sentinel. one_way_ns: oneway is asked of udp, from and to those.
+    """
+    rng = np.random.default_rng(seed)
+    starts = {**START_NS, **(start_ns or {})}
+    pair_step = 0.0 if slow_link else 0.1
+    with Record.create(root, _manifest(pairs, stacks, plan_text, link)) as record:
+        number = 0
+        for block in range(blocks):
+            for pair, (near, far) in enumerate(pairs):
+                for stack in rng.permutation(np.array(stacks, dtype=object)):
+                    launch = LaunchRecord(number, block, stack, near, far, "pingpong", False, 1.5 * number, 1.4, 1)
+                    factor = (1.5 if (near, far) == slow_link else 1 + pair_step * pair) * rng.normal(1, spread)
+                    wire, tail = wire_factor if link else 0, 500 * bool(spread)
+                    cells = [
+                        _cell(stack, size, factor * starts.get(stack, 50e3), samples, wire, rng, tail) for size in sizes
+                    ]
+                    record.add(launch, [replace(cell, batch=batch) for cell in cells])
+                    number += 1
+            if sentinel_change is not None:
+                launch = LaunchRecord(number, block, "udp", *pairs[0], "pingpong", True, 1.5 * number, 1.4, 1)
+                factor = 1 + sentinel_change * block / max(1, blocks - 1) + rng.normal(0, 1e-4)
+                record.add(launch, [_cell("udp", 64, factor * START_NS["udp"], samples, 0, rng, 0)])
+                number += 1
+            for (near, far), ns in (one_way_ns or {}).items():
+                launch = LaunchRecord(number, block, "udp", near, far, "oneway", False, 1.5 * number, 1.4, 1)
+                cell = _cell("udp", 64, ns * rng.normal(1, spread), samples, 0, rng, 500)
+                record.add(launch, [replace(cell, ask="oneway")])
+                number += 1
+        for code, text in warnings:
+            record.warn(code, text)
+        if ended:
+            record.end(End(reason="done", blocks=blocks, launches=number, failed=0, half_width=0.01, cell="tcp 64 B"))
+        return open_run(record.path)
+
+
+def lose(run: Run, stack: str, size_bytes: int) -> None:
+    """Makes every message of that cell a lost one, in the files of a finished run."""
+    for part in sorted((run.path / "samples").iterdir()):
+        table = pl.read_parquet(part)
+        hit = (pl.col("stack") == stack) & (pl.col("size_bytes") == size_bytes)
+        table.with_columns(ns=pl.when(~hit).then(pl.col("ns"))).write_parquet(part)
+
+
+def _cell(
+    stack: str, size: int, start_ns: float, samples: int, wire: float, rng: np.random.Generator, tail_ns: float
+) -> Cell:
+    one_way = start_ns + wire_ns(size)
+    ns: list[int | None] = [round(2 * value) for value in one_way + tail_ns * rng.gamma(2, 1, samples)]
+    if size == max(SIZES) and stack == "udp":
+        ns[3] = None
+    return Cell(
+        ask="pingpong",
+        size_bytes=size,
+        batch=1,
+        ns=ns,
+        lost=sum(one is None for one in ns),
+        late=0,
+        corrupt=0,
+        warmup=128,
+        warm=True,
+        started_s=1.0,
+        cpu_near_ns=9100.0,
+        cpu_far_ns=None if stack == "icmp" else 8800.0,
+        wire_frames=max(1, -(-size // 1460)) if wire else None,
+        wire_bytes=size + 66 if wire else None,
+        wire_ns=round(wire * wire_ns(size)) if wire else None,
+    )
+
+
+def _manifest(pairs: Sequence[tuple[str, str]], stacks: Sequence[str], plan_text: str, link: bool) -> Manifest:
+    names = dict.fromkeys(host for pair in pairs for host in pair)
+    cpu = {"model": "Example", "hz": 3_000_000_000, "caches": [{"level": 1, "size_bytes": 49152}]}
+    card = {"name": "eth0", "speed_bps": 100_000_000, "offloads": {"tso": True, "gro": False}}
+    inventory = {"type": "inventory", "cpu": cpu, "memory_bytes": 8 * 2**30, "load_milli": 5370, "nics": [card]}
+    return Manifest(
+        title="What a message costs",
+        plan_name="demo.toml",
+        plan_text=plan_text,
+        plan={"seed": 7},
+        design={"seed": 7, "courses": [{"stack": stack} for stack in stacks], "pairs": [list(pair) for pair in pairs]},
+        place={"lab": {"name": "demo", "fabric": {"kind": "switch", "class": "timed"}}},
+        hosts={name: {"address": "10.1.0.1", **inventory} for name in [*names, "idle"]},
+        link={"rate_bps": 100_000_000, "hops": 2, "mtu_bytes": 1500} if link else None,
+        versions={"vaiven": "0.1.0"},
+        environment={"python": "3.11", "arguments": ["measure", "demo", "--seed", "7"]},
+    )

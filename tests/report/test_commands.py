@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vaiven model` and `vaiven report`, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.report import made_up
+
+from vaiven.cli.model import stack_costs
+from vaiven.cli.report import findings
+from vaiven.store.query import Run
+
+Vaiven = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def typed(run: Run, vaiven: Vaiven, tmp_path: Path) -> Vaiven:
+    """vaiven in an empty directory, where the made-up run is among the runs."""
+
+    def call(*args: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"VAIVEN_RUNS": str(run.path.parent), "COLUMNS": "80"}
+        return vaiven(*args, cwd=tmp_path, env=environment)
+
+    return call
+
+
+def test_model_prints_what_the_network_was_made_of(typed: Vaiven) -> None:
+    done = typed("model", "last")
+    assert done.returncode == 0 and done.stderr == ""
+    for words in ("start", "per byte", "rate", "n½", "floor", "of", "wire", "tcp-nagle", "MB/s", "Mb/s"):
+        assert words in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_model_sizes_papers_and_notation(typed: Vaiven) -> None:
+    done = typed("model", "last", "--sizes", "--papers", "--notation", "beta-tau")
+    assert "tcp, h1 → h2: every size, one way" in done.stdout
+    assert "The papers' own estimators" in done.stdout
+    assert "T = beta + tau Size" in done.stdout and "tau: time per unit of data" in done.stdout
+
+
+def test_model_json_is_one_document_with_units_in_its_names(typed: Vaiven, run: Run) -> None:
+    document = json.loads(typed("model", "last", "--json").stdout)
+    assert document["schema"] == 1 and document["run"] == run.id
+    tcp = next(cost for cost in document["costs"] if cost["stack"] == "tcp")
+    alpha = tcp["cost"]["typical"]["alpha"]
+    assert alpha["unit"] == "ns" and alpha["low"] < alpha["value"] < alpha["high"]
+    point = next(point for point in tcp["points"] if point["size_bytes"] == 64)
+    assert point["wire_ns"] == made_up.wire_ns(64) and point["samples"] == 720 and point["launches"] == 12
+
+
+def test_model_json_of_too_few_launches_has_reasons_and_no_numbers(vaiven: Vaiven, tmp_path: Path) -> None:
+    few = made_up.write_run(tmp_path, stacks=("udp",), sizes=(1, 64), blocks=2, link=False)
+    cost = json.loads(vaiven("model", str(few.path), "--json").stdout)["costs"][0]
+    alpha = cost["cost"]["typical"]["alpha"]
+    assert alpha["value"] is None and alpha["refused"] == "too few launches: 2 of 8"
+    assert cost["points"][0]["wire_ns"] is None and cost["points"][0]["typical_ns"] > 0
+
+
+def test_times_are_one_way_and_known(run: Run) -> None:
+    for cost in stack_costs(run):
+        point = cost.point(64)
+        assert point
+        # the spread adds a median of about 0.8 us to what each message is made of
+        assert point.typical_ns == pytest.approx(made_up.START_NS[cost.stack] + made_up.wire_ns(64) + 840, rel=0.01)
+
+
+def test_stacks_come_in_the_order_of_the_plan(run: Run) -> None:
+    assert [cost.stack for cost in stack_costs(run)] == list(made_up.START_NS)
+
+
+def test_report_writes_one_page_and_the_svg_files(typed: Vaiven, tmp_path: Path, run: Run) -> None:
+    done = typed("report", run.id[:20], "-o", "out/page.html", "--svg", "svg")
+    assert done.returncode == 0 and done.stdout.strip() == "out/page.html"
+    assert (tmp_path / "out/page.html").read_text().startswith("<!doctype html>")
+    assert sorted(path.name for path in (tmp_path / "svg").iterdir()) == ["rate-1.svg", "time-1.svg"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["page.html"]
+
+
+def test_report_without_a_name_is_called_after_the_run(typed: Vaiven, tmp_path: Path, run: Run) -> None:
+    assert typed("report").returncode == 0
+    assert (tmp_path / f"{run.id}.html").is_file()
+
+
+@pytest.mark.parametrize("verb", ["model", "report"])
+def test_no_such_run_is_said_in_two_lines(typed: Vaiven, verb: str) -> None:
+    done = typed(verb, "nothing-like-it")
+    assert done.returncode == 1 and "no run" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_place_that_cannot_be_written_is_named(typed: Vaiven) -> None:
+    done = typed("report", "last", "-o", "/proc/none/page.html")
+    assert done.returncode == 1 and "cannot write /proc/none/page.html" in done.stderr
+
+
+def test_what_is_faster_than_its_wire_is_called_so(tmp_path: Path) -> None:
+    run = made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 1472), blocks=2, wire_factor=1.5)
+    warning = next(one for one in findings(run).warnings if one.code == "below-wire")
+    assert warning.text.startswith("faster than the wire allows") and warning.text.endswith(": tcp at 1472 B")
+    assert warning.where == "h1 → h2"
+
+
+def test_a_run_without_a_finished_launch_is_said(vaiven: Vaiven, tmp_path: Path) -> None:
+    empty = made_up.write_run(tmp_path, blocks=0, ended=False)
+    for verb in ("model", "report"):
+        done = vaiven(verb, str(empty.path), cwd=tmp_path)
+        assert done.returncode == 1 and "no finished launch" in done.stderr

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The document as text: one file, nothing from outside, nobody's markup but ours."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from tests.report import made_up
+
+from vaiven.cli.report import findings
+from vaiven.errors import VaivenError
+from vaiven.report.findings import Findings
+from vaiven.report.page import page, pair_sections, pictures, script_json, tied
+from vaiven.report.verdicts import summary
+from vaiven.store.query import Run
+
+SIZE_BYTES_MAX = 8_000_000
+
+
+class _Parts(HTMLParser):
+    """Scripts (attributes, text), ids, and every tag with its attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._script: dict[str, str | None] | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._script = dict(attrs) if tag == "script" else None
+
+    def handle_endtag(self, tag: str) -> None:
+        self._script = None
+
+    def handle_data(self, data: str) -> None:
+        if self._script is not None:
+            self.scripts.append((self._script, data))
+        else:
+            self.text += data
+
+
+@pytest.fixture(scope="module")
+def text(found: Findings) -> str:
+    return page(found)
+
+
+@pytest.fixture(scope="module")
+def parts(text: str) -> _Parts:
+    return _Parts(text)
+
+
+@pytest.fixture(scope="module")
+def hostile(few: Findings) -> _Parts:
+    return _Parts(page(few))
+
+
+def test_one_file_small_enough_for_a_mail(text: str) -> None:
+    assert len(text.encode()) <= SIZE_BYTES_MAX
+
+
+def test_nothing_is_fetched(parts: _Parts) -> None:
+    for tag, attributes in parts.tags:
+        for name in ("src", "href", "srcset", "action", "data"):
+            value = attributes.get(name)
+            assert value is None or value.startswith("#") or value == "data:,", (tag, name, value)
+
+
+def test_the_policy_names_exactly_the_two_scripts(parts: _Parts) -> None:
+    policy = next(a["content"] for t, a in parts.tags if t == "meta" and a.get("http-equiv"))
+    assert policy and "default-src 'none'" in policy
+    run = [text for attributes, text in parts.scripts if "type" not in attributes]
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in run]
+    assert len(run) == 2 and re.findall(r"'sha256-([^']+)'", policy) == digests
+    script_policy = next(part for part in policy.split(";") if "script-src" in part)
+    assert "unsafe" not in script_policy
+
+
+def test_every_figure_has_a_table_and_a_text_alternative(parts: _Parts) -> None:
+    figures = json.loads(next(text for attributes, text in parts.scripts if attributes.get("type")))
+    ids = {attributes["id"] for _, attributes in parts.tags if attributes.get("id")}
+    assert set(figures) == {"p1-time", "p1-rate", "p1-ladder", "p1-spread", "p1-residuals"}
+    for name, choices in figures.items():
+        assert {f"{name}-table-{number}" for number in range(len(choices))} <= ids
+    plots = [attributes for tag, attributes in parts.tags if attributes.get("class") == "plot"]
+    assert len(plots) == len(figures) and all(plot["aria-label"] and plot["tabindex"] == "0" for plot in plots)
+
+
+def test_ids_are_unique(parts: _Parts) -> None:
+    ids = [attributes["id"] for _, attributes in parts.tags if attributes.get("id")]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_page_tells_how_to_repeat_it(parts: _Parts, found: Findings) -> None:
+    for words in (
+        found.run.id,
+        "vaiven measure demo --seed 7",
+        f"vaiven compare {found.run.id}",
+        "lab demo, switch, timed",
+        made_up.PLAN,
+        "seed of every random order",
+    ):
+        assert words in parts.text
+
+
+def test_verdicts_stand_in_words_and_as_a_matrix(parts: _Parts, found: Findings) -> None:
+    assert found.comparison and len(found.comparison.versus) == 10
+    for line in summary(found.comparison):
+        assert tied(line) in parts.text
+    marks = [attributes["class"] for tag, attributes in parts.tags if tag == "td" and attributes.get("class")]
+    assert any("faster" in mark for mark in marks) and any("slower" in mark for mark in marks)
+    assert "after Benjamini-Hochberg over 160 comparisons" in parts.text
+
+
+def test_one_stack_alone_has_no_verdicts(tmp_path: Path) -> None:
+    alone = findings(made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 64, 4096), samples=9))
+    assert alone.comparison is None and not any("compare" in command for command in alone.run.commands)
+    assert "Who is faster" not in _Parts(page(alone)).text
+
+
+def test_what_the_sentinel_and_the_two_ways_say_is_on_the_first_screen(disturbed: Run) -> None:
+    found = findings(disturbed)
+    said = {warning.code: warning for warning in found.warnings}
+    assert said["drift"].where == "udp 64 B, h1 → h2" and "the sentinel drifted by +" in said["drift"].text
+    assert "h2 to h1 takes" in said["asymmetric"].text
+    text = _Parts(page(found)).text
+    assert "in 12 blocks: the sentinel drifted" in text and "One way, h1 to h2 and back: h2 to h1 takes" in text
+
+
+def test_a_steady_sentinel_and_equal_ways_are_no_warning(tmp_path: Path) -> None:
+    ways = {("h1", "h2"): 30e3, ("h2", "h1"): 30e3}
+    found = findings(made_up.write_run(tmp_path, sizes=(1, 64), samples=9, sentinel_change=0, one_way_ns=ways))
+    assert not {warning.code for warning in found.warnings} & {"drift", "block-off", "asymmetric"}
+    text = _Parts(page(found)).text
+    assert "in 12 blocks: the sentinel held still; from the first block to the last" in text
+    assert "both ways cost the same" in text
+
+
+def test_what_the_run_found_out_itself_is_not_told_twice(tmp_path: Path) -> None:
+    run = made_up.write_run(
+        tmp_path, sizes=(1, 64), samples=9, sentinel_change=0.05, warnings=(("drift", "it drifted"),)
+    )
+    assert [one.text for one in findings(run).warnings if one.code == "drift"] == ["it drifted"]
+
+
+def test_the_reader_chooses_the_pair_that_comes_first(disturbed: Run) -> None:
+    chosen = findings(disturbed, ("h2", "h3"))
+    assert pair_sections(chosen)[0].title == "From h2 to h3"
+    assert "the numbers above are of h2 → h3" in _Parts(page(chosen)).text
+    with pytest.raises(VaivenError, match="has no pair h9,h1") as caught:
+        findings(disturbed, ("h9", "h1"))
+    assert "h1,h2" in caught.value.remedy
+
+
+def test_hostile_strings_are_text(hostile: _Parts) -> None:
+    assert made_up.HOSTILE in hostile.text
+    assert len(hostile.scripts) == 3 and not any(tag in ("img", "b") and "src" in a for tag, a in hostile.tags)
+    assert not any(name.startswith("on") for _, attributes in hostile.tags for name in attributes)
+
+
+def test_an_unfinished_run_and_repeated_warnings_are_said(hostile: _Parts) -> None:
+    assert "The run did not finish" in hostile.text and "(2 times)" in hostile.text
+
+
+def test_many_pairs_have_a_map(hostile: _Parts) -> None:
+    figures = json.loads(next(text for attributes, text in hostile.scripts if attributes.get("type")))
+    assert len(figures["hosts-map"]) == 4  # two stacks, two numbers each
+    assert (
+        figures["hosts-map"][0]["data"][0]["y"][1:] == ["h1", "h2"] or "h1" in figures["hosts-map"][0]["data"][0]["y"]
+    )
+
+
+def test_pictures_are_the_two_formats_of_every_pair(found: Findings, few: Findings) -> None:
+    assert list(pictures(found)) == ["time-1.svg", "rate-1.svg"]
+    assert len(pictures(few)) == 6
+
+
+def test_a_number_is_not_parted_from_its_unit() -> None:
+    assert tied("14 % of 11.4 µs, 8 B at 11.6 MB/s in 8 launches") == (
+        "14\u00a0% of 11.4\u00a0µs, 8\u00a0B at 11.6\u00a0MB/s in 8 launches"
+    )
+
+
+@pytest.mark.parametrize("bad", ["</script>", "<!--", "&amp;", "\u2028", "]]>"])
+def test_json_in_a_script_cannot_end_it(bad: str) -> None:
+    text = script_json({"a": bad})
+    assert not re.search("[<>&\u2028\u2029]", text)
+    assert json.loads(text) == {"a": bad}
+
+
+def test_json_refuses_what_is_not_a_number() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        script_json(float("nan"))

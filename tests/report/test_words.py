@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The first screen says what the numbers say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from tests.report import made_up
+
+from vaiven.cli.report import findings
+from vaiven.report.findings import Findings
+from vaiven.report.words import answer, layer_text, middle
+
+
+def test_the_lead_is_the_smallest_and_the_largest_message_over_tcp(found: Findings) -> None:
+    said = answer(found)
+    assert said.question == "What does a message cost between h1 and h2?"
+    assert "A message of 0 B takes 53.4 µs one way over tcp; the wire needs 13.4 µs of it." in said.lead
+    assert "1 MiB moves at 11.9 MB/s, 100 % of what the wire allows." in said.lead
+
+
+def test_the_layer_to_blame_is_the_one_that_adds_most(found: Findings) -> None:
+    blame = next(point for point in answer(found).points if "takes most" in point)
+    assert "the card, its driver and the kernel's bare frame path: 27.7 µs" in blame
+    assert any(point.startswith("From 256 B on the wire itself takes more than half") for point in answer(found).points)
+
+
+def test_the_lowest_layer_has_the_card_in_it() -> None:
+    assert "card" in layer_text("udp", "wire") and "card" in layer_text("udp", "")
+    assert layer_text("udp", "eth") == "IP and UDP"
+
+
+def test_a_line_that_misses_is_called_into_question(found: Findings) -> None:
+    assert any("One straight line does not tell the whole story of tcp" in point for point in answer(found).points)
+
+
+def test_too_few_launches_are_said_and_no_model_is_shown(few: Findings) -> None:
+    said = answer(few)
+    assert any("There is no cost model for udp: too few launches: 5 of 8." in point for point in said.points)
+    assert not any("n½" in tile.note for tile in said.tiles)
+    assert "wire" not in said.lead
+
+
+def test_several_pairs_are_spread_out_and_the_middle_one_speaks(few: Findings) -> None:
+    said = answer(few)
+    assert said.question == "What does a message cost between these 4 hosts?"
+    assert middle(few).pair == ("h1", "h3")
+    assert any("h2 → h3" in point and made_up.HOSTILE in point for point in said.points)
+
+
+def test_a_link_that_is_unlike_its_hosts_is_named(tmp_path: Path) -> None:
+    hosts = ("h1", "h2", "h3", "h4")
+    options = {"stacks": ("udp",), "sizes": (1, 64, 1024, 4096), "blocks": 8, "samples": 20}
+    run = made_up.write_run(tmp_path, pairs=tuple(permutations(hosts, 2)), slow_link=("h2", "h3"), **options)
+    unlike = [point for point in answer(findings(run)).points if point.startswith("Unlike")]
+    assert unlike == ["Unlike what their hosts cost elsewhere: h2 → h3; look at these cables and ports."]
+
+
+def test_nothing_measured_is_said(found: Findings) -> None:
+    assert "Nothing was measured" in answer(replace(found, costs=())).lead
+
+
+@pytest.mark.parametrize("size", [0, 64])
+def test_leanest_and_heaviest_are_named(found: Findings, size: int) -> None:
+    text = next(point for point in answer(found).points if "leanest" in point)
+    assert "leanest way is eth" in text and "heaviest tcp" in text
+
+
+def test_what_is_faster_than_the_wire_is_not_explained_by_it(found: Findings) -> None:
+    slow = tuple(replace(c, points=tuple(replace(p, wire_ns=2 * p.typical_ns) for p in c.points)) for c in found.costs)
+    said = answer(replace(found, costs=slow, ladders=()))
+    assert "the wire needs" not in said.lead
+    assert not any("share" in tile.label for tile in said.tiles)
+
+
+def test_a_difference_that_no_verdict_bears_out_is_doubted(tmp_path: Path) -> None:
+    alike = made_up.write_run(tmp_path, stacks=("tcp", "udp"), sizes=(1, 64, 4096), start_ns={"udp": 39e3}, samples=20)
+    lean = next(point for point in answer(findings(alike)).points if "the leanest way is" in point)
+    assert re.search(r"Whether they differ is not certain: (equivalent|inconclusive)\.$", lean)
+
+
+def test_a_certain_difference_is_not(found: Findings) -> None:
+    assert not any("not certain" in point for point in answer(found).points)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records are read as ARCHITECTURE.md states them; what is no record is an error, never a guess."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vaiven.errors import VaivenError
+from vaiven.run.collect import Story, cell, decode, stacks
+
+CELL = {
+    "type": "cell", "ask": "pingpong", "size_bytes": 64, "batch": 2, "rtt_ns": [28100, 27950], "lost": 1, "late": 3,
+    "warmup": 128, "warm": True, "corrupt": 4, "cpu_near_ns": 9100, "cpu_far_ns": None,
+    "wire": {"frames": 1, "bytes": 142, "ns": 11360}, "unknown": {"is": "ignored"},
+}  # fmt: skip
+
+
+def test_a_cell_keeps_every_number() -> None:
+    found = cell(CELL, 1.5)
+    assert found.ns == [28100, 27950, None]
+    assert (found.size_bytes, found.batch, found.lost, found.late, found.corrupt, found.warmup) == (64, 2, 1, 3, 4, 128)
+    assert (found.cpu_near_ns, found.cpu_far_ns, found.started_s, found.warm) == (9100, None, 1.5, True)
+    assert (found.wire_frames, found.wire_bytes, found.wire_ns) == (1, 142, 11360)
+
+
+def test_the_times_of_each_question() -> None:
+    connect = {key: value for key, value in CELL.items() if key not in ("rtt_ns", "wire")}
+    assert cell(connect | {"ask": "connect", "connect_ns": [5], "lost": 0, "wire": None}, 0).ns == [5]
+    oneway = connect | {"ask": "oneway", "train": 50, "first_ns": [1], "last_ns": [9], "batch": 1, "lost": 0}
+    assert (cell(oneway, 0).ns, cell(oneway, 0).batch) == ([9], 50)
+
+
+@pytest.mark.parametrize(
+    ("part", "times"),
+    [("one", "rtt_ns"), ("burst", "rtt_ns"), ("spaced", "rtt_ns"), ("send", "send_ns"), ("receive", "receive_ns")],
+)
+def test_every_part_of_a_prtt_has_its_times(part: str, times: str) -> None:
+    bare = {key: value for key, value in CELL.items() if key not in ("rtt_ns", "batch")}
+    train = bare | {"ask": "prtt", "part": part, "train": 10, "gap_ns": 900, times: [7, 8]}
+    found = cell(train, 0)
+    assert (found.ns, found.batch, found.part, found.gap_ns) == ([7, 8, None], 10, part, 900)
+    assert found.whole is (part == "one")
+    with pytest.raises(VaivenError, match="without times"):
+        cell(train | {"part": "other"}, 0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"rtt_ns": None}, {"rtt_ns": [1.5]}, {"rtt_ns": "1"}, {"size_bytes": "64"}, {"ask": "other"}, {"lost": None},
+     {"wire": {"frames": "one"}}],
+)  # fmt: skip
+def test_a_cell_that_is_none_is_refused(change: dict[str, object]) -> None:
+    with pytest.raises(VaivenError) as caught:
+        cell(CELL | change, 0)
+    assert caught.value.code == "bad-record"
+
+
+@pytest.mark.parametrize("line", [b"", b"{", b"[1]", b"Segmentation fault", b"\xff\xfe", b"null"])
+def test_a_line_that_is_no_record_is_shown(line: bytes) -> None:
+    with pytest.raises(VaivenError) as caught:
+        decode(line)
+    assert caught.value.code == "bad-record"
+
+
+def test_another_schema_is_refused() -> None:
+    with pytest.raises(VaivenError, match="schema 2") as caught:
+        decode(b'{"type":"hello","schema":2}')
+    assert caught.value.code == "probe-schema"
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_record_or_one_error(line: bytes) -> None:
+    try:
+        assert isinstance(decode(line), dict)
+    except VaivenError as error:
+        assert error.code in ("bad-record", "probe-schema")
+
+
+def test_a_story_is_heard_line_by_line() -> None:
+    story = Story()
+    lines = [
+        {"type": "ready", "address": "10.1.0.2", "port": 40001},
+        {"type": "hello", "schema": 1, "stack": "tcp"},
+        {"type": "warning", "code": "coarse-clock", "text": "a <b>bold</b> word"},
+        {"type": "tomorrow"},
+        CELL,
+        {"type": "bye", "cells": 1},
+        {"type": "error", "code": "peer-version", "text": "no", "remedy": None},
+    ]
+    heard = [story.hear(json.dumps(line).encode() + b"\n", 0.0) for line in lines]
+    assert [one is not None for one in heard] == [False, False, False, False, True, False, False]
+    assert story.ready["port"] == 40001
+    assert story.warnings == [("coarse-clock", "a <b>bold</b> word")]
+    assert story.bye
+    assert story.error is not None
+    assert (story.error.code, story.error.what, story.error.remedy) == ("peer-version", "no", "")
+
+
+def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
+    def line(stack: str, **facts: object) -> bytes:
+        plain = {"kernel_echo": False, "alone": False, "datagram": True, "two_writes": False, "needs": None}
+        record = {"type": "stack", "schema": 1, "probe": "0.1.0", "stack": stack, "size_bytes_min": 0}
+        return json.dumps(record | {"size_bytes_max": 9} | plain | facts).encode() + b"\n"
+
+    known = stacks(
+        line("icmp", kernel_echo=True, needs="CAP_NET_RAW")
+        + line("udp")
+        + line("tcp", datagram=False, two_writes=True)
+        + line("null", alone=True)
+    )
+    assert known.version == "0.1.0"
+    assert {name: one.questions for name, one in known.stacks.items()} == {
+        "icmp": ("pingpong",),
+        "udp": ("pingpong", "oneway", "prtt"),
+        "tcp": ("pingpong", "connect", "oneway", "prtt"),
+        "null": ("pingpong", "prtt"),
+    }
+    assert known.stacks["icmp"].needs == "CAP_NET_RAW"
+    assert [known.stacks[name].alone for name in ("icmp", "udp", "null")] == [True, False, True]
+    with pytest.raises(VaivenError):
+        stacks(b"")

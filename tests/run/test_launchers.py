@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of the two ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from vaiven.plan import stack as stacks
+from vaiven.plan.order import Launch
+from vaiven.plan.schema import Effort
+from vaiven.run.hosts import Host
+from vaiven.run.launchers import Setting, far_argv, near_argv
+
+SETTING = Setting(known={}, effort=Effort(), link=None, run_began_s=0.0)
+
+
+def _processor(argv: list[str]) -> str | None:
+    return argv[argv.index("--cpu") + 1] if "--cpu" in argv else None
+
+
+def _places(stack: str, processors: tuple[int, ...]) -> tuple[str | None, str | None]:
+    """(near's, far's) processor on hosts that share those."""
+    host = Host("h", "10.0.0.1", "eth0", "x86_64", ("probe",), list, processors=processors)
+    work = Launch(
+        number=0,
+        block=0,
+        stack=stacks.parse(stack),
+        ask="pingpong",
+        near="h",
+        far="h",
+        sizes_bytes=(8,),
+        sentinel=False,
+    )
+    return _processor(near_argv(work, host, "10.0.0.2:1", SETTING)), _processor(far_argv(work, host, SETTING))
+
+
+@pytest.mark.parametrize(
+    ("stack", "processors", "places"),
+    [
+        ("tcp", (), (None, None)),
+        ("tcp", (0, 1), ("1", "1")),
+        ("tcp[wait=spin]", (0, 1), ("1", "0")),
+        ("tcp[wait=spin]", (3,), ("3", "3")),
+        ("tcp[cpu=0]", (0, 1), ("0", "0")),
+    ],
+)
+def test_ends_that_sleep_share_a_processor_and_ends_that_spin_do_not(stack, processors, places) -> None:
+    assert _places(stack, processors) == places

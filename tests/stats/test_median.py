@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The median's exact interval: ranks by hand, coverage by counting, words when it cannot be."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from vaiven.errors import VaivenError
+from vaiven.stats.launches import launches_needed
+from vaiven.stats.median import bounds, interval_ranks, median_interval
+
+
+@pytest.mark.parametrize(
+    ("n", "level", "expected"),
+    [(5, 0.95, None), (6, 0.95, (1, 6)), (10, 0.95, (2, 9)), (7, 0.99, None), (8, 0.99, (1, 8)), (30, 0.95, (10, 21))],
+)
+def test_ranks_of_the_tables(n, level, expected):
+    assert interval_ranks(n, level) == expected
+
+
+@given(st.integers(1, 400), st.sampled_from([0.8, 0.9, 0.95, 0.99, 0.998]))
+def test_the_interval_has_its_level_and_one_rank_narrower_has_not(n, level):
+    def coverage(low):
+        return 1 - 2 * stats.binom.cdf(low - 1, n, 0.5)
+
+    ranks = interval_ranks(n, level)
+    if ranks is None:
+        assert n < launches_needed(level)
+        return
+    low, high = ranks
+    assert low + high == n + 1 and n >= launches_needed(level)
+    assert coverage(low) >= level - 1e-9
+    assert 2 * (low + 1) > n + 1 or coverage(low + 1) < level
+
+
+def test_looks_that_share_alpha_keep_it_together():
+    """An interval at 1 - 0.1/5 at each of five looks misses the median at any of them in at most 10 % of runs."""
+    looks, runs = (8, 12, 16, 24, 32), 1500
+    times = np.exp(0.3 * np.random.default_rng(2).standard_exponential((runs, looks[-1]))) - np.exp(0.3 * np.log(2))
+    missed = 0
+    for run in times:
+        found = [bounds(run[:look], 1 - 0.1 / len(looks)) for look in looks]
+        missed += any(not low <= 0 <= high for low, high in found)
+    assert missed <= stats.binom.ppf(0.999, runs, 0.1)
+
+
+def test_words_instead_of_numbers():
+    assert median_interval([1.0] * 3, "ns").refused == "too few launches: 3 of 6"
+    assert "constant" in median_interval([7.0] * 12, "ns").refused
+    with pytest.raises(VaivenError) as caught:
+        median_interval([1.0, np.nan] * 6, "ns")
+    assert caught.value.code == "not-a-number"
+    assert bounds([], 0.95) is None
+
+
+def test_a_launch_that_lost_its_messages_took_longer_than_any():
+    assert bounds([1.0] * 11 + [np.inf], 0.95) == (1.0, 1.0)
+    assert bounds([1.0] * 5 + [np.inf], 0.95) == (1.0, np.inf)
+
+
+def test_value_and_ends():
+    found = median_interval(np.arange(10.0, 0.0, -1), "us")
+    assert (found.value, found.low, found.high, found.unit) == (5.5, 2.0, 9.0, "us")

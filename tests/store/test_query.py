@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is read is what was measured; what is no whole run of a known schema is refused by name."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.store.made import cell, launch, manifest
+
+from vaiven.errors import VaivenError
+from vaiven.store import query
+from vaiven.store.record import Record
+
+Write = Callable[..., Path]
+
+
+def test_a_cell_becomes_one_row_of_order_statistics(write: Write) -> None:
+    path = write({0: [cell(8, [10, 20, 30, 40])], 1: [cell(8, [5]), cell(64, [7, 9, 8])]})
+    rows = query.launches(query.open_run(path)).select("launch", "size_bytes", "count", "^ns_.*$").rows()
+    assert rows == [
+        (0, 8, 4, 10.0, 25.0, 25.0, 40.0, 40.0),
+        (1, 8, 1, 5.0, 5.0, 5.0, 5.0, 5.0),
+        (1, 64, 3, 7.0, 8.0, 8.0, 9.0, 9.0),
+    ]
+
+
+def test_losses_count_as_slower_than_everything(write: Write) -> None:
+    path = write({0: [cell(8, [10, None, 20, 30]), cell(64, [None, None, 10]), cell(100, [None])]})
+    rows = query.launches(query.open_run(path)).select("size_bytes", "lost", "^ns_.*$").rows()
+    assert rows == [
+        (8, 1, 10.0, 25.0, 20.0, None, None),
+        (64, 2, 10.0, None, 10.0, None, None),
+        (100, 1, None, None, None, None, None),
+    ]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 10**12), min_size=1, max_size=300))
+def test_quantiles_are_samples_that_enough_others_do_not_exceed(write: Write, ns: list[int]) -> None:
+    (row,) = query.launches(query.open_run(write({0: [cell(8, ns)]}))).to_dicts()
+    for name, share in query.QUANTILES.items():
+        assert row[name] in [float(one) for one in ns]
+        assert sum(one <= row[name] for one in ns) >= share * len(ns) - 1e-9
+    assert row["ns_min"] == min(ns)
+    assert math.isclose(row["ns_mean"], sum(ns) / len(ns), rel_tol=1e-9)
+
+
+def test_the_parts_of_a_prtt_stand_apart_from_its_round_trips(tmp_path: Path) -> None:
+    parts = {"one": 10, "burst": 50, "spaced": 70, "send": 2, "receive": 3}
+    with Record.create(tmp_path, manifest()) as record:
+        cells = [replace(cell(8, [ns, ns + 2]), ask="prtt", part=part, gap_ns=9) for part, ns in parts.items()]
+        record.add(replace(launch(0), ask="prtt"), cells)
+    run = query.open_run(record.path)
+    assert query.launches(run).select("ask", "part", "ns_median").rows() == [("prtt", "one", 11.0)]
+    found = query.trains(run)
+    assert dict(found.select("part", "ns_median").rows()) == {part: ns + 1.0 for part, ns in parts.items()}
+    assert found["gap_ns"].unique().to_list() == [9] and query.samples(run)["part"].n_unique() == len(parts)
+
+
+def test_sentinels_stand_apart(tmp_path: Path) -> None:
+    with Record.create(tmp_path, manifest()) as record:
+        record.add(launch(0), [cell(64, [1])])
+        record.add(launch(1, "udp", sentinel=True), [cell(64, [2])])
+    run = query.open_run(record.path)
+    assert query.launches(run)["stack"].to_list() == ["tcp"]
+    assert query.sentinels(run)["stack"].to_list() == ["udp"]
+    assert query.cells(run).height == 2
+
+
+def test_many_chunks_are_one_answer(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write({number: [cell(8, [number, number + 2])] for number in range(7)})
+    whole = query.launches(query.open_run(path))
+    monkeypatch.setattr(query, "_CHUNK_BYTES", 1)
+    assert query.launches(query.open_run(path)).equals(whole)
+    assert whole["ns_median"].to_list() == [number + 1.0 for number in range(7)]
+
+
+def test_an_empty_run_has_no_rows_but_all_columns(write: Write) -> None:
+    run = query.open_run(write({}))
+    assert query.launches(run).columns == query.launches(query.open_run(write({0: [cell(8, [1])]}))).columns
+    assert query.samples(run).height == 0
+    assert query.warnings(run) == []
+
+
+def test_a_run_is_found_by_path_id_beginning_and_last(write: Write, tmp_path: Path) -> None:
+    first, second = write({}, "first"), write({}, "second")
+    assert query.find(str(first), tmp_path / "elsewhere").path == first
+    assert query.find(second.name, tmp_path).path == second
+    assert query.find(first.name[:-2], tmp_path).path == first
+    assert query.find("last", tmp_path).path == max(first, second)
+    for name in ("", "nothing", "*", "../"):
+        with pytest.raises(VaivenError) as caught:
+            query.find(name, tmp_path)
+        assert caught.value.code == "no-run"
+    with pytest.raises(VaivenError, match="2 runs begin"):
+        query.find("20", tmp_path)
+
+
+def damaged(run: Path) -> str:
+    with pytest.raises(VaivenError) as caught:
+        opened = query.open_run(run)
+        query.launches(opened)
+        query.launch_records(opened)
+        query.warnings(opened)
+    assert caught.value.remedy
+    return f"{caught.value.code}: {caught.value.what}"
+
+
+@pytest.mark.parametrize("kind", ["samples", "cells"])
+@pytest.mark.parametrize("harm", ["cut", "zero", "gone", "other"])
+def test_a_damaged_part_is_refused_by_name(write: Write, kind: str, harm: str) -> None:
+    path = write({0: [cell(8, [1])], 1: [cell(8, [2])]})
+    part = path / kind / "00001.parquet"
+    if harm == "cut":
+        part.write_bytes(part.read_bytes()[:-20])
+    elif harm == "zero":
+        part.write_bytes(b"")
+    elif harm == "gone":
+        part.unlink()
+    else:
+        pl.DataFrame({"x": [1]}).write_parquet(part)
+    said = damaged(path)
+    assert said.startswith("run-damaged: ")
+    assert f"{kind}/00001.parquet" in said
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "end.json", "launches/00000.json"])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": "one"}', "\xff"])
+def test_a_damaged_file_is_refused_by_name(write: Write, name: str, text: str) -> None:
+    path = write({0: [cell(8, [1])]})
+    (path / name).write_bytes(text.encode("latin-1"))
+    said = damaged(path)
+    assert said.startswith("run-damaged: ")
+    assert name in said
+
+
+def test_damaged_warnings_are_refused_by_name(write: Write) -> None:
+    path = write({})
+    (path / "warnings.jsonl").write_text('{"code":\n{}\n')
+    assert "warnings.jsonl" in damaged(path)
+
+
+def test_a_newer_run_is_refused_by_name(write: Write) -> None:
+    path = write({})
+    value = json.loads((path / "manifest.json").read_text())
+    (path / "manifest.json").write_text(json.dumps(value | {"schema": 2, "plan": "something else"}))
+    said = damaged(path)
+    assert said.startswith("run-newer: ")
+    assert path.name in said
+
+
+def test_the_list_says_what_cannot_be_read(write: Write, tmp_path: Path) -> None:
+    good, bad = write({}, "a"), write({}, "b")
+    (bad / "manifest.json").write_text("{")
+    (tmp_path / "not-a-run").mkdir()
+    found = query.runs(tmp_path)
+    assert {one.path for one in found if isinstance(one, query.Run)} == {good}
+    assert [one.code for one in found if isinstance(one, VaivenError)] == ["run-damaged"]
+    assert query.runs(tmp_path / "nowhere") == []
+
+
+def test_csv_holds_every_sample(write: Write, tmp_path: Path) -> None:
+    run = query.open_run(write({0: [cell(8, [10, None])], 1: [cell(8, [3])]}))
+    written = query.export_csv(run, tmp_path / "csv")
+    assert [path.name for path in written] == ["samples.csv", "cells.csv", "launches.csv"]
+    lines = (tmp_path / "csv" / "samples.csv").read_text().splitlines()
+    assert lines[0].startswith("launch,block,stack,near,far,sentinel,ask,part,size_bytes,seq,batch,ns")
+    assert len(lines) == 4
+    assert lines[2].endswith(",1,1,")  # seq 1, batch 1, lost
