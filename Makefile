@@ -1,0 +1,78 @@
+# make            build, and install into .venv
+# make demo       what a message costs, on a small lab of this machine
+# make test       every test a user runs (under 20 minutes on 2 cores, after installation)
+# make help       the rest
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+CROSS  := s390x aarch64
+PIP    := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --no-build-isolation --config-settings=build-dir=build
+SOURCES := $(shell find src python labs plans cross -type f -not -path '*/__pycache__/*' 2>/dev/null) \
+           meson.build meson.options pyproject.toml
+
+.PHONY: all demo test test-suites soak bench bench-aa docs format clean help
+all: $(VENV)/.installed
+
+help:
+	@sed -n 's/^# \(make.*\)/\1/p' Makefile
+# make test-suites  the slower suites: sanitizers, cross builds, long labs
+# make bench        the numbers of bench/RESULTS.md, as ratios
+# make bench-aa     the method tested on itself: false alarms and coverage, 1000 times each
+# make soak         hours of sweeps
+# make format       format the code
+# make docs         the manual, as HTML in build-docs
+
+$(VENV)/.python: pyproject.toml
+	./tools/install build lab
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q meson-python meson ninja
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.python $(SOURCES)
+	$(PIP) .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	./tools/install test bench
+	$(PIP) '.[test,oracles,docs]'
+	@touch $@
+
+# The probe for hosts of other architectures, beside the native one.
+$(VENV)/.cross: $(VENV)/.test
+	for arch in $(CROSS); do \
+	  [ -d build-$$arch ] || $(BIN)/meson setup build-$$arch --cross-file cross/$$arch.ini || exit 1; \
+	  $(BIN)/ninja -C build-$$arch src/probe/vaiven-probe && \
+	  install -m 755 build-$$arch/src/probe/vaiven-probe $(BIN)/vaiven-probe-$$arch || exit 1; \
+	done
+	@touch $@
+
+demo: all
+	$(BIN)/vaiven measure plans/demo.toml
+
+test: $(VENV)/.test $(VENV)/.cross
+	tools/test
+
+test-suites: $(VENV)/.test $(VENV)/.cross
+	tools/test-suites
+
+soak: $(VENV)/.test
+	tools/soak
+
+format: $(VENV)/.test
+	find src tests -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	$(BIN)/ruff format python tests
+	$(BIN)/ruff check --fix python tests
+
+docs: $(VENV)/.test
+	$(BIN)/sphinx-build -W --keep-going -q docs build-docs
+	@echo "build-docs/index.html"
+
+clean:
+	rm -rf build build-* $(VENV)
+
+bench: $(VENV)/.test
+	$(BIN)/python bench/run.py
+
+bench-aa: $(VENV)/.installed
+	$(BIN)/python bench/aa.py

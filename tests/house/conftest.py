@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tree under inspection. A house test is a function from files to a list of offences, and a bad example."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_NOT_OURS = {".git", ".venv", "__pycache__", "runs", "node_modules"}
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    for directory, names, files in os.walk(root):
+        top = Path(directory) == root
+        names[:] = sorted(
+            n for n in names if n not in _NOT_OURS and not n.endswith(("_cache", ".egg-info")) and n != ".hypothesis"
+            and not (top and n.startswith("build"))
+        )  # fmt: skip
+        yield from (Path(directory) / name for name in sorted(files))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def files(root: Path) -> list[Path]:
+    """Every file of the checkout that is source, not product."""
+    return list(_walk(root))
+
+
+@pytest.fixture(scope="session")
+def c_files(files: list[Path], root: Path) -> list[Path]:
+    """The C sources and headers of src and tests."""
+    return [f for f in files if f.suffix in (".c", ".h") and f.relative_to(root).parts[0] in ("src", "tests", "bench")]
+
+
+@pytest.fixture(scope="session")
+def py_files(files: list[Path]) -> list[Path]:
+    """All Python files."""
+    return [f for f in files if f.suffix == ".py"]

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who may include whom in src: core <- io <- stack <- probe; base <- wire <- ethernet inside core."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+# area -> areas it may include from, besides itself. bpf is two worlds: programs for the kernel and their loader.
+ARROWS = {
+    "core/base": [],
+    "core/wire": ["core/base"],
+    "core/ethernet": ["core/wire", "core/base"],
+    "io": ["core"],
+    "stack": ["io", "core"],
+    "probe": ["stack", "io", "core"],
+    "bpf": ["io", "core"],
+}
+CORE_HEADERS = {"stdint.h", "stddef.h", "stdbool.h", "string.h", "assert.h", "limits.h", "errno.h"}
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+_CONDITION = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b\s*(.*)$", re.MULTILINE)
+
+
+def _area(name: str) -> str | None:
+    return next((area for area in ARROWS if name.startswith(area + "/")), None)
+
+
+def wrong_arrows(name: str, text: str) -> list[str]:
+    """Offences of one file; name is its path below src."""
+    area = _area(name)
+    if area is None:
+        return [f"src/{name}: lies in no room of the map"]
+    found = []
+    for kind, target in _INCLUDE.findall(text):
+        if kind == "<":
+            if area.startswith("core/") and target not in CORE_HEADERS:
+                found.append(f"src/{name}: core must not include <{target}>")
+            continue
+        if "/" not in target:  # a neighbour, or a header that the build makes (skeletons of BPF programs)
+            continue
+        if not target.startswith((area + "/", *(allowed + "/" for allowed in ARROWS[area]))):
+            found.append(f'src/{name}: {area} must not include "{target}"')
+    return found
+
+
+def conditions(name: str, text: str) -> list[str]:
+    """Conditional compilation outside io/os; include guards do not count."""
+    if name.startswith("io/os/"):
+        return []
+    guard = f"VV_{re.sub(r'[^A-Z0-9]', '_', name.upper())}"
+    return [f"src/{name}: #if {what.strip()}" for what in _CONDITION.findall(text) if what.strip() != guard]
+
+
+def _sources(root: Path) -> list[tuple[str, str]]:
+    src = root / "src"
+    return [(p.relative_to(src).as_posix(), p.read_text()) for p in sorted(src.rglob("*.[ch]"))]
+
+
+def test_includes_follow_the_arrows(root: Path) -> None:
+    assert [o for name, text in _sources(root) for o in wrong_arrows(name, text)] == []
+
+
+def test_conditional_compilation_only_in_io_os(root: Path) -> None:
+    assert [o for name, text in _sources(root) for o in conditions(name, text)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("core/base/rng.c", '#include "io/os/clock.h"\n'),
+        ("core/base/rng.c", '#include "core/wire/llc.h"\n'),
+        ("core/wire/llc.c", '#include "core/ethernet/message.h"\n'),
+        ("core/wire/llc.c", "#include <time.h>\n"),
+        ("core/wire/llc.c", "#  include <stdlib.h>\n"),
+        ("io/os/clock.c", '#include "stack/stack.h"\n'),
+        ("stack/tcp.c", '#include "probe/near.h"\n'),
+        ("misc/x.c", ""),
+    ],
+)
+def test_a_wrong_arrow_is_found(name: str, text: str) -> None:
+    assert wrong_arrows(name, text)
+
+
+def test_a_right_arrow_is_left_alone() -> None:
+    good = '#include <sys/socket.h>\n#include "core/wire/llc.h"\n#include "io/os/clock.h"\n#include "stack/stack.h"\n'
+    assert wrong_arrows("stack/eth.c", good) == []
+    assert wrong_arrows("core/ethernet/message.c", '#include <stdint.h>\n#include "core/wire/llc.h"\n') == []
+
+
+def test_a_condition_is_found() -> None:
+    guarded = "#ifndef VV_STACK_STACK_H\n#define VV_STACK_STACK_H\n#endif\n"
+    assert conditions("stack/stack.h", guarded) == []
+    assert conditions("stack/tcp.c", "#ifdef __linux__\n#endif\n")
+    assert conditions("io/os/clock.c", "#ifdef __linux__\n#endif\n") == []

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who may import whom in python/vaiven (contracts in pyproject.toml), and who may start a process."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+STARTERS = {"lab", "run"}
+_START = re.compile(r"(asyncio\.)?create_subprocess_\w+|os\.(system|popen|fork\w*|exec\w+|spawn\w+|posix_spawnp?)")
+_RUN_FILES = re.compile(r"\.parquet$|^manifest\.json$|^end\.json$|^(warnings|refined)\.jsonl$")
+
+# One bad import for every contract: (words of its name, the file that breaks it, the import).
+BROKEN = [
+    ("cli > run > lab", "lab", "vaiven.run"),
+    ("cli > run > lab", "plan", "vaiven.store"),
+    ("cli > report > plot", "model", "vaiven.plot"),
+    ("cli > report > plot", "stats", "vaiven.model"),
+    ("they know no run", "report", "vaiven.store"),
+    ("they know no run", "plot", "vaiven.run"),
+    ("nothing of ours", "model", "vaiven.store"),
+    ("nothing of ours", "stats", "vaiven.resources"),
+    ("without numpy or models", "plan", "scipy"),
+    ("does not draw", "run", "vaiven.report"),
+    ("start processes", "cli", "subprocess"),
+    ("start processes", "store", "multiprocessing"),
+    ("changes the system", "run", "pyroute2"),
+    ("run directories", "model", "polars"),
+]
+
+
+def lint(root: Path, package: Path) -> tuple[int, str]:
+    """import-linter over the package directory with the contracts of pyproject.toml: (status, report)."""
+    done = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports", "--config", root / "pyproject.toml", "--no-cache"],
+        capture_output=True, text=True, check=False, cwd=package, env=os.environ | {"PYTHONPATH": str(package)},
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+def process_starts(text: str) -> list[str]:
+    """Calls by which a module starts a process without importing subprocess."""
+    calls = [ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    return [call for call in calls if _START.fullmatch(call)]
+
+
+def run_file_names(text: str) -> list[str]:
+    """Names of files of a run directory among the string constants of a module."""
+    constants = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    return [value for value in constants if isinstance(value, str) and _RUN_FILES.search(value)]
+
+
+def _modules(root: Path, allowed: set[str]) -> list[Path]:
+    package = root / "python/vaiven"
+    return [p for p in package.rglob("*.py") if p.relative_to(package).parts[0] not in allowed]
+
+
+def test_imports_follow_the_arrows(root: Path) -> None:
+    status, report = lint(root, root / "python")
+    assert status == 0, report
+
+
+@pytest.mark.parametrize(("contract", "room", "target"), BROKEN)
+def test_a_wrong_import_breaks_its_contract(contract: str, room: str, target: str, root: Path, tmp_path: Path) -> None:
+    for directory in (root / "python/vaiven").iterdir():
+        if directory.is_dir() and directory.name != "__pycache__":
+            (tmp_path / "vaiven" / directory.name).mkdir(parents=True)
+            (tmp_path / "vaiven" / directory.name / "__init__.py").touch()
+    for module in (root / "python/vaiven").glob("*.py"):
+        (tmp_path / "vaiven" / module.name).touch()
+    assert lint(root, tmp_path)[0] == 0
+    (tmp_path / "vaiven" / room / "__init__.py").write_text(f"import {target}\n")
+    status, report = lint(root, tmp_path)
+    broken = [line for line in report.splitlines() if line.endswith("BROKEN")]
+    assert status == 1 and any(contract in line for line in broken), report
+
+
+def test_every_contract_has_a_bad_example(root: Path) -> None:
+    names = re.findall(r'^name = "(.*)"$', (root / "pyproject.toml").read_text().split("[tool.importlinter]")[1], re.M)
+    assert len(names) >= 8
+    assert [name for name in names if not any(words in name for words, _, _ in BROKEN)] == []
+
+
+def test_the_contracts_about_one_room_name_all_others(root: Path) -> None:
+    contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    children = {
+        p.stem for p in (root / "python/vaiven").iterdir() if (p / "__init__.py").is_file() or p.suffix == ".py"
+    }
+    everybody = {f"vaiven.{child}" for child in children - {"__init__", "__main__"}}
+    exempt = {"start processes": STARTERS, "changes the system": {"lab"}, "run directories": {"store"}}
+    for words, rooms in exempt.items():
+        contract = next(c for c in contracts if words in c["name"])
+        assert set(contract["source_modules"]) == everybody - {f"vaiven.{room}" for room in rooms}, contract["name"]
+
+
+def test_only_lab_and_run_start_processes(root: Path) -> None:
+    modules = _modules(root, STARTERS)
+    assert modules and [(m.name, call) for m in modules for call in process_starts(m.read_text())] == []
+
+
+def test_only_store_names_the_files_of_a_run(root: Path) -> None:
+    modules = _modules(root, {"store"})
+    assert modules and [(m.name, name) for m in modules for name in run_file_names(m.read_text())] == []
+
+
+def test_a_started_process_is_found() -> None:
+    assert process_starts("import os\nos.system('x')\nos.execvp('x', [])\nasyncio.create_subprocess_exec('x')") == [
+        "os.system",
+        "os.execvp",
+        "asyncio.create_subprocess_exec",
+    ]
+    assert process_starts("import os\nos.path.join('system')\nos.environ.get('x')") == []
+
+
+def test_a_file_of_a_run_is_found() -> None:
+    assert sorted(run_file_names("open(run / 'manifest.json'); x = '1.parquet'")) == ["1.parquet", "manifest.json"]
+    assert run_file_names("'lab.toml'") == []

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nothing is forgotten: every C source is built, every C test is run, every Python test is collected."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+
+def unlisted_tests(build: str, names: list[str]) -> set[str]:
+    """C test files (paths below tests) whose name tests/meson.build does not list."""
+    listed = set(re.findall(r"'([\w/-]+)'", build.split("c_tests = [", 1)[1].split("]", 1)[0]))
+    return {n for n in names if re.sub(r"(^|/)test_([^/]+)\.c$", r"\1\2", n) not in listed}
+
+
+def unbuilt_sources(build_files: dict[str, str], names: list[str]) -> set[str]:
+    """C sources (paths below src) that no meson.build above them names."""
+
+    def is_built(name: str) -> bool:
+        parents = [p.as_posix() for p in Path(name).parents]
+        return any(f"'{Path(name).relative_to(p)}'" in build_files.get(p, "") for p in parents)
+
+    return {n for n in names if not is_built(n)}
+
+
+def test_every_c_test_is_listed(root: Path) -> None:
+    tests = root / "tests"
+    names = [p.relative_to(tests).as_posix() for p in tests.rglob("test_*.c")]
+    assert unlisted_tests((tests / "meson.build").read_text(), names) == set()
+
+
+def test_every_c_file_of_tests_is_a_test(root: Path) -> None:
+    tests = root / "tests"
+    build = (tests / "meson.build").read_text()
+    others = [p for p in tests.rglob("*.c") if not p.name.startswith("test_")]
+    assert [p.name for p in others if p.name not in build] == []
+
+
+def test_every_source_is_built(root: Path) -> None:
+    src = root / "src"
+    build_files = {p.parent.relative_to(src).as_posix(): p.read_text() for p in src.rglob("meson.build")}
+    names = [p.relative_to(src).as_posix() for p in src.rglob("*.c")]
+    assert names and unbuilt_sources(build_files, names) == set()
+
+
+def test_every_python_test_is_collected(root: Path) -> None:
+    found = [p for p in (root / "tests").rglob("*.py") if p.name not in ("conftest.py", "__init__.py")]
+    holds_tests = re.compile(r"^\s*(async )?def test_", re.MULTILINE)
+    assert [p.name for p in found if not p.name.startswith("test_") and holds_tests.search(p.read_text())] == []
+
+
+def test_a_forgotten_file_is_found() -> None:
+    build = "c_tests = [\n  'core/base/rng',\n]\nx = ['core/base/other']"
+    assert unlisted_tests(build, ["core/base/test_rng.c"]) == set()
+    assert unlisted_tests(build, ["core/base/test_other.c"]) == {"core/base/test_other.c"}
+    build_files = {"core": "files('base/rng.c')", "io": "files('os/clock.c')"}
+    assert unbuilt_sources(build_files, ["core/base/rng.c", "io/os/error.c"]) == {"io/os/error.c"}

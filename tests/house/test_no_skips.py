@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where CI is set a skip is a failure, whoever asked for it: tests/conftest.py sees to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SKIPPED = """
+import pytest
+
+@pytest.mark.skip(reason="no root here")
+def test_marked(): pass
+
+def test_called():
+    pytest.skip("no lab here")
+
+@pytest.fixture
+def unable():
+    pytest.skip("no browser here")
+
+def test_by_fixture(unable): pass
+
+@pytest.mark.xfail
+def test_expected(): assert False
+
+def test_passes(): pass
+"""
+SKIPPED_MODULE = "import pytest\npytest.skip('no module here', allow_module_level=True)\n"
+
+
+def _outcomes(pytester: pytest.Pytester, root: Path, **tests: str) -> dict[str, int]:
+    pytester.makeconftest((root / "tests/conftest.py").read_text())
+    pytester.makepyfile(**tests)
+    return pytester.runpytest_subprocess("-p", "no:cacheprovider").parseoutcomes()
+
+
+def test_skips_fail_in_ci(pytester: pytest.Pytester, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    outcomes = _outcomes(pytester, root, test_skipped=SKIPPED)
+    assert "skipped" not in outcomes
+    assert outcomes.pop("failed", 0) + outcomes.pop("errors", 0) == 3
+    assert outcomes == {"passed": 1, "xfailed": 1}
+
+
+def test_a_skipped_module_fails_in_ci(pytester: pytest.Pytester, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    assert "errors" in _outcomes(pytester, root, test_module=SKIPPED_MODULE)
+
+
+def test_skips_are_skips_elsewhere(pytester: pytest.Pytester, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    outcomes = _outcomes(pytester, root, test_skipped=SKIPPED, test_module=SKIPPED_MODULE)
+    assert outcomes == {"passed": 1, "xfailed": 1, "skipped": 4}
