@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The method tested on itself (make bench-aa): false alarms, power, and coverage of every interval.
+
+    python bench/aa.py [--trials N] [--seed N]
+
+Exits 1 when a promise is broken: more than 18 false alarms per 1000 at a nominal 1 %, or a 95 % interval that
+contains the truth in fewer than 93 % or more than 97 % of the trials: of launches that are made up (synthetic), and
+of whole runs of the probe against the programmed transport (null).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import nullruns
+from scipy import stats
+
+from vaiven.model.selftest import NOISY, QUIET, Kept, called_different, false_knees, knee_coverage, line_coverage
+
+COVERAGE = (0.93, 0.97)
+NOMINAL = 0.01
+TRIALS_MIN = 1000
+LAUNCHES = (8, 12, 16)
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--trials", type=int, default=1000, help=f"trials of each promise, at least {TRIALS_MIN}")
+    options.add_argument("--seed", type=int, default=1, help="of the made-up launches")
+    given = options.parse_args()
+    if given.trials < TRIALS_MIN:
+        options.error(f"fewer than {TRIALS_MIN} trials cannot tell 93 % from 95 %")
+    broken = [*_alarms(given.trials, given.seed), *_coverage(given.trials, given.seed)]
+    _power(given.trials, given.seed)
+    for kept in broken:
+        print(f"BROKEN {kept}", file=sys.stderr)
+    return 1 if broken else 0
+
+
+def _alarms(trials: int, seed: int) -> list[Kept]:
+    """At 1000 trials the bound is 18: the 99 % point of a binomial at 1 %."""
+    most = int(stats.binom.ppf(0.99, trials, NOMINAL))
+    found = [called_different(trials, seed, same_blocks=same) for same in (True, False)]
+    found.append(false_knees(trials, seed))
+    for kept in found:
+        print(f"{kept}; at most {most}")
+    return [kept for kept in found if kept.hits > most]
+
+
+def _coverage(trials: int, seed: int) -> list[Kept]:
+    found = [kept for count in LAUNCHES for kept in line_coverage(trials, seed, count)]
+    found += knee_coverage(trials, seed)
+    found += nullruns.line_coverage(trials, seed) + nullruns.knee_coverage(trials, seed)
+    for kept in found:
+        print(kept)
+    return [kept for kept in found if not COVERAGE[0] <= kept.share <= COVERAGE[1]]
+
+
+def _power(trials: int, seed: int) -> None:
+    """Not a promise: what 14 launches find, on pinned processes and on ones that are not."""
+    for name, machine in (("quiet", QUIET), ("noisy", NOISY)):
+        for slower in (1.05, 1.10, 1.20):
+            for same in (True, False):
+                print(f"{name}, {called_different(trials, seed, slower, same_blocks=same, machine=machine)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

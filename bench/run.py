@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`make bench`: every number of bench/RESULTS.md, measured here and now, as ratios with their spread."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import latency
+import repeat
+from ratio import Ratio, bound
+
+from vaiven.lab import lab as labs
+from vaiven.lab import topology
+
+HERE = Path(__file__).parent
+
+
+def _seconds(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def startup(rounds: int) -> list[Ratio]:
+    """`vaiven --help`, as a whole process."""
+    vaiven = str(Path(sys.executable).parent / "vaiven")
+    _seconds([vaiven, "--help"])
+    return [bound("vaiven --help, seconds", [_seconds([vaiven, "--help"]) for _ in range(rounds)], 0.3, "s")]
+
+
+def lab_up(rounds: int) -> list[Ratio]:
+    """A lab of 16 hosts raised, from the call to the last host answering."""
+    spent = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        lab = labs.up(topology.ready("inpe"), instance="bench-inpe")
+        spent.append(time.perf_counter() - start)
+        labs.down(lab)
+    return [bound("lab of 16 hosts up, seconds", spent, 3, "s")]
+
+
+def tcp(rounds: int, seed: int) -> list[Ratio]:
+    """The probe against the field's tools."""
+    order = random.Random(seed)
+    lab = labs.up(topology.ready("free"), instance="bench-free")
+    try:
+        return latency.against_netpipe(lab, rounds, order) + latency.against_sockperf(lab, rounds, order)
+    finally:
+        labs.down(lab)
+
+
+def runs() -> list[Ratio]:
+    """Whole measurements beside NetPIPE's."""
+    lab = labs.up(topology.ready("demo"), instance="bench-demo")
+    try:
+        return repeat.against_netpipe_runs(lab)
+    finally:
+        labs.down(lab)
+
+
+def machine() -> str:
+    """One line on where these numbers are from."""
+    cpuinfo = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next(line.split(":")[1].strip() for line in cpuinfo if line.startswith("model name"))
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True).stdout
+    today = datetime.date.today().isoformat()
+    return f"{today}, commit {commit.strip()}, {model}, {os.cpu_count()} CPUs, Linux {platform.release()}"
+
+
+def table(results: list[Ratio]) -> str:
+    """The results as a Markdown table."""
+    lines = ["| what | median | 95 % interval | rounds | goal | holds |", "|---|---|---|---|---|---|"]
+    for r in results:
+        word = "yes" if r.holds else "**no**"
+        lines.append(f"| {r.what} | {r.median:.3f} | {r.low:.3f} - {r.high:.3f} | {r.rounds} | {r.goal} | {word} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Runs the cases named on the command line (all by default) and prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    cases = {
+        "startup": lambda a: startup(11),
+        "lab": lambda a: lab_up(6),
+        "tcp": lambda a: tcp(a.rounds, a.seed),
+        "runs": lambda a: runs(),
+    }
+    parser.add_argument("cases", nargs="*", help=f"of {', '.join(cases)}; all when none is named")
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    results = [r for name in arguments.cases or cases for r in cases[name](arguments)]
+    print(f"{machine()}\n\n{table(results)}")
+    return 0 if all(r.holds for r in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

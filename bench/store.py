@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long ten million samples take to load and summarise, and in how much memory.
+
+    python bench/store.py [SAMPLES]
+
+Writes a run of 200 launches to a temporary directory, then reads it in a fresh process and prints one line. Exit
+status 1 if it took 10 s or 2 GiB.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from vaiven.store import query
+from vaiven.store.record import Cell, LaunchRecord, Manifest, Record
+
+LAUNCHES = 200
+SIZES = 25
+SECONDS_MAX, BYTES_MAX = 10.0, 2 * 2**30
+
+
+def write(root: Path, samples: int) -> Path:
+    """A run whose times look like measured ones: skewed, with digits that do not compress."""
+    rng = np.random.default_rng(1)
+    manifest = Manifest(
+        title="bench", plan_name="", plan_text="", plan={}, design={}, place={}, hosts={}, link=None, versions={},
+        environment={},
+    )  # fmt: skip
+    each = samples // (LAUNCHES * SIZES)
+    with Record.create(root, manifest) as record:
+        for number in range(LAUNCHES):
+            launch = LaunchRecord(number, number // 5, "tcp", "a", "b", "pingpong", False, 0.0, 1.0, 1)
+            cells = []
+            for size in range(SIZES):
+                ns = (20_000 + 100 * size + rng.exponential(3000, each)).astype(np.int64)
+                cells.append(Cell("pingpong", 64 * size, 1, ns.tolist(), 0, 0, 0, 10, True, 0.0))
+            record.add(launch, cells)
+        return record.path
+
+
+def read(path: Path) -> None:
+    """Prints seconds, peak bytes, rows and samples of one reading process."""
+    begin = time.perf_counter()
+    rows = query.launches(query.open_run(path))
+    took_s = time.perf_counter() - begin
+    print(took_s, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, rows.height, rows["count"].sum())
+
+
+def main() -> int:
+    if len(sys.argv) == 3 and sys.argv[1] == "--read":
+        read(Path(sys.argv[2]))
+        return 0
+    samples = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
+    with tempfile.TemporaryDirectory() as root:
+        path = write(Path(root), samples)
+        command = [sys.executable, __file__, "--read", path]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
+    took_s, peak_bytes, rows, count = (float(word) for word in done.stdout.split())
+    print(f"{count:.0f} samples, {rows:.0f} cells: {took_s:.2f} s, peak {peak_bytes / 2**20:.0f} MiB")
+    return int(took_s >= SECONDS_MAX or peak_bytes >= BYTES_MAX)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
