@@ -29,11 +29,13 @@ def test_every_c_test_is_listed(root: Path) -> None:
     assert unlisted_tests((tests / "meson.build").read_text(), names) == set()
 
 
-def test_every_c_file_of_tests_is_a_test(root: Path) -> None:
+def test_every_c_file_of_tests_is_used(root: Path) -> None:
+    """By the build, or by a Python test beside it that compiles it."""
     tests = root / "tests"
     build = (tests / "meson.build").read_text()
     others = [p for p in tests.rglob("*.c") if not p.name.startswith("test_")]
-    assert [p.name for p in others if p.name not in build] == []
+    beside = {p: "".join(q.read_text() for q in p.parent.glob("*.py")) for p in others}
+    assert [p.name for p in others if p.name not in build + beside[p]] == []
 
 
 def test_every_source_is_built(root: Path) -> None:
