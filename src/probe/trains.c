@@ -2,7 +2,6 @@
 #include "probe/trains.h"
 
 #include <errno.h>
-#include <ifaddrs.h>
 #include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,28 +34,12 @@ static int open_packet(struct vv_packet *packet, const struct vv_trains_config *
   uint8_t header[VV_FRAGMENT_HEADER_BYTES];
   struct vv_packet_config packet_config = {.iface = config->iface ? config->iface : iface,
                                            .dsap = VV_LLC_SAP,
+                                           .lead = header,
                                            .broadcast = config->broadcast,
                                            .stamps = true,
                                            .backlog_bytes = backlog_bytes};
   vv_fragment_emit(&lead, header);
-  memcpy(packet_config.lead, header, VV_PACKET_LEAD_BYTES);
   return vv_packet_open(packet, &packet_config, error);
-}
-
-/* The broadcast address of the network that the own address lies in. */
-static int to_broadcast(struct vv_address *address, struct vv_error *error) {
-  struct ifaddrs *all;
-  bool found = false;
-  if (getifaddrs(&all) != 0) return vv_error_errno(error, "no-iface", "cannot list the interfaces");
-  for (struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
-    const struct sockaddr_in *own = (const struct sockaddr_in *)(const void *)one->ifa_addr;
-    const struct sockaddr_in *mask = (const struct sockaddr_in *)(const void *)one->ifa_netmask;
-    if (!own || !mask || own->sin_family != AF_INET) continue;
-    found = own->sin_addr.s_addr == address->v4.sin_addr.s_addr;
-    if (found) address->v4.sin_addr.s_addr |= ~mask->sin_addr.s_addr;
-  }
-  freeifaddrs(all);
-  return found ? 0 : vv_error_set(error, "no-iface", "no interface has the own IPv4 address");
 }
 
 /* sender -------------------------------------------------------------- */
@@ -89,7 +72,7 @@ static int dial_datagrams(struct vv_trains_sender *sender, const char *to, struc
   if (config->broadcast) {
     uint16_t port = vv_address_port(&far);
     far = own;
-    if (to_broadcast(&far, error) != 0) return -1;
+    if (vv_address_broadcast(&far, error) != 0) return -1;
     vv_address_set_port(&far, port);
   }
   sender->fd = vv_socket_bound(SOCK_DGRAM, &own, 0, 0, error);
@@ -194,7 +177,7 @@ static int listen_datagrams(struct vv_trains_receiver *receiver, uint16_t port, 
                             struct vv_error *error) {
   struct vv_address here = receiver->config.own;
   int room_bytes = ROOM_BYTES, on = 1;
-  if (receiver->config.broadcast && to_broadcast(&here, error) != 0) return -1;
+  if (receiver->config.broadcast && vv_address_broadcast(&here, error) != 0) return -1;
   receiver->fd = vv_socket_bound(SOCK_DGRAM, &here, port, port, error);
   if (receiver->fd < 0) return -1;
   if (setsockopt(receiver->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room_bytes, sizeof room_bytes) != 0) {

@@ -44,9 +44,11 @@ struct vv_end {
 static int open_packet(struct vv_end *end, struct vv_error *error) {
   char iface[VV_PACKET_IFACE_MAX];
   if (!end->config.iface && vv_packet_iface(end->config.address, iface, error) != 0) return -1;
-  struct vv_packet_config config = {.iface = end->config.iface ? end->config.iface : iface, .dsap = VV_LLC_SAP};
-  vv_put32(config.lead, end->launch);
-  vv_put32(config.lead + 4, end->own_end);
+  uint8_t lead[VV_PACKET_LEAD_BYTES];
+  vv_put32(lead, end->launch);
+  vv_put32(lead + 4, end->own_end);
+  struct vv_packet_config config = {
+      .iface = end->config.iface ? end->config.iface : iface, .dsap = VV_LLC_SAP, .lead = lead};
   config.backlog_bytes = 2 * end->config.size_bytes_max; /* a message, and one that came too late */
   return vv_packet_open(&end->packet, &config, error);
 }
@@ -255,7 +257,8 @@ static enum vv_got eth_recv(struct vv_end *end, uint8_t *message, size_t size_by
       if (vv_watch_rang() && end->config.stop.ask(end->config.stop.context)) return VV_GOT_STOPPED;
       continue;
     }
-    enum vv_got got = vv_packet_wait(&end->packet) == 0 ? VV_GOT_MESSAGE : judge(end, "wait for a frame", error);
+    enum vv_got got =
+        vv_packet_wait(&end->packet, VV_NEVER) == 0 ? VV_GOT_MESSAGE : judge(end, "wait for a frame", error);
     if (got != VV_GOT_MESSAGE) return got;
   }
   return VV_GOT_MESSAGE;

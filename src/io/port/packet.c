@@ -18,6 +18,7 @@
 
 #include "core/wire/bytes.h"
 #include "core/wire/llc.h"
+#include "io/os/clock.h"
 #include "io/os/socket.h"
 
 /* A slot holds the kernel's header and a frame of 1514 bytes; blocks hold many, for fewer mappings. */
@@ -43,7 +44,7 @@ static int ask_iface(int fd, unsigned long request, struct ifreq *ask, const cha
 }
 
 /* Loopback is let through: it carries the same frames, and a host can be tried out alone. */
-static int read_iface(struct vv_packet *packet, const char *iface, int *index, struct vv_error *error) {
+static int read_iface(struct vv_packet *packet, const char *iface, struct vv_error *error) {
   struct ifreq ask;
   if (ask_iface(packet->fd, SIOCGIFFLAGS, &ask, iface, error) != 0) return -1;
   if (!(ask.ifr_flags & IFF_UP)) return vv_error_set(error, "iface-down", "interface '%s' is down", iface);
@@ -55,13 +56,16 @@ static int read_iface(struct vv_packet *packet, const char *iface, int *index, s
   if (ask_iface(packet->fd, SIOCGIFMTU, &ask, iface, error) != 0) return -1;
   packet->mtu_bytes = (size_t)ask.ifr_mtu;
   if (ask_iface(packet->fd, SIOCGIFINDEX, &ask, iface, error) != 0) return -1;
-  *index = ask.ifr_ifindex;
+  packet->index = ask.ifr_ifindex;
   return 0;
 }
 
 /* Offsets count from the destination address; a load beyond the frame ends the program with a refusal. */
 static int set_filter(int fd, const struct vv_packet_config *config) {
   enum { AT_LENGTH = 12, AT_DSAP = 14, AT_CONTROL = 16, AT_LEAD = 17 };
+  enum { ANY_PDU = 10 }; /* here the program knows that the PDU is to our DSAP */
+  static const uint8_t no_lead[VV_PACKET_LEAD_BYTES];
+  const uint8_t *lead = config->lead ? config->lead : no_lead;
   uint32_t type_max = config->broadcast ? PACKET_BROADCAST : PACKET_HOST;
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_PKTTYPE)),
@@ -77,12 +81,13 @@ static int set_filter(int fd, const struct vv_packet_config *config) {
       BPF_STMT(BPF_LD | BPF_B | BPF_ABS, AT_CONTROL),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, VV_LLC_CONTROL_UI, 0, 5),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_LEAD),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, vv_get32(config->lead), 0, 3),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, vv_get32(lead), 0, 3),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_LEAD + 4),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, vv_get32(config->lead + 4), 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, vv_get32(lead + 4), 0, 1),
       BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
       BPF_STMT(BPF_RET | BPF_K, 0),
   };
+  if (!config->lead) code[ANY_PDU] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
   struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
   return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
@@ -116,9 +121,9 @@ static int make_ring(struct vv_packet *packet, size_t backlog_bytes) {
 
 /* Nothing is received before the bind, so the filter stands from the first frame on. */
 static int start(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error) {
-  struct sockaddr_ll here = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_802_2)};
   int stamps = config->stamps;
-  if (read_iface(packet, config->iface, &here.sll_ifindex, error) != 0) return -1;
+  if (read_iface(packet, config->iface, error) != 0) return -1;
+  struct sockaddr_ll here = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_802_2), .sll_ifindex = packet->index};
   if (set_filter(packet->fd, config) == 0 && make_ring(packet, config->backlog_bytes) == 0 &&
       setsockopt(packet->fd, SOL_SOCKET, SO_TIMESTAMPNS, &stamps, sizeof stamps) == 0 &&
       bind(packet->fd, (struct sockaddr *)&here, sizeof here) == 0) {
@@ -183,9 +188,14 @@ void vv_packet_release(struct vv_packet *packet) {
   packet->next = packet->next + 1 == packet->slots ? 0 : packet->next + 1;
 }
 
-int vv_packet_wait(struct vv_packet *packet) {
+int vv_packet_wait(struct vv_packet *packet, int64_t deadline_ns) {
   struct pollfd entry = {.fd = packet->fd, .events = POLLIN};
-  if (poll(&entry, 1, -1) < 0) return -1;
+  int64_t left_ns = deadline_ns == INT64_MAX ? 0 : deadline_ns - vv_clock_ns();
+  if (left_ns < 0) left_ns = 0;
+  struct timespec left = {.tv_sec = left_ns / 1000000000, .tv_nsec = left_ns % 1000000000};
+  int ready = ppoll(&entry, 1, deadline_ns == INT64_MAX ? NULL : &left, NULL);
+  if (ready == 0) errno = ETIME;
+  if (ready <= 0) return -1;
   if (!(entry.revents & POLLERR)) return 0;
   socklen_t length = sizeof errno;
   getsockopt(packet->fd, SOL_SOCKET, SO_ERROR, &errno, &length);
@@ -206,4 +216,20 @@ uint32_t vv_packet_drops(struct vv_packet *packet) {
   socklen_t length = sizeof stats;
   getsockopt(packet->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &length);
   return stats.tp_drops;
+}
+
+/* By number, because a name may have been given to another interface meanwhile. */
+int vv_packet_check(const struct vv_packet *packet, struct vv_error *error) {
+  struct vv_packet now = {.fd = packet->fd};
+  char name[IF_NAMESIZE];
+  if (!if_indextoname((unsigned)packet->index, name)) {
+    return vv_error_set(error, "iface-gone", "the interface of this end is gone");
+  }
+  if (read_iface(&now, name, error) != 0) return -1;
+  if (memcmp(now.mac, packet->mac, VV_MAC_BYTES) != 0) {
+    return vv_error_set(error, "iface-changed", "interface '%s' has another MAC than before", name);
+  }
+  if (now.mtu_bytes == packet->mtu_bytes) return 0;
+  return vv_error_set(error, "iface-changed", "interface '%s' has an MTU of %zu bytes now; it was %zu", name,
+                      now.mtu_bytes, packet->mtu_bytes);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LLC UI frames in and out of one interface: a packet socket whose frames come
+ * LLC frames in and out of one interface: a packet socket whose frames come
  * through a ring in shared memory (TPACKET_V2), so that who spins makes no
  * system call to receive, and go out in batches.
  *
- * A socket filter in the kernel lets in only whole 802.3 frames to this host,
- * to our DSAP, that begin with the eight bytes of `lead`. Everything else, a
- * frame to another host that the hub shows us too, costs no slot and no wake-up.
+ * A socket filter in the kernel lets in only whole 802.3 frames to this host
+ * and to our DSAP: all of them, or the UI commands that begin with the eight
+ * bytes of `lead`. Everything else, a frame to another host that the hub shows
+ * us too, costs no slot and no wake-up.
  *
  * Needs CAP_NET_RAW in the network namespace.
  */
@@ -29,9 +30,9 @@
 struct vv_packet_config {
   const char *iface;
   uint8_t dsap;
-  uint8_t lead[VV_PACKET_LEAD_BYTES]; /* how the information of the PDU begins */
-  bool broadcast;                     /* frames to all as well as frames to us */
-  bool stamps;                        /* the kernel notes when a frame came; costs every socket of the host a little */
+  const uint8_t *lead; /* how the information of a UI command begins, VV_PACKET_LEAD_BYTES; NULL: any PDU */
+  bool broadcast;      /* frames to all as well as frames to us */
+  bool stamps;         /* the kernel notes when a frame came; costs every socket of the host a little */
   size_t backlog_bytes; /* of messages in full frames that may wait in the ring, VV_PACKET_SLOTS_MAX frames at most */
 };
 
@@ -44,6 +45,7 @@ struct vv_packet_frame {
 
 struct vv_packet {
   int fd;
+  int index; /* of the interface: a new name does not matter */
   uint8_t *ring; /* owned */
   size_t ring_bytes;
   size_t slots;
@@ -66,8 +68,11 @@ int vv_packet_iface(const char *address, char iface[VV_PACKET_IFACE_MAX], struct
 bool vv_packet_peek(struct vv_packet *packet, struct vv_packet_frame *frame);
 /* Gives the slot of the frame last peeked at back to the kernel. */
 void vv_packet_release(struct vv_packet *packet);
-/* Sleeps until a frame has come. 0, or -1 and errno (EINTR: a signal; ENETDOWN). */
-int vv_packet_wait(struct vv_packet *packet);
+/*
+ * Sleeps until a frame has come, or until the deadline (of vv_clock_ns();
+ * INT64_MAX: none). 0, or -1 and errno (EINTR: a signal; ETIME; ENETDOWN).
+ */
+int vv_packet_wait(struct vv_packet *packet, int64_t deadline_ns);
 
 /*
  * Sends count (1..VV_PACKET_BATCH_MAX) frames, each in two pieces: its headers
@@ -78,5 +83,11 @@ int vv_packet_send(struct vv_packet *packet, struct iovec frames[][2], size_t co
 
 /* Frames that found the ring full since the last call. */
 uint32_t vv_packet_drops(struct vv_packet *packet);
+
+/*
+ * Whether the interface still is what it was when it was opened. 0, or -1 and
+ * *error: "iface-gone", "iface-down", "iface-changed" (its MAC or MTU).
+ */
+int vv_packet_check(const struct vv_packet *packet, struct vv_error *error);
 
 #endif
