@@ -399,6 +399,17 @@ def test_a_bound_lab_works_and_is_taken_down_as_any_other(state_dir, on) -> None
     assert_nothing_left(state_dir, "two")
 
 
+def test_orphans_do_not_end_a_bound_host(state_dir, on) -> None:
+    lab = labs.up(topology.parse(TWO), bound=True)
+    try:
+        host = lab.hosts[0]
+        on(host, "sh", "-c", "sleep 0.1 &")  # its parent ends first, so it becomes a child of the holder
+        until(lambda: "sleep" not in on(host, "ps", "-eo", "comm="))
+        assert lab.problems() == ()
+    finally:
+        labs.down(lab)
+
+
 @pytest.mark.parametrize("whom", ["holder", "guard", "switch"])
 def test_a_killed_holder_is_named_and_the_rest_taken_down(raise_lab, state_dir, whom) -> None:
     lab = raise_lab(TWO)

@@ -39,8 +39,9 @@ if [ -d /proc/sys/net/ipv6/conf/default ]; then
   cd /
 fi
 
-trap '' CHLD # orphans of this host become our children: ignored here, the kernel buries them
+# Orphans of this host become our children. While we wait for the line the shell buries them, and only a child may read
+# it: their SIGCHLD breaks the shell's own read. Afterwards they are ignored, so that the kernel buries them.
 echo "$pid"
-read -r _
+(read -r _)
 exec </dev/null >/dev/null 2>&1
-exec sleep infinity
+exec env --ignore-signal=CHLD sleep infinity
