@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When a receiver asks for what it lacks, and whom.
+ *
+ * A position is lacking when a later one has been sent. The first question waits
+ * for what a network may have reordered: three later datagrams, or a quarter of a
+ * round trip. An operation of which nothing comes at all is asked about too
+ * (the root may be late, or all its datagrams lost), more and more rarely.
+ * Each unanswered question goes to somebody else (vv_tree_helper).
+ */
+#ifndef VV_CORE_GROUP_GAP_H
+#define VV_CORE_GROUP_GAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define VV_GAP_REORDER 3  /* later datagrams that make a position lost */
+#define VV_GAP_ASK_MAX 32 /* datagrams asked for at once, at most */
+#define VV_GAP_DEAF    8  /* repairs in a row, and no multicast between them */
+
+struct vv_gap {
+  uint64_t rtt_ns;
+  uint64_t slot_ns;     /* this rank's own delay before it asks, on a hub */
+  uint64_t wait_ns_max; /* between questions */
+  uint32_t ask_max;     /* <= VV_GAP_ASK_MAX */
+  uint64_t ask_ns;      /* when to ask; VV_NEVER */
+  uint64_t wait_ns;     /* after the next question */
+  uint32_t attempt;     /* questions since the last progress */
+  uint32_t later;       /* datagrams that came out of order since then */
+  uint32_t repairs;     /* in a row */
+  bool lacking;         /* a position is known to be lacking */
+  bool deaf;
+};
+
+void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams);
+
+/* The receiver is in an operation again, and waits. */
+void vv_gap_begin(struct vv_gap *gap, uint64_t now_ns);
+
+/* It waits for nothing. */
+void vv_gap_end(struct vv_gap *gap);
+
+/* A new datagram came, in order or behind a lacking one; by multicast to DATA, or as a repair. */
+void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, bool lacking, bool by_multicast);
+
+/* Somebody says that more has been sent than has come. */
+void vv_gap_told(struct vv_gap *gap, uint64_t now_ns);
+
+/* The one who was asked has it not either: the next is asked at once, if a position is lacking for sure. */
+void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns);
+
+/* A question goes out now: the number of the attempt, for vv_tree_helper. */
+uint32_t vv_gap_asked(struct vv_gap *gap, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reliable multicast among ranks that know each other: a broadcast costs about
+ * the same for one receiver as for a hundred, and nothing is lost, whoever
+ * sleeps. Pure: whoever drives it owns clock and sockets (io/engine, or the
+ * simulator).
+ *
+ * Operations. All ranks start the same operations in the same order, one at a
+ * time. Operation n takes the positions behind operation n-1; its root sends
+ * them to everybody's DATA socket, once. Nobody answers: a small message is one
+ * datagram and no acknowledgement. A receiver that lacks something asks for it.
+ *
+ * Two sockets. DATA gets what roots send by multicast; CONTROL gets all else, by
+ * multicast or to one rank: questions, answers, repairs. CONTROL must be read
+ * whenever the process lives, because a rank owes its peers repairs while its
+ * application computes. DATA is read only while vv_group_wants_data says so:
+ * outside an operation data stays in the kernel's buffer, and is not lost
+ * there, because of
+ *
+ * Credit. No root sends position p before all ranks have consumed position
+ * p - window_datagrams, so a DATA socket never holds more than that, whatever
+ * roots are active and however long a rank sleeps (core/group/credit.h). A
+ * slow rank so stops the root; it is never dropped.
+ *
+ * Repair. A rank that sees a gap asks a peer, then the root (core/group/gap.h);
+ * who is asked and has it sends it again, to one or, being the root, to all
+ * (core/group/repair.h). Data stay available for that in the user's buffer
+ * during an operation, and in the store behind it (core/group/store.h).
+ *
+ * Failure. Being late is no failure: no timer ends an operation. The driver says
+ * when a rank has died (a kernel says it: reset, keepalive); the group then
+ * fails, at every rank, with the name of that rank (core/group/member.h).
+ *
+ * A driver's turn, in this order, whenever something has come, a deadline has
+ * passed, or the application has called:
+ *
+ *   1. vv_group_take     every datagram of CONTROL, then of DATA if it is wanted
+ *   2. vv_group_next     until it gives none; send each where it says. When the
+ *                        socket has no room, wait until it has, then go on
+ *   3. vv_group_event    until it gives none
+ *   4. wait for CONTROL, for DATA if vv_group_wants_data, until vv_group_deadline_ns
+ *
+ * Time is any clock in ns that never goes back. One thread at a time.
+ */
+#ifndef VV_CORE_GROUP_GROUP_H
+#define VV_CORE_GROUP_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/group/credit.h"
+#include "core/group/gap.h"
+#include "core/group/member.h"
+#include "core/group/outbox.h"
+#include "core/group/rate.h"
+#include "core/group/repair.h"
+#include "core/group/store.h"
+#include "core/group/tree.h"
+#include "core/wire/group.h"
+
+#define VV_GROUP_RANKS_MAX 65536
+
+/* What all ranks agreed on before, and must have equal, but for `rank`. */
+struct vv_group_wanted {
+  uint32_t ranks; /* 1 .. VV_GROUP_RANKS_MAX */
+  uint32_t rank;  /* this one */
+  uint8_t key[VV_KEY_BYTES];
+  uint32_t stream;           /* <= VV_GROUP_STREAM_MAX; another for each group of the job, never used twice */
+  uint32_t datagram_bytes;   /* UDP payload that no link on the way fragments: 1472 for an MTU of 1500 */
+  uint32_t window_datagrams; /* the least of all ranks' vv_credit_datagrams; >= VV_GROUP_WINDOW_MIN */
+  uint64_t rtt_ns;           /* a small datagram to a rank and its answer, both engines idle */
+  uint64_t slot_ns;          /* on a hub, how far apart ranks ask; 0 on a switch */
+  uint64_t rate_bps;         /* of payload, that the slowest link can carry; 0: as fast as the sockets take it */
+  uint32_t burst_datagrams;  /* at once, if there is a rate; >= 1 */
+};
+
+#define VV_GROUP_WINDOW_MIN 8
+
+/* A broadcast. */
+struct vv_group_operation {
+  uint32_t root;
+  uint8_t *buffer;        /* root: what to send, not written to. Others: where it goes */
+  uint64_t size_bytes;    /* of the message (root, or size_known), or of the buffer */
+  bool size_known;        /* not root: the message must have exactly that size */
+  uint8_t representation; /* root: see HEAD */
+};
+
+enum vv_group_event_kind {
+  VV_GROUP_DONE,     /* the operation is done: the buffer is the caller's again, and whole */
+  VV_GROUP_FAILED,   /* the group has failed, and with it this and all later operations: `failure` says why */
+  VV_GROUP_LATE,     /* root: waits for `rank` to consume. Told once per wait; it goes on waiting */
+  VV_GROUP_DEAFENED, /* this rank gets no multicast, only what it asks for: join the group again */
+  VV_GROUP_HEARING,  /* it does again */
+  VV_GROUP_CLOSED,   /* after vv_group_close: nobody needs this rank any more */
+};
+
+struct vv_group_event {
+  enum vv_group_event_kind kind;
+  uint64_t size_bytes;             /* DONE: of the message */
+  uint8_t representation;          /* DONE: as the root gave it */
+  uint32_t rank;                   /* LATE */
+  struct vv_group_failure failure; /* FAILED */
+};
+
+enum vv_group_way {
+  VV_GROUP_TO_DATA,    /* everybody else's DATA socket, by multicast */
+  VV_GROUP_TO_CONTROL, /* everybody else's CONTROL socket, by multicast */
+  VV_GROUP_TO_RANK,    /* the CONTROL socket of `rank` */
+};
+
+/* A datagram to send: header and payload, one behind the other. */
+struct vv_group_datagram {
+  enum vv_group_way way;
+  uint32_t rank;
+  uint8_t header[VV_GROUP_CONTROL_BYTES];
+  size_t header_bytes;
+  const uint8_t *payload; /* the user's buffer or the store: there until the next call that is not vv_group_next */
+  size_t payload_bytes;
+};
+
+enum vv_group_socket { VV_GROUP_SOCKET_DATA, VV_GROUP_SOCKET_CONTROL };
+
+struct vv_group_counts {
+  uint64_t sent; /* datagrams of data sent for the first time, and their bytes with headers */
+  uint64_t sent_bytes;
+  uint64_t repairs_one; /* repairs sent to one rank, and to all, and the bytes of both */
+  uint64_t repairs_all;
+  uint64_t repair_bytes;
+  uint64_t control; /* other datagrams sent, and their bytes */
+  uint64_t control_bytes;
+  uint64_t taken;    /* datagrams of data that were new */
+  uint64_t repeated; /* datagrams of data that this rank had already */
+  uint64_t beyond;   /* datagrams of data beyond the window: dropped. A peer breaks the credit */
+  uint64_t foreign;  /* of another stream, forged or damaged: dropped */
+  uint64_t stalls;   /* how often this rank as root waited for credit, and how long in all */
+  uint64_t stall_ns;
+  uint64_t asks; /* ASKs sent */
+};
+
+/* The operation that this rank is in. */
+struct vv_group_current {
+  bool busy;
+  bool laid_out; /* its HEAD is known: so are size and end */
+  struct vv_group_operation wanted;
+  uint32_t number; /* modulo 2^32 */
+  uint64_t first;  /* position */
+  uint64_t end;    /* the position behind it, if laid out */
+  uint64_t size_bytes;
+  uint8_t representation;
+};
+
+struct vv_group {
+  struct vv_group_wanted wanted;
+  struct vv_group_keys keys;
+  struct vv_group_current current;
+  struct vv_tree tree; /* of the last root */
+  uint64_t consumed;   /* all positions below are delivered here */
+  uint64_t sent;       /* root: all positions below are sent */
+  uint64_t edge;       /* all positions below have been sent by somebody, as far as known here */
+  uint32_t last_root;  /* of the last operation that was started here */
+  struct vv_store store;
+  struct vv_credit credit;
+  struct vv_gap gap;
+  struct vv_repair repair;
+  struct vv_rate rate;
+  struct vv_member member;
+  struct vv_outbox outbox;
+  uint64_t poll_ns; /* root: when to ask for credit, or all for the end; VV_NEVER */
+  uint64_t poll_wait_ns;
+  uint64_t stalled_ns; /* since when it waits for credit; VV_NEVER */
+  uint64_t remind_ns;  /* root: when to say again how far it sent; VV_NEVER */
+  uint32_t reminders;
+  bool closing;
+  bool closed;
+  uint32_t events; /* bits of those that wait to be told */
+  uint32_t late_rank;
+  struct vv_group_counts counts;
+};
+
+/* The memory that such a group needs, and the group in it: the caller's, aligned as malloc's, there as long as it. */
+size_t vv_group_bytes(const struct vv_group_wanted *wanted);
+void vv_group_init(struct vv_group *group, void *memory, const struct vv_group_wanted *wanted);
+
+/*
+ * Starts the next operation: VV_GROUP_DONE or VV_GROUP_FAILED ends it. The buffer
+ * belongs to the group until then. No operation is going on, and the group is not closing.
+ */
+void vv_group_start(struct vv_group *group, uint64_t now_ns, const struct vv_group_operation *operation);
+
+/* A datagram has come to that socket. Bytes of strangers are counted and dropped. */
+void vv_group_take(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from, const uint8_t *bytes,
+                   size_t count);
+
+/* The next datagram to send now: false when there is none. */
+bool vv_group_next(struct vv_group *group, uint64_t now_ns, struct vv_group_datagram *datagram);
+
+/* What has happened: false when nothing has that was not told. A root flushes its sockets before it believes DONE. */
+bool vv_group_event(struct vv_group *group, struct vv_group_event *event);
+
+/* When to call vv_group_next again even if nothing comes; VV_NEVER: then only. */
+uint64_t vv_group_deadline_ns(const struct vv_group *group);
+
+/* True when the DATA socket should be read. */
+bool vv_group_wants_data(const struct vv_group *group);
+
+/* A rank is gone, says a kernel: the group fails, unless that rank left in order and is needed no more. */
+void vv_group_lost(struct vv_group *group, uint64_t now_ns, uint32_t rank, enum vv_group_why why);
+
+/*
+ * No more operations here. The group stays a peer of the others until VV_GROUP_CLOSED
+ * says that all of them have consumed everything; then it may be forgotten.
+ */
+void vv_group_close(struct vv_group *group, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether the group is whole, and how everybody learns that it is not.
+ *
+ * The first failure that a rank hears of is the group's, for this rank. It tells
+ * all, by multicast, a few times; after that it tells whoever asks it anything,
+ * for as long as it lives. So no rank that is in an operation stays without it:
+ * a rank that waits asks one rank after the other.
+ */
+#ifndef VV_CORE_GROUP_MEMBER_H
+#define VV_CORE_GROUP_MEMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/wire/group.h"
+
+#define VV_MEMBER_CRIES 5
+
+struct vv_group_failure {
+  enum vv_group_why why;
+  uint32_t rank;      /* who it is about */
+  uint32_t operation; /* modulo 2^32 */
+  uint32_t source;    /* who found it */
+};
+
+struct vv_member {
+  bool failed;
+  struct vv_group_failure failure;
+  uint64_t rtt_ns;
+  uint64_t cry_ns; /* when to tell all, again; VV_NEVER */
+  uint32_t cries;  /* so far */
+};
+
+void vv_member_init(struct vv_member *member, uint64_t rtt_ns);
+
+/* The group has failed. False when it had before: the first failure counts. */
+bool vv_member_fail(struct vv_member *member, uint64_t now_ns, const struct vv_group_failure *failure);
+
+/* True when it is time to tell all, which is then taken as done. */
+bool vv_member_cry(struct vv_member *member, uint64_t now_ns);
+
+#endif

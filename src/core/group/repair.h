@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What this rank was asked for and still owes.
+ *
+ * A peer answers each who asks. The root waits half a round trip for others who
+ * lack the same, then sends it to the one, or once to all; what it sent to all
+ * it does not send again for a round trip. A position goes to all at most once,
+ * so a CONTROL socket that nobody reads for a while stays within its buffer;
+ * after that it goes to each who still asks. A rank that hears no multicast is
+ * always answered alone.
+ */
+#ifndef VV_CORE_GROUP_REPAIR_H
+#define VV_CORE_GROUP_REPAIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VV_REPAIR_ALL UINT32_MAX
+
+struct vv_repair_debt {
+  uint64_t position;
+  uint64_t due_ns;
+  uint32_t rank; /* who asked */
+  bool deaf;
+};
+
+/* What happened to a position. */
+struct vv_repair_mark {
+  uint64_t position;
+  uint64_t all_ns;  /* when it went to all; VV_NEVER: it did not */
+  uint64_t one_ns;  /* when it last went to one */
+  uint32_t one;     /* whom */
+  uint32_t waiting; /* debts of ranks that hear */
+};
+
+struct vv_repair {
+  struct vv_repair_debt *debts; /* a ring, the oldest first */
+  struct vv_repair_mark *marks; /* by position */
+  uint32_t debts_room, debts_first, debts_count;
+  uint32_t marks_room;
+  uint64_t rtt_ns;
+};
+
+size_t vv_repair_bytes(uint32_t window_datagrams);
+void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_datagrams, uint64_t rtt_ns);
+
+/* `rank` asks for a position that this rank has. Forgotten without room: it will ask again. */
+void vv_repair_owe(struct vv_repair *repair, uint64_t now_ns, uint64_t position, uint32_t rank, bool own, bool deaf);
+
+/* The next repair that is due: false when none is. `rank` is VV_REPAIR_ALL or one. */
+bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, uint64_t *position, uint32_t *rank);
+
+/* When the next is due; VV_NEVER. */
+uint64_t vv_repair_due_ns(const struct vv_repair *repair);
+
+#endif

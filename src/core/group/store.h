@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which positions this rank has, and the bytes of those that no user's buffer
+ * holds: ahead of what is consumed, because they came early; behind it, because
+ * a peer may still ask for them. Twice the window: whoever lacks position p keeps
+ * every root below p + window, so nobody is asked for what it has overwritten.
+ */
+#ifndef VV_CORE_GROUP_STORE_H
+#define VV_CORE_GROUP_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum vv_store_state {
+  VV_STORE_EMPTY,
+  VV_STORE_HELD,   /* the bytes are here */
+  VV_STORE_PLACED, /* the bytes are in the buffer of the present operation */
+};
+
+struct vv_store_slot {
+  uint64_t position;
+  uint32_t bytes; /* HELD: of the body */
+  uint8_t state;
+  bool head; /* the body is that of a HEAD, else of a DATA */
+  bool own;  /* this rank was its root */
+};
+
+struct vv_store {
+  struct vv_store_slot *slots;
+  uint8_t *bodies;
+  uint32_t room; /* slots */
+  uint32_t body_bytes;
+};
+
+size_t vv_store_bytes(uint32_t window_datagrams, uint32_t body_bytes);
+void vv_store_init(struct vv_store *store, void *memory, uint32_t window_datagrams, uint32_t body_bytes);
+
+/* The slot of that position; NULL when the store has it not. */
+const struct vv_store_slot *vv_store_find(const struct vv_store *store, uint64_t position);
+
+/* The body that a HELD slot holds. */
+const uint8_t *vv_store_body(const struct vv_store *store, const struct vv_store_slot *slot);
+
+/* Takes a slot for that position, whatever was in it, and gives the place for its body of `bytes`. */
+uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, bool head, bool own, size_t bytes);
+
+/* Notes that the position lies in the buffer of the present operation. */
+void vv_store_place(struct vv_store *store, uint64_t position, bool head, bool own);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The PDUs of `group`, reliable multicast among known ranks: one UDP datagram each.
+ *
+ *   0 kind (1) | 1 stream (3) | 4 position (4) | 8 tag (8) | 16 body
+ *
+ * A group numbers its datagrams of data 0, 1, 2, ...: their positions. All ranks
+ * start the same operations in the same order, so who may write a position
+ * follows from the operation that it belongs to, and DATA needs no more than
+ * these 16 bytes. Positions are 64-bit numbers of which the low half travels;
+ * the tag covers both halves, so that nothing old comes back after 2^32.
+ *
+ *   HEAD   first of an operation: operation (4) root (4) size (8) horizon (4) representation (1) 0 (3) | data
+ *   DATA   the others of it: data alone
+ *   ASK    source lacks `position` and more: source (4) flags (1) count (1) | bitmap, bit i: lacks position + i
+ *   ACK    all ranks of source's subtree have consumed what is below position: source (4) target (4) slowest (4)
+ *   POLL   the root waits until all have consumed what is below position: source (4) operation (4)
+ *   STATE  source has consumed what is below position: source (4) edge (4) horizon (4)
+ *   FAIL   the group has failed at operation: source (4) rank (4) operation (4) why (1)
+ *
+ * A repair is the original datagram once more, bit for bit, whoever sends it.
+ * Everything is in network byte order. The first four bytes are what a socket
+ * filter needs to drop the datagrams of others before they are charged.
+ *
+ * The tag is SipHash-2-4 of header, high half of the position and the hash of
+ * the body, with keys made from the job's key: it keeps out strangers and wrong
+ * bits, it hides nothing and it cannot tell one rank from another.
+ */
+#ifndef VV_CORE_WIRE_GROUP_H
+#define VV_CORE_WIRE_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/siphash.h"
+
+#define VV_GROUP_HEADER_BYTES       16
+#define VV_GROUP_HEAD_BYTES         24 /* of the body of HEAD, before the data */
+#define VV_GROUP_BITMAP_BYTES       32 /* of an ASK, at most */
+#define VV_GROUP_CONTROL_BYTES      56 /* the longest PDU that is not HEAD or DATA */
+#define VV_GROUP_STREAM_MAX         0xffffffu
+#define VV_GROUP_SIZE_BYTES_MAX     (UINT64_C(1) << 40) /* of one operation */
+#define VV_GROUP_DATAGRAM_BYTES_MIN 128
+#define VV_GROUP_DATAGRAM_BYTES_MAX 65507
+
+enum vv_group_kind {
+  VV_GROUP_HEAD = 0xa1,
+  VV_GROUP_DATA,
+  VV_GROUP_ASK,
+  VV_GROUP_ACK,
+  VV_GROUP_POLL,
+  VV_GROUP_STATE,
+  VV_GROUP_FAIL,
+};
+
+enum { VV_GROUP_ASK_OPEN = 1, VV_GROUP_ASK_DEAF = 2 }; /* flags of an ASK */
+
+/* Why a group failed. */
+enum vv_group_why {
+  VV_GROUP_DIED = 1,     /* the rank's process or host is gone */
+  VV_GROUP_LEFT,         /* the rank left before the others were done */
+  VV_GROUP_UNEQUAL_SIZE, /* the rank expected another size than the root sends */
+  VV_GROUP_UNEQUAL_ROOT, /* the rank expected another root */
+};
+
+/* The two keys of a group's tags, made of the job's key and the stream. */
+struct vv_group_keys {
+  uint8_t header[VV_KEY_BYTES];
+  uint8_t body[VV_KEY_BYTES];
+};
+
+/* Any PDU. Fields that a kind does not have are 0. */
+struct vv_group_pdu {
+  enum vv_group_kind kind;
+  uint64_t position;
+  uint32_t source;        /* ASK, ACK, POLL, STATE, FAIL */
+  uint32_t operation;     /* HEAD, POLL, FAIL: modulo 2^32 */
+  uint32_t rank;          /* HEAD: root; ACK: slowest; FAIL: who it is about */
+  uint32_t target;        /* ACK: the root that it is for */
+  uint64_t size_bytes;    /* HEAD: of the whole message */
+  uint64_t edge;          /* STATE: all positions below have been sent, as far as source knows */
+  uint64_t horizon;       /* HEAD, STATE: all ranks have consumed what is below */
+  uint8_t representation; /* HEAD: of the sender's numbers; the caller's affair */
+  uint8_t flags;          /* ASK */
+  enum vv_group_why why;  /* FAIL */
+  const uint8_t *data;    /* HEAD, DATA: the data; ASK: the bitmap. Inside the bytes that were parsed */
+  size_t data_bytes;
+};
+
+/* Keys of that stream of the job whose key it is. */
+void vv_group_keys_init(struct vv_group_keys *keys, const uint8_t key[VV_KEY_BYTES], uint32_t stream);
+
+/*
+ * The value of a datagram. Positions are taken as those nearest to `near`, a
+ * position that this rank is at. False, and nothing set, when it is no PDU of this
+ * stream, or its tag is wrong.
+ */
+bool vv_group_pdu_parse(const struct vv_group_keys *keys, uint32_t stream, uint64_t near, const uint8_t *bytes,
+                        size_t count, struct vv_group_pdu *pdu);
+
+/*
+ * Writes the header of that PDU, and its body but for data_bytes of data that
+ * follow it: 16 bytes for DATA, 40 for HEAD, a whole control PDU for the others
+ * (whose bitmap is copied). Tells how many.
+ */
+size_t vv_group_pdu_emit(const struct vv_group_keys *keys, uint32_t stream, const struct vv_group_pdu *pdu,
+                         uint8_t header[VV_GROUP_CONTROL_BYTES]);
+
+/* The 64-bit number with that low half that is nearest to `near`; never below 0. */
+uint64_t vv_group_expand(uint32_t low, uint64_t near);
+
+#endif
