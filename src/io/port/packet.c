@@ -233,3 +233,34 @@ int vv_packet_check(const struct vv_packet *packet, struct vv_error *error) {
   return vv_error_set(error, "iface-changed", "interface '%s' has an MTU of %zu bytes now; it was %zu", name,
                       now.mtu_bytes, packet->mtu_bytes);
 }
+
+/* as a port ------------------------------------------------------------ */
+
+static bool peek(void *self, struct vv_port_unit *unit) {
+  struct vv_packet_frame frame;
+  if (!vv_packet_peek(self, &frame)) return false;
+  *unit = (struct vv_port_unit){.bytes = frame.bytes, .count = frame.count};
+  return true;
+}
+
+static void release(void *self) {
+  vv_packet_release(self);
+}
+
+static int send_frames(void *self, struct iovec units[][VV_PORT_PIECES], size_t count) {
+  return vv_packet_send(self, units, count);
+}
+
+static int wait_frame(void *self, int64_t deadline_ns) {
+  return vv_packet_wait(self, deadline_ns);
+}
+
+static int check(void *self, struct vv_error *error) {
+  return vv_packet_check(self, error);
+}
+
+struct vv_port vv_packet_port(struct vv_packet *packet) {
+  static const struct vv_port_ops ops = {
+      .peek = peek, .release = release, .send = send_frames, .wait = wait_frame, .check = check};
+  return (struct vv_port){.ops = &ops, .self = packet};
+}

@@ -21,18 +21,19 @@
 
 #include "core/wire/frame.h"
 #include "io/os/error.h"
+#include "io/port/port.h"
 
 #define VV_PACKET_LEAD_BYTES 8
-#define VV_PACKET_BATCH_MAX  64
+#define VV_PACKET_BATCH_MAX  VV_PORT_BATCH_MAX
 #define VV_PACKET_IFACE_MAX  16
 #define VV_PACKET_SLOTS_MAX  16384 /* 32 MiB */
 
 struct vv_packet_config {
   const char *iface;
   uint8_t dsap;
-  const uint8_t *lead; /* how the information of a UI command begins, VV_PACKET_LEAD_BYTES; NULL: any PDU */
-  bool broadcast;      /* frames to all as well as frames to us */
-  bool stamps;         /* the kernel notes when a frame came; costs every socket of the host a little */
+  const uint8_t *lead;  /* how the information of a UI command begins, VV_PACKET_LEAD_BYTES; NULL: any PDU */
+  bool broadcast;       /* frames to all as well as frames to us */
+  bool stamps;          /* the kernel notes when a frame came; costs every socket of the host a little */
   size_t backlog_bytes; /* of messages in full frames that may wait in the ring, VV_PACKET_SLOTS_MAX frames at most */
 };
 
@@ -45,7 +46,7 @@ struct vv_packet_frame {
 
 struct vv_packet {
   int fd;
-  int index; /* of the interface: a new name does not matter */
+  int index;     /* of the interface: a new name does not matter */
   uint8_t *ring; /* owned */
   size_t ring_bytes;
   size_t slots;
@@ -89,5 +90,8 @@ uint32_t vv_packet_drops(struct vv_packet *packet);
  * *error: "iface-gone", "iface-down", "iface-changed" (its MAC or MTU).
  */
 int vv_packet_check(const struct vv_packet *packet, struct vv_error *error);
+
+/* It as a port for an engine; it lives as long as `packet`. */
+struct vv_port vv_packet_port(struct vv_packet *packet);
 
 #endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packet ports on the loopback interface of a network namespace of their own, and frames made by hand. */
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "io/os/clock.h"
+#include "io/port/packet.h"
+
+enum { SAP = 0x20, OTHER_SAP = 0x24, PATIENCE_S = 30 };
+static const int64_t patience_ns = (int64_t)PATIENCE_S * 1000000000;
+
+static bool have_namespace;
+static int by_hand = -1; /* a packet socket that sends what it is told */
+
+static int change_lo(unsigned long request, struct ifreq ask) {
+  int fd = socket(AF_INET, SOCK_DGRAM, 0);
+  memcpy(ask.ifr_name, "lo", 3);
+  int result = ioctl(fd, request, &ask);
+  close(fd);
+  return result;
+}
+
+static int set_flags(short flags) {
+  return change_lo(SIOCSIFFLAGS, (struct ifreq){.ifr_flags = flags});
+}
+
+static int make_namespace(void **state) {
+  (void)state;
+  have_namespace = unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
+  have_namespace = have_namespace && set_flags(IFF_UP) == 0;
+  if (have_namespace) by_hand = socket(AF_PACKET, SOCK_RAW, 0);
+  return 0;
+}
+
+static void need_namespace(void) {
+  if (have_namespace) return;
+  if (getenv("CI")) fail_msg("no network namespace can be made where CI is set");
+  print_message("no network namespace: needs root or user namespaces\n");
+  skip();
+}
+
+static void send_bytes(const uint8_t *frame, size_t count) {
+  struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex("lo"), .sll_halen = ETH_ALEN};
+  assert_int_equal(sendto(by_hand, frame, count, 0, (struct sockaddr *)&to, sizeof to), count);
+}
+
+/* A frame to `sap` with that length field, `count` bytes in all. */
+static void send_frame(uint8_t last_of_mac, size_t length, uint8_t sap, size_t count) {
+  uint8_t frame[1514] = {[5] = last_of_mac, [12] = (uint8_t)(length >> 8), (uint8_t)length, sap, 0x28, 0x01, 0x02};
+  send_bytes(frame, count);
+}
+
+static void open_port(struct vv_packet *packet, uint8_t sap) {
+  struct vv_error error;
+  struct vv_packet_config config = {.iface = "lo", .dsap = sap, .backlog_bytes = 0};
+  if (vv_packet_open(packet, &config, &error) != 0) fail_msg("%s: %s", error.code, error.text);
+}
+
+/* The next frame must be there within the patience. */
+static size_t next_frame(struct vv_packet *packet, uint8_t *dsap) {
+  struct vv_packet_frame frame;
+  int64_t deadline_ns = vv_clock_ns() + patience_ns;
+  while (!vv_packet_peek(packet, &frame)) {
+    if (vv_packet_wait(packet, deadline_ns) != 0 && errno != EINTR) fail_msg("no frame: %s", strerror(errno));
+  }
+  size_t count = frame.count;
+  *dsap = frame.bytes[14];
+  vv_packet_release(packet);
+  return count;
+}
+
+static void a_port_takes_whole_frames_to_its_sap_and_no_others(void **state) {
+  (void)state;
+  need_namespace();
+  struct vv_packet packet;
+  uint8_t dsap;
+  open_port(&packet, SAP);
+  send_frame(0, 4, OTHER_SAP, 18); /* another service */
+  send_frame(9, 4, SAP, 18);       /* another host's */
+  send_frame(0, 200, SAP, 18);     /* a length that lies */
+  send_frame(0, 0x0800, SAP, 60);  /* a type, not a length: IPv4 */
+  send_frame(0, 0x8100, SAP, 60);  /* a VLAN tag */
+  send_frame(0, 0, SAP, 14);       /* nothing inside */
+  send_frame(0, 38, 0x42, 60);     /* spanning tree */
+  send_frame(0, 4, SAP, 18);       /* short, as virtual cards bring it */
+  send_frame(0, 4, SAP, 60);       /* padded, as real ones do */
+  send_frame(0, 1500, SAP, 1514);  /* full */
+  assert_int_equal(next_frame(&packet, &dsap), 18);
+  assert_int_equal(dsap, SAP);
+  assert_int_equal(next_frame(&packet, &dsap), 60);
+  assert_int_equal(next_frame(&packet, &dsap), 1514);
+  struct vv_packet_frame frame;
+  assert_false(vv_packet_peek(&packet, &frame));
+  assert_int_equal(vv_packet_drops(&packet), 0);
+  vv_packet_close(&packet);
+}
+
+static void two_services_on_two_saps_do_not_mix(void **state) {
+  (void)state;
+  need_namespace();
+  struct vv_packet one, other;
+  uint8_t dsap;
+  open_port(&one, SAP);
+  open_port(&other, OTHER_SAP);
+  for (int i = 0; i < 3; i++) {
+    send_frame(0, 4, SAP, 18);
+    send_frame(0, 5, OTHER_SAP, 19);
+  }
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(next_frame(&one, &dsap), 18);
+    assert_int_equal(dsap, SAP);
+    assert_int_equal(next_frame(&other, &dsap), 19);
+    assert_int_equal(dsap, OTHER_SAP);
+  }
+  vv_packet_close(&one);
+  vv_packet_close(&other);
+}
+
+static void what_finds_the_ring_full_is_counted(void **state) {
+  (void)state;
+  need_namespace();
+  struct vv_packet packet;
+  uint8_t dsap;
+  open_port(&packet, SAP);
+  for (size_t i = 0; i < packet.slots + 5; i++) send_frame(0, 4, SAP, 18);
+  for (size_t i = 0; i < packet.slots; i++) next_frame(&packet, &dsap);
+  assert_int_equal(vv_packet_drops(&packet), 5);
+  assert_int_equal(vv_packet_drops(&packet), 0); /* told once */
+  vv_packet_close(&packet);
+}
+
+static void a_batch_goes_out_in_order(void **state) {
+  (void)state;
+  need_namespace();
+  enum { BATCH = 10 };
+  struct vv_packet packet;
+  uint8_t heads[BATCH][18], dsap;
+  struct iovec frames[BATCH][VV_PORT_PIECES];
+  open_port(&packet, SAP);
+  for (size_t i = 0; i < BATCH; i++) {
+    memcpy(heads[i], ((uint8_t[18]){[13] = (uint8_t)(4 + i), SAP, SAP, 0x01, 0x01}), 18);
+    frames[i][0] = (struct iovec){.iov_base = heads[i], .iov_len = 18};
+    frames[i][1] = (struct iovec){.iov_base = heads[i], .iov_len = i};
+  }
+  struct vv_port port = vv_packet_port(&packet);
+  assert_int_equal(port.ops->send(port.self, frames, BATCH), BATCH);
+  for (size_t i = 0; i < BATCH; i++) assert_int_equal(next_frame(&packet, &dsap), 18 + i);
+  vv_packet_close(&packet);
+}
+
+static void a_wait_ends_at_its_deadline(void **state) {
+  (void)state;
+  need_namespace();
+  struct vv_packet packet;
+  open_port(&packet, SAP);
+  int64_t deadline_ns = vv_clock_ns() + 2000000;
+  assert_int_equal(vv_packet_wait(&packet, deadline_ns), -1);
+  assert_int_equal(errno, ETIME);
+  assert_true(vv_clock_ns() >= deadline_ns);
+  assert_int_equal(vv_packet_wait(&packet, deadline_ns), -1); /* long past */
+  assert_int_equal(errno, ETIME);
+  vv_packet_close(&packet);
+}
+
+static void a_change_of_the_interface_is_noticed(void **state) {
+  (void)state;
+  need_namespace();
+  struct vv_packet packet;
+  struct vv_error error = {0};
+  open_port(&packet, SAP);
+  int mtu = (int)packet.mtu_bytes;
+  assert_int_equal(vv_packet_check(&packet, &error), 0);
+
+  assert_int_equal(change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = mtu / 2}), 0);
+  assert_int_equal(vv_packet_check(&packet, &error), -1);
+  assert_string_equal(error.code, "iface-changed");
+  assert_int_equal(change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = mtu}), 0);
+  assert_int_equal(vv_packet_check(&packet, &error), 0);
+
+  assert_int_equal(set_flags(0), 0);
+  assert_int_equal(vv_packet_check(&packet, &error), -1);
+  assert_string_equal(error.code, "iface-down");
+  assert_int_equal(vv_packet_wait(&packet, vv_clock_ns() + patience_ns), -1);
+  assert_int_equal(errno, ENETDOWN);
+  assert_int_equal(set_flags(IFF_UP), 0);
+  assert_int_equal(vv_packet_check(&packet, &error), 0);
+  vv_packet_close(&packet);
+}
+
+static void what_cannot_be_opened_is_refused_by_name(void **state) {
+  (void)state;
+  need_namespace();
+  struct vv_packet packet;
+  struct vv_error error = {0};
+  struct vv_packet_config config = {.iface = "none0", .dsap = SAP};
+  assert_int_equal(vv_packet_open(&packet, &config, &error), -1);
+  assert_string_equal(error.code, "no-iface");
+  assert_int_equal(set_flags(0), 0);
+  config.iface = "lo";
+  assert_int_equal(vv_packet_open(&packet, &config, &error), -1);
+  assert_string_equal(error.code, "iface-down");
+  assert_int_equal(set_flags(IFF_UP), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_port_takes_whole_frames_to_its_sap_and_no_others),
+      cmocka_unit_test(two_services_on_two_saps_do_not_mix),
+      cmocka_unit_test(what_finds_the_ring_full_is_counted),
+      cmocka_unit_test(a_batch_goes_out_in_order),
+      cmocka_unit_test(a_wait_ends_at_its_deadline),
+      cmocka_unit_test(a_change_of_the_interface_is_noticed),
+      cmocka_unit_test(what_cannot_be_opened_is_refused_by_name),
+  };
+  return cmocka_run_group_tests(tests, make_namespace, NULL);
+}
