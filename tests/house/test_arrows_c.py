@@ -13,6 +13,7 @@ ARROWS = {
     "core/base": [],
     "core/wire": ["core/base"],
     "core/ethernet": ["core/wire", "core/base"],
+    "core/llc": ["core/wire", "core/base"],
     "core/group": ["core/wire", "core/base"],
     "io": ["core"],
     "stack": ["io", "core"],

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One connection: the variables of ISO/IEC 8802-2:1998, clause 7, and what
+ * carries the rows of the table out. A part of a station
+ * (core/llc/station.h), which gives it frames and time, takes its frames, and
+ * plays the user that the standard asks what to do (core/llc/greeting.h).
+ */
+#ifndef VV_CORE_LLC_LINK_H
+#define VV_CORE_LLC_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/llc/address.h"
+#include "core/llc/outbox.h"
+#include "core/llc/pace.h"
+#include "core/llc/table.h"
+#include "core/llc/window.h"
+#include "core/wire/envelope.h"
+#include "core/wire/llc.h"
+#include "core/wire/segment.h"
+
+#define VV_LINK_HEAD_BYTES (VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES + VV_SEGMENT_BYTES_MAX)
+#define VV_LINK_OWED_MAX   16 /* control PDUs that wait to be sent */
+#define VV_LINK_LATE_MAX   32 /* an N(R) up to so far behind the last one is late, beyond it is invalid */
+
+/* Why a link ended. */
+enum vv_close {
+  VV_CLOSE_ASKED,   /* by us */
+  VV_CLOSE_PEER,    /* by the peer: DISC */
+  VV_CLOSE_REFUSED, /* the peer does not accept us, or is of another job */
+  VV_CLOSE_GONE,    /* the peer knows of no such connection: it ended, or another process has its place */
+  VV_CLOSE_SILENT,  /* no answer after all tries */
+  VV_CLOSE_LOST,    /* data were lost in a way that type 2 cannot mend */
+};
+
+enum vv_link_timer {
+  VV_TIMER_ACK,      /* T1 */
+  VV_TIMER_P,        /* Tpf */
+  VV_TIMER_REJ,      /* Trej */
+  VV_TIMER_BUSY,     /* Tbusy */
+  VV_TIMER_DELAY,    /* an acknowledgement that waits */
+  VV_TIMER_GREETING, /* of the set-up, before the SABME */
+  VV_TIMERS,
+};
+
+/* What a link has to tell; taken in this order. */
+enum {
+  VV_TELL_ASKED = 1 << 0,
+  VV_TELL_CONNECTED = 1 << 1,
+  VV_TELL_RESET = 1 << 2,
+  VV_TELL_SENT = 1 << 3, /* messages that are done: taken from the outbox */
+  VV_TELL_CLOSED = 1 << 4,
+};
+
+/* The agreement before a SABME (core/llc/greeting.h). */
+enum vv_greeting {
+  VV_GREETING_NONE,
+  VV_GREETING_CALLING, /* TEST and XID sent, not both answered */
+  VV_GREETING_WAITING, /* answered; late PDUs must die out before the SABME */
+  VV_GREETING_CALLED,  /* the peer's came: its SABME will */
+};
+
+/* A control PDU that waits; N(R) is put in when it goes. */
+struct vv_owed {
+  uint8_t kind; /* enum vv_llc_kind */
+  bool response;
+  bool pf;
+};
+
+struct vv_link {
+  struct vv_llc_address peer;
+  bool used;
+  bool plain;
+  enum vv_llc_state state;
+
+  /* the variables of clause 7 */
+  uint8_t vs, vr;
+  uint8_t va;   /* last N(R) received */
+  uint8_t high; /* V(S) of the furthest I PDU sent; V(S) falls behind it when I PDUs are sent again */
+  bool p_flag, f_flag, s_flag, remote_busy;
+  uint8_t data_flag;
+  uint32_t retry_count;
+  uint32_t n2, tries;
+  struct vv_llc_frmr frmr; /* the last one sent */
+
+  /* sending */
+  struct vv_outbox outbox;
+  uint32_t base; /* number of the I PDU with N(S) = va */
+  struct vv_window window;
+  struct vv_pace pace;
+  struct vv_owed owed[VV_LINK_OWED_MAX];
+  uint8_t owed_first, owed_count;
+  bool ack_owed;      /* an acknowledgement waits */
+  uint8_t acks_owed;  /* of so many I PDUs */
+  bool timing;        /* the round trip of `timed` is being measured */
+  uint8_t timed;      /* acknowledged by an N(R) beyond it */
+  uint64_t timed_ns;  /* when it was sent */
+  uint64_t polled_ns; /* when P = 1 was sent */
+
+  /* receiving */
+  uint32_t expected; /* number of the next I PDU of the message stream */
+  uint32_t number;   /* of the I PDU with N(S) = V(R) */
+  bool knows_expected, knows_number;
+  uint32_t message_bytes, got_bytes; /* of the message that is coming in */
+  uint32_t credit;
+  uint8_t receive_window;
+
+  /* set-up */
+  uint32_t peer_incarnation;
+  bool knows_peer;
+  bool wanted; /* somebody asked to connect, or the link was up */
+  bool active; /* we began */
+  bool was_up;
+  bool frozen; /* between greeting and SABME nothing else is sent */
+  enum vv_greeting greeting;
+  bool echoed, identified; /* of the two answers */
+  uint16_t epoch, next_epoch;
+  uint32_t greetings; /* tries */
+  uint64_t greeted_ns;
+
+  uint64_t timers[VV_TIMERS];
+  uint64_t heap_ns;     /* what the station's heap has: no later than the earliest timer */
+  bool queued, telling; /* in the station's rings */
+  unsigned tell;
+  enum vv_close why;
+};
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * T1, from the round trips of a link: mean and deviation as RFC 6298 has them,
+ * doubled for every try without an answer.
+ */
+#ifndef VV_CORE_LLC_PACE_H
+#define VV_CORE_LLC_PACE_H
+
+#include <stdint.h>
+
+struct vv_pace {
+  uint64_t ns_min, ns_max; /* T1 stays between them */
+  uint64_t slack_ns;       /* the peer may hold an acknowledgement for so long */
+  uint64_t mean_ns;        /* 0: nothing measured yet */
+  uint64_t deviation_ns;
+};
+
+void vv_pace_init(struct vv_pace *pace, uint64_t ns_min, uint64_t ns_max, uint64_t slack_ns);
+/* A round trip was measured: of a PDU that was sent once (Karn). */
+void vv_pace_measured(struct vv_pace *pace, uint64_t round_trip_ns);
+/* T1 after so many tries without an answer. */
+uint64_t vv_pace_t1_ns(const struct vv_pace *pace, uint32_t tries);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What stands before the data in the I PDUs of our stations, so that no PDU is
+ * taken for another (network byte order):
+ *
+ *   0 epoch (2) | 2 number (4) | data            every I PDU
+ *   ... 6 nonce (4) | 10 message bytes (4) | data the first of a message
+ *
+ * The epoch is renewed by each set-up and reset of the link; the number counts
+ * the I PDUs of the link in one direction and goes on over resets. Which of the
+ * two a PDU is follows from what came before it. With the headers of Ethernet
+ * and LLC the data begin at a multiple of 8.
+ */
+#ifndef VV_CORE_WIRE_SEGMENT_H
+#define VV_CORE_WIRE_SEGMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VV_SEGMENT_BYTES     6  /* of the marks of an I PDU */
+#define VV_SEGMENT_BYTES_MAX 14 /* of those of a message's first */
+
+struct vv_segment {
+  uint16_t epoch;
+  uint32_t number;
+  uint32_t nonce;         /* of the first of a message */
+  uint32_t message_bytes; /* likewise */
+};
+
+/* Epoch and number. False, and nothing set, when there are not enough bytes. */
+bool vv_segment_parse(const uint8_t *bytes, size_t count, struct vv_segment *segment);
+/* The rest of a first one. False, and nothing set, when there are not enough bytes. */
+bool vv_segment_parse_first(const uint8_t *bytes, size_t count, struct vv_segment *segment);
+/* Writes the marks and tells how many bytes they are. */
+size_t vv_segment_emit(const struct vv_segment *segment, bool first, uint8_t marks[VV_SEGMENT_BYTES_MAX]);
+
+#endif
