@@ -55,6 +55,17 @@ static void record_board(struct vv_record *record, const struct vv_inventory *in
   vv_record_object_end(record);
 }
 
+static void record_sockets(struct vv_record *record, const struct vv_socket_buffers *sockets) {
+  vv_record_object(record, "sockets");
+  number_or_null(record, "send_bytes", sockets->send_bytes);
+  number_or_null(record, "receive_bytes", sockets->receive_bytes);
+  number_or_null(record, "tcp_send_bytes", sockets->tcp_send_bytes);
+  number_or_null(record, "tcp_send_bytes_max", sockets->tcp_send_bytes_max);
+  number_or_null(record, "tcp_receive_bytes", sockets->tcp_receive_bytes);
+  number_or_null(record, "tcp_receive_bytes_max", sockets->tcp_receive_bytes_max);
+  vv_record_object_end(record);
+}
+
 static void record_nic(struct vv_record *record, const struct vv_nic *nic) {
   vv_record_object(record, NULL);
   vv_record_text(record, "name", nic->name);
@@ -102,6 +113,7 @@ int vv_command_inventory(const struct vv_options *options, struct vv_error *erro
   text_or_null(&record, "virtualisation", inventory.virtualisation);
   text_or_null(&record, "clock_source", inventory.clock_source);
   number_or_null(&record, "load_milli", inventory.load_milli);
+  record_sockets(&record, &inventory.sockets);
   record_nics(&record, &inventory);
   if (vv_record_end(&record) == 0) return 0;
   return vv_error_errno(error, "no-output", "cannot write to standard output");

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaiven.model.frames import MTUS_BYTES, Path, frame_limits, usual_limits
+from vaiven.model.frames import MTUS_BYTES, Path, frame_limits, padded_bytes, usual_limits
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,9 @@ from vaiven.model.frames import MTUS_BYTES, Path, frame_limits, usual_limits
         (Path.TCP, 1500, 1448, 1),
         (Path.TCP, 1500, 1449, 2),
         (Path.TCP, 9000, 17896, 2),
+        (Path.ETH, 1500, 1481, 1),
+        (Path.ETH, 1500, 2962, 2),
+        (Path.ETH, 1500, 2963, 3),
     ],
 )
 def test_by_hand(path, mtu, size, frames):
@@ -41,3 +44,7 @@ def test_every_edge_is_the_last_of_its_count(path, mtu):
 
 def test_usual_mtus_are_tried():
     assert [limits.first_bytes for limits in usual_limits(Path.TCP)] == [524, 1448, 8948]
+
+
+def test_small_messages_are_padded():
+    assert {path: padded_bytes(path) for path in Path} == {Path.ICMP: 18, Path.ETH: 27, Path.UDP: 18, Path.TCP: 0}

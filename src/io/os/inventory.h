@@ -45,6 +45,13 @@ struct vv_nic {
   int rx_adaptive;     /* 1: it chooses that delay by itself; 0, VV_UNKNOWN */
 };
 
+/* Buffers of a socket that asks for none: what it begins with, and what TCP may let it grow to. */
+struct vv_socket_buffers {
+  int64_t send_bytes, receive_bytes; /* all but TCP */
+  int64_t tcp_send_bytes, tcp_send_bytes_max;
+  int64_t tcp_receive_bytes, tcp_receive_bytes_max;
+};
+
 struct vv_inventory {
   char hostname[VV_TEXT_MAX];
   char os[VV_TEXT_MAX];           /* "Debian GNU/Linux 12 (bookworm)" */
@@ -71,6 +78,8 @@ struct vv_inventory {
   char virtualisation[VV_TEXT_MAX]; /* "kvm", "vmware", ..., "yes" when only the CPU tells, "none" */
   char clock_source[VV_TEXT_MAX];
   int64_t load_milli; /* running processes, mean of the last minute, in thousandths */
+
+  struct vv_socket_buffers sockets;
 
   struct vv_nic nics[VV_NICS_MAX]; /* without loopback, by name */
   size_t nic_count;

@@ -72,6 +72,9 @@ static const struct entry old_pc[] = {
      "cpu MHz\t\t: 400.913\nflags\t\t: fpu vme de pse tsc msr pae mce cx8 mmx fxsr\n"},
     {"proc/meminfo", "MemTotal:          62344 kB\nMemFree:            1234 kB\n"},
     {"proc/loadavg", "0.07 0.02 0.00 1/74 1234\n"},
+    {"proc/sys/net/core/wmem_default", "108544\n"},
+    {"proc/sys/net/ipv4/tcp_wmem", "4096\t16384\t4194304\n"},
+    {"proc/sys/net/ipv4/tcp_rmem", "4096\t87380\n"},
     {CPU "online", "0\n"},
     {"sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"},
     {"sys/bus/pci/devices/0000:00:00.0/vendor", "0x8086\n"},
@@ -102,6 +105,11 @@ static void test_an_old_pc(void **state) {
   assert_int_equal(inventory.cache_count, 0);
   assert_int_equal(inventory.memory_bytes, 62344 * 1024);
   assert_int_equal(inventory.load_milli, 70);
+  assert_int_equal(inventory.sockets.send_bytes, 108544);
+  assert_int_equal(inventory.sockets.receive_bytes, VV_UNKNOWN);
+  assert_int_equal(inventory.sockets.tcp_send_bytes, 16384);
+  assert_int_equal(inventory.sockets.tcp_send_bytes_max, 4194304);
+  assert_int_equal(inventory.sockets.tcp_receive_bytes, VV_UNKNOWN); /* its file is not what it should be */
   assert_string_equal(inventory.chipset_pci_id, "8086:7190");
   assert_string_equal(inventory.virtualisation, "none");
   assert_string_equal(inventory.os, "");

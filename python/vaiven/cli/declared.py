@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a run says of the path of each of its stacks: the limits at which its cost may change its law."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vaiven.model.explain import Declared
+    from vaiven.store.query import Run
+
+Key = tuple[str, str, str]  # near, far, stack
+_CUTS = ("tcp-segmentation-offload", "generic-segmentation-offload")
+
+
+def declared(run: Run, keys: Sequence[Key]) -> dict[Key, Declared]:
+    """Of each (near, far, stack): from the link, the inventories of both hosts, and what its launches said."""
+    from vaiven.store import query
+
+    mtu_bytes = (run.manifest.link or {}).get("mtu_bytes")
+    eager: dict[Key, int] = {}
+    for one in query.launch_records(run):
+        if isinstance(size := one.hello.get("eager_bytes"), int):
+            eager[one.near, one.far, one.stack] = size
+    return {key: _of_path(run, key, mtu_bytes, eager.get(key)) for key in keys}
+
+
+def _of_path(run: Run, key: Key, mtu_bytes: int | None, eager_bytes: int | None) -> Declared:
+    from vaiven.model.explain import Declared
+
+    near, far, stack = key
+    hosts = [run.manifest.hosts.get(name, {}) for name in (near, far)]
+    prefix = "tcp_" if stack.startswith("tcp") else ""
+    return Declared(
+        mtu_bytes=mtu_bytes,
+        send_bytes=_least(hosts, f"{prefix}send_bytes"),
+        send_bytes_max=_least(hosts, "tcp_send_bytes_max"),
+        receive_bytes=_least(hosts, f"{prefix}receive_bytes"),
+        receive_bytes_max=_least(hosts, "tcp_receive_bytes_max"),
+        gso_bytes=_gso_bytes(hosts[0]),
+        eager_bytes=eager_bytes,
+    )
+
+
+def _least(hosts: Sequence[Mapping[str, Any]], what: str) -> int | None:
+    """Messages go to and fro: the host that has less sets the limit."""
+    said = [(host.get("sockets") or {}).get(what) for host in hosts]
+    return min((size for size in said if size), default=None)
+
+
+def _gso_bytes(host: Mapping[str, Any]) -> int | None:
+    """Of the card that the messages take: 0 where it and the kernel cut nothing, None where it does not say."""
+    from vaiven.model.explain import GSO_BYTES
+
+    card = next((one for one in host.get("nics", ()) if one.get("name") == host.get("interface")), {})
+    said = [(card.get("offloads") or {}).get(name) for name in _CUTS]
+    return None if all(one is None for one in said) else GSO_BYTES if any(said) else 0
