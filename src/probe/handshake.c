@@ -87,9 +87,10 @@ static int introduce(struct vv_session *session, const uint8_t far_nonce[NONCE_B
   vv_hex_write(proof, PROOF_BYTES, proof_hex);
   return vv_control_send(
       &session->control, error,
-      "near schema=%d probe=%s nonce=%s proof=%s stack=%s write=%s wait=%s buffers=%s idle_ns=%" PRId64, VV_SCHEMA,
-      VV_VERSION, nonce_hex, proof_hex, options->stack->id, vv_options_write_word(options->write),
-      vv_options_wait_word(options->wait), vv_options_buffers_word(options->buffers), options->idle_ns);
+      "near schema=%d probe=%s nonce=%s proof=%s stack=%s write=%s wait=%s buffers=%s to=%s idle_ns=%" PRId64,
+      VV_SCHEMA, VV_VERSION, nonce_hex, proof_hex, options->stack->id, vv_options_write_word(options->write),
+      vv_options_wait_word(options->wait), vv_options_buffers_word(options->buffers), vv_options_to_word(options->to),
+      options->idle_ns);
 }
 
 static int read_host(const char *line, struct vv_host *host, struct vv_error *error) {
@@ -182,7 +183,7 @@ static void refuse(struct stranger *stranger, int *warnings) {
 
 static int option_error(const char *name, const char *theirs, const char *ours, struct vv_error *error) {
   vv_error_set(error, "peer-options", "near has %s %.40s, far has %.40s", name, theirs, ours);
-  return vv_error_remedy(error, "give both ends the same stack, --write, --wait, --buffers and --idle-ms");
+  return vv_error_remedy(error, "give both ends the same stack, --write, --wait, --buffers, --to and --idle-ms");
 }
 
 static int check_same(const struct vv_session *session, const char *line, struct vv_error *error) {
@@ -193,6 +194,7 @@ static int check_same(const struct vv_session *session, const char *line, struct
                                   {"write", vv_options_write_word(options->write)},
                                   {"wait", vv_options_wait_word(options->wait)},
                                   {"buffers", vv_options_buffers_word(options->buffers)},
+                                  {"to", vv_options_to_word(options->to)},
                                   {"idle_ns", idle_ns}};
   if (!same_version(line)) return version_error(line, error);
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {

@@ -18,7 +18,7 @@
 
 #include "core/base/siphash.h"
 #include "io/os/watch.h"
-#include "probe/handshake.h"
+#include "probe/fars.h"
 #include "probe/question.h"
 #include "probe/trains.h"
 
@@ -29,12 +29,6 @@
 #define LOOK_NS    5000000  /* how often the far end looks */
 #define QUIET_NS   30000000 /* and how long nothing may come before it believes that nothing will */
 #define TRAINS_MAX 100000
-
-/* The far ends besides the one of the session: they last as long as the launch. */
-static struct {
-  struct vv_session sessions[VV_ALSO_MAX];
-  size_t count;
-} also;
 
 static int usage(struct vv_error *error, const char *text) {
   vv_error_set(error, "usage", "--ask oneway: %s", text);
@@ -68,29 +62,11 @@ static int check(const struct vv_options *options, struct vv_error *error) {
 
 struct cell {
   struct vv_session *session;
+  struct vv_fars *fars;
   struct vv_trains_config config;
   uint32_t trains; /* with those that count for nothing */
   int64_t *sent_ns;
 };
-
-static struct vv_session *far_end(const struct cell *cell, size_t i) {
-  return i == 0 ? cell->session : &also.sessions[i - 1];
-}
-
-static int meet_others(const struct vv_session *session, struct vv_error *error) {
-  const struct vv_options *options = session->options;
-  while (also.count < options->also_count) {
-    struct vv_session *other = &also.sessions[also.count];
-    struct vv_host host;
-    *other = (struct vv_session){.options = options, .stack = session->stack, .stop_at_ns = VV_NEVER};
-    memcpy(other->key, session->key, VV_KEY_BYTES);
-    other->peer = options->also[also.count];
-    vv_control_init(&other->control, VV_CONTROL_NONE);
-    also.count++;
-    if (vv_handshake_near(other, &host, error) != 0) return -1;
-  }
-  return 0;
-}
 
 /* All far ends listen; those after the first on its port. *to is where the trains go. */
 static int make_listen(const struct cell *cell, char to[VV_TRAINS_CONTACT_MAX], struct vv_error *error) {
@@ -98,8 +74,8 @@ static int make_listen(const struct cell *cell, char to[VV_TRAINS_CONTACT_MAX], 
   char line[VV_CONTROL_LINE_MAX], at[VV_TRAINS_CONTACT_MAX];
   struct vv_address address;
   uint16_t port = 0;
-  for (size_t i = 0; i <= also.count; i++) {
-    struct vv_session *far = far_end(cell, i);
+  for (size_t i = 0; i < cell->fars->count; i++) {
+    struct vv_session *far = cell->fars->ends[i].session;
     if (vv_control_send(&far->control, error,
                         "oneway size_bytes=%zu train=%" PRIu32 " trains=%" PRIu32 " launch=%" PRIu32 " end=%" PRIu32
                         " broadcast=%d port=%u",
@@ -221,13 +197,14 @@ static int take_result(const struct cell *cell, struct vv_session *far, struct v
 static int ask_all(struct cell *cell, struct vv_error *error) {
   char to[VV_TRAINS_CONTACT_MAX];
   struct vv_trains_sender sender;
-  if (meet_others(cell->session, error) != 0 || make_listen(cell, to, error) != 0 ||
-      vv_trains_dial(&sender, &cell->config, to, error) != 0) {
+  cell->fars = vv_fars_meet(cell->session, false, error);
+  if (!cell->fars || make_listen(cell, to, error) != 0 || vv_trains_dial(&sender, &cell->config, to, error) != 0) {
     return -1;
   }
   int result = send_trains(cell, &sender, error);
   vv_trains_hang_up(&sender);
-  for (size_t i = 0; i <= also.count && result == 0; i++) result = take_result(cell, far_end(cell, i), error);
+  for (size_t i = 0; i < cell->fars->count && result == 0; i++)
+    result = take_result(cell, cell->fars->ends[i].session, error);
   return result;
 }
 
@@ -254,15 +231,6 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   int result = ask_all(&cell, error);
   free(cell.sent_ns);
   return result;
-}
-
-static void near_finish(void) {
-  struct vv_error error;
-  for (size_t i = 0; i < also.count; i++) {
-    vv_control_send(&also.sessions[i].control, &error, "bye");
-    vv_control_close(&also.sessions[i].control);
-  }
-  also.count = 0;
 }
 
 /* far ----------------------------------------------------------------- */
@@ -343,5 +311,5 @@ const struct vv_question vv_question_oneway = {.id = "oneway",
                                                .own_ends = true,
                                                .check = check,
                                                .near = near_cell,
-                                               .finish = near_finish,
+                                               .finish = vv_fars_part,
                                                .far = far_cell};

@@ -147,6 +147,7 @@ static int take_sizes(struct vv_options *options, const struct row *row, const c
 /* The words stand in the order of the enumerations. */
 static const char *const write_words[] = {"one", "split", "writev", NULL};
 static const char *const wait_words[] = {"block", "spin", NULL};
+static const char *const to_words[] = {"broadcast", "multicast", "each", NULL};
 static const char *const buffers_words[] = {"hot", "cold", NULL};
 
 /* Which word it is, or -1. */
@@ -176,6 +177,12 @@ static int take_buffers(struct vv_options *options, const struct row *row, const
   return index >= 0 ? 0 : -1;
 }
 
+static int take_to(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+  int index = find_word(row, to_words, value, error);
+  if (index >= 0) options->to = (enum vv_to)index;
+  return index >= 0 ? 0 : -1;
+}
+
 #define AT(member_name) offsetof(struct vv_options, member_name)
 
 static const struct row rows[] = {
@@ -188,7 +195,7 @@ static const struct row rows[] = {
      "the launch key is the first line of standard input, whose end is the end of the launch"},
     {"--key-file", "FILE", ENDS, 0, 0, take_text, AT(key_file),
      "the launch key is in that file: 32 hex digits (far without a key makes one)"},
-    {"--ask", "pingpong|connect|oneway|prtt", NEAR, 0, 0, take_ask, 0, "the question (pingpong)"},
+    {"--ask", "pingpong|connect|oneway|prtt|fanout", NEAR, 0, 0, take_ask, 0, "the question (pingpong)"},
     {"--sizes", "N,N,...", NEAR | WIRE, 0, VV_SIZE_BYTES_MAX, take_sizes, 0, "payload bytes, measured in this order"},
     {"--samples", "N", NEAR, 1, 10000000, take_u32, AT(samples), "exchanges to time of each size (1000)"},
     {"--cell-ms", "T", NEAR, 1, 86400000, take_ms, AT(cell_ns), "time for each size, warm-up included (2000)"},
@@ -198,7 +205,10 @@ static const struct row rows[] = {
     {"--segment", NULL, NEAR, 0, 0, take_flag, AT(segment),
      "oneway over udp: let the kernel cut the train (UDP_SEGMENT)"},
     {"--also", "ADDR:PORT", NEAR, 0, 0, take_also, 0,
-     "oneway: one more far end; the trains then go to all by broadcast"},
+     "one more far end: of a fanout; of oneway, whose trains then go to all by broadcast"},
+    {"--one-clock", NULL, NEAR, 0, 0, take_flag, AT(one_clock),
+     "all hosts share one clock, as those of a lab do: times of two hosts can be compared"},
+    {"--to", "broadcast|multicast|each", ENDS, 0, 0, take_to, 0, "raw: how a fanout reaches the far ends (broadcast)"},
     {"--write", "one|split|writev", ENDS, 0, 0, take_write, 0, "how a message is handed to the system (one)"},
     {"--wait", "block|spin", ENDS, 0, 0, take_wait, 0, "how an end waits (block)"},
     {"--buffers", "hot|cold", ENDS, 0, 0, take_buffers, 0, "one buffer, or a ring twice the last-level cache (hot)"},
@@ -261,6 +271,9 @@ static int check_ends(const struct vv_options *options, struct vv_error *error) 
   if (options->write == VV_WRITE_SPLIT && !options->stack->two_writes) {
     return usage(error, "usage", "--write split would make two messages of one on %s", options->stack->id);
   }
+  if (options->to != VV_TO_BROADCAST && !options->stack->to_all) {
+    return usage(error, "usage", "--to means nothing to %s", options->stack->id);
+  }
   if (options->key_stdin && options->key_file)
     return usage(error, "usage", "%s", "--key-stdin and --key-file exclude each other");
   return 0;
@@ -268,6 +281,9 @@ static int check_ends(const struct vv_options *options, struct vv_error *error) 
 
 static int check_near(struct vv_options *options, struct vv_error *error) {
   if (!options->question) options->question = &vv_question_pingpong;
+  if (options->stack->to_all && options->question != &vv_question_fanout) {
+    return usage(error, "usage", "%s answers only --ask fanout", options->stack->id);
+  }
   if (options->train == 0) options->train = options->question->train;
   if (options->question->check && options->question->check(options, error) != 0) return -1;
   return options->question->sizeless ? 0 : check_sizes(options, error);
@@ -329,6 +345,10 @@ const char *vv_options_wait_word(enum vv_wait wait) {
   return wait_words[wait];
 }
 
+const char *vv_options_to_word(enum vv_to to) {
+  return to_words[to];
+}
+
 const char *vv_options_buffers_word(enum vv_buffers buffers) {
   return buffers_words[buffers];
 }
@@ -346,6 +366,6 @@ void vv_options_help(void) {
     snprintf(head, sizeof head, "%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
     printf("  %-31s %s\n", head, rows[i].help);
   }
-  puts("\nBoth ends must be given the same --write, --wait, --buffers and --idle-ms.\n"
+  puts("\nBoth ends must be given the same --write, --wait, --buffers, --to and --idle-ms.\n"
        "Exit status: 0; 1 with an \"error\" record last; 2 for wrong usage.");
 }

@@ -50,6 +50,7 @@ struct vv_options {
   /* A part of the stack's identity: both ends must agree. */
   enum vv_write write;
   enum vv_wait wait;
+  enum vv_to to;
   enum vv_buffers buffers;
   int64_t idle_ns;
 
@@ -60,9 +61,10 @@ struct vv_options {
   int64_t cell_ns;    /* bound of each cell */
   int64_t timeout_ns; /* a message is lost after that, and what its size takes at 10 Mb/s */
   uint32_t train;     /* --train, or what the question takes without it */
+  bool one_clock;     /* near and far share CLOCK_REALTIME */
   bool segment;       /* oneway: cut from large pieces by the kernel */
 
-  struct vv_address also[VV_ALSO_MAX]; /* oneway: --also */
+  struct vv_address also[VV_ALSO_MAX]; /* --also: the far ends after the first */
   size_t also_count;
 
   size_t *sizes; /* --sizes, in the order given; freed by vv_options_free */
@@ -85,6 +87,7 @@ void vv_options_free(struct vv_options *options);
 /* The words of the command line. */
 const char *vv_options_write_word(enum vv_write write);
 const char *vv_options_wait_word(enum vv_wait wait);
+const char *vv_options_to_word(enum vv_to to);
 const char *vv_options_buffers_word(enum vv_buffers buffers);
 
 /* Prints the manual. */

@@ -34,6 +34,7 @@ struct vv_question {
 
 /* The tables, one per file. */
 extern const struct vv_question vv_question_connect;
+extern const struct vv_question vv_question_fanout;
 extern const struct vv_question vv_question_oneway;
 extern const struct vv_question vv_question_pingpong;
 extern const struct vv_question vv_question_prtt;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "io/os/watch.h"
+#include "probe/fars.h"
 #include "probe/handshake.h"
 #include "probe/question.h"
 #include "probe/record.h"
@@ -65,6 +66,7 @@ static struct vv_stack_config make_config(struct vv_session *session, const char
                                    .port_max = options->port_max,
                                    .write = options->write,
                                    .wait = options->wait,
+                                   .to = options->to,
                                    .size_bytes_max = session->size_bytes_max,
                                    .stop = {.ask = stop_waiting, .context = session},
                                    .program = options->program};
@@ -164,6 +166,7 @@ static void record_options(struct vv_record *record, const struct vv_options *op
   vv_record_text(record, "write", vv_options_write_word(options->write));
   vv_record_text(record, "wait", vv_options_wait_word(options->wait));
   vv_record_text(record, "buffers", vv_options_buffers_word(options->buffers));
+  if (options->stack->to_all) vv_record_text(record, "to", vv_options_to_word(options->to));
   vv_record_int(record, "idle_ms", options->idle_ns / 1000000);
   if (options->cpu >= 0)
     vv_record_int(record, "cpu", options->cpu);
@@ -244,6 +247,7 @@ static int serve_line(struct vv_session *session, const char *line, struct vv_er
   char verb[32];
   snprintf(verb, sizeof verb, "%.*s", (int)strcspn(line, " "), line);
   if (strcmp(verb, "bye") == 0) return 1;
+  if (strcmp(verb, "clock") == 0) return vv_fars_serve_clock(session, error);
   if (strcmp(verb, "open") == 0) return vv_session_serve_open(session, line, error);
   const struct vv_question *question = vv_question_find(verb);
   bool ready = question && (session->end || session->stack->kernel_echo || question->own_ends);

@@ -4,7 +4,8 @@
 #include <string.h>
 
 const struct vv_stack *const vv_stacks[] = {
-    &vv_stack_icmp, &vv_stack_eth, &vv_stack_udp, &vv_stack_tcp, &vv_stack_tcp_nagle, &vv_stack_null, NULL,
+    &vv_stack_icmp,      &vv_stack_eth, &vv_stack_udp,  &vv_stack_tcp,
+    &vv_stack_tcp_nagle, &vv_stack_raw, &vv_stack_null, NULL,
 };
 
 const struct vv_stack *vv_stack_find(const char *id) {

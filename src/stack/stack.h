@@ -21,6 +21,7 @@
 #include "core/ethernet/message.h"
 #include "io/os/clock.h"
 #include "io/os/error.h"
+#include "io/os/watch.h"
 
 #define VV_NEVER        INT64_MAX
 #define VV_HEADER_BYTES 16 /* the first piece of a message that is written in two */
@@ -32,21 +33,17 @@ enum vv_write {
   VV_WRITE_WRITEV, /* the same two pieces in one gathering call */
 };
 
+/* Where the one message of a fanout is sent. */
+enum vv_to {
+  VV_TO_BROADCAST, /* once, to the broadcast address of the network */
+  VV_TO_MULTICAST, /* once, to a group that the launch key names */
+  VV_TO_EACH,      /* to one end after the other */
+};
+
 /* How an end waits for a message. */
 enum vv_wait {
   VV_WAIT_BLOCK, /* asleep in the kernel */
   VV_WAIT_SPIN,  /* asking again and again */
-};
-
-/*
- * Whether a wait must be given up. A stack waits in plain blocking calls: the
- * signals of io/os/watch.h break them every few milliseconds (EINTR), and then
- * it asks: true means "return VV_GOT_STOPPED", false "go on waiting". A stack
- * that spins asks when vv_watch_rang() says so. Nothing is paid per message.
- */
-struct vv_stop {
-  bool (*ask)(void *context);
-  void *context;
 };
 
 /* What an end must be told to open. All strings are numeric, none is resolved. */
@@ -58,6 +55,7 @@ struct vv_stack_config {
   uint16_t port_max;
   enum vv_write write;
   enum vv_wait wait;
+  enum vv_to to;         /* raw only; other stacks send to each */
   size_t size_bytes_max; /* the largest message of this launch */
   uint8_t key[16];       /* the launch key */
   struct vv_stop stop;
@@ -86,6 +84,7 @@ struct vv_stack {
   bool kernel_echo;  /* the far kernel answers: there is no far end to open, and no CPU time of it */
   bool alone;        /* no far end, no network: the near end plays both (null) */
   bool datagram;     /* messages can be lost, repeated, overtaken; false: a stream, whose connections cost */
+  bool to_all;       /* it can reach all far ends with one message: VV_TO_* mean something */
   bool two_writes;   /* VV_WRITE_SPLIT means something: only where the pieces stay one message */
   enum vv_path path; /* what its messages are on the wire, for the Ethernet model */
 
@@ -122,6 +121,13 @@ struct vv_stack {
    * in the record, because the latency is then counted as often.
    */
   unsigned (*parts)(const struct vv_end *end, size_t size_bytes);
+  /*
+   * The socket that carries the messages, for who waits for several ends at
+   * once. NULL: there is none, or a message is more than one call.
+   */
+  int (*descriptor)(const struct vv_end *end);
+  /* How many pieces of what this end sent it had to send again so far. NULL: it cannot tell. */
+  int64_t (*resent)(const struct vv_end *end);
   /* Frees the end and closes its sockets. NULL is allowed. */
   void (*close)(struct vv_end *end);
 };
@@ -130,6 +136,7 @@ struct vv_stack {
 extern const struct vv_stack vv_stack_eth;
 extern const struct vv_stack vv_stack_icmp;
 extern const struct vv_stack vv_stack_null;
+extern const struct vv_stack vv_stack_raw;
 extern const struct vv_stack vv_stack_tcp;
 extern const struct vv_stack vv_stack_tcp_nagle;
 extern const struct vv_stack vv_stack_udp;

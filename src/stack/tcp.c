@@ -161,6 +161,16 @@ static enum vv_got tcp_recv(struct vv_end *end, uint8_t *message, size_t size_by
   return VV_GOT_MESSAGE;
 }
 
+static int tcp_descriptor(const struct vv_end *end) {
+  return end->fd;
+}
+
+static int64_t tcp_resent(const struct vv_end *end) {
+  struct tcp_info info = {0};
+  socklen_t length = sizeof info;
+  return getsockopt(end->fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? (int64_t)info.tcpi_total_retrans : 0;
+}
+
 static void tcp_close(struct vv_end *end) {
   if (end) give_up(end);
 }
@@ -177,6 +187,8 @@ const struct vv_stack vv_stack_tcp = {
     .connect = tcp_connect,
     .send = tcp_send,
     .recv = tcp_recv,
+    .descriptor = tcp_descriptor,
+    .resent = tcp_resent,
     .close = tcp_close,
 };
 
@@ -192,5 +204,7 @@ const struct vv_stack vv_stack_tcp_nagle = {
     .connect = tcp_connect,
     .send = tcp_send,
     .recv = tcp_recv,
+    .descriptor = tcp_descriptor,
+    .resent = tcp_resent,
     .close = tcp_close,
 };

@@ -104,6 +104,10 @@ static enum vv_got udp_recv(struct vv_end *end, uint8_t *message, size_t size_by
   }
 }
 
+static int udp_descriptor(const struct vv_end *end) {
+  return end->fd;
+}
+
 static void udp_close(struct vv_end *end) {
   if (end) give_up(end);
 }
@@ -120,5 +124,6 @@ const struct vv_stack vv_stack_udp = {
     .connect = udp_connect,
     .send = udp_send,
     .recv = udp_recv,
+    .descriptor = udp_descriptor,
     .close = udp_close,
 };

@@ -26,6 +26,10 @@ static struct cut cut_of(enum vv_path path, size_t mtu_bytes) {
     return (struct cut){DATAGRAM_HEADER, IP_HEADER, ip_room, ip_room - ip_room % IP_FRAGMENT_STEP};
   case VV_PATH_TCP:
     return (struct cut){0, IP_HEADER + TCP_HEADER, ip_room - TCP_HEADER, ip_room - TCP_HEADER};
+  case VV_PATH_RAW: {
+    size_t headers = IP_HEADER + DATAGRAM_HEADER + VV_FRAGMENT_HEADER_BYTES;
+    return (struct cut){0, headers, mtu_bytes - headers, mtu_bytes - headers};
+  }
   case VV_PATH_LLC_UI:
     return (struct cut){0, VV_FRAGMENT_OVERHEAD_BYTES, unit, unit};
   case VV_PATH_NONE:

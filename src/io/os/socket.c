@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
@@ -98,6 +99,26 @@ void vv_address_set_port(struct vv_address *address, uint16_t port) {
     address->v4.sin_port = htons(port);
   else
     address->v6.sin6_port = htons(port);
+}
+
+static bool has_address(const struct ifaddrs *one, const struct vv_address *address) {
+  const struct sockaddr_in *own = (const struct sockaddr_in *)(const void *)one->ifa_addr;
+  return own && one->ifa_netmask && own->sin_family == AF_INET && own->sin_addr.s_addr == address->v4.sin_addr.s_addr;
+}
+
+int vv_address_broadcast(struct vv_address *address, struct vv_error *error) {
+  struct ifaddrs *all;
+  if (address->any.sa_family != AF_INET) return vv_error_set(error, "no-iface", "only IPv4 has a broadcast address");
+  if (getifaddrs(&all) != 0) return vv_error_errno(error, "no-iface", "cannot list the interfaces");
+  const struct ifaddrs *one = all;
+  while (one && !has_address(one, address)) one = one->ifa_next;
+  bool found = one != NULL;
+  if (found) {
+    const struct sockaddr_in *mask = (const struct sockaddr_in *)(const void *)one->ifa_netmask;
+    address->v4.sin_addr.s_addr |= ~mask->sin_addr.s_addr;
+  }
+  freeifaddrs(all);
+  return found ? 0 : vv_error_set(error, "no-iface", "no interface has the own IPv4 address");
 }
 
 bool vv_address_equal(const struct vv_address *a, const struct vv_address *b) {

@@ -33,6 +33,12 @@ void vv_address_format(const struct vv_address *address, char text[VV_ADDRESS_TE
 void vv_address_format_host(const struct vv_address *address, char text[VV_ADDRESS_TEXT_MAX]);
 uint16_t vv_address_port(const struct vv_address *address);
 void vv_address_set_port(struct vv_address *address, uint16_t port);
+/*
+ * The same port at the broadcast address of the network that this own IPv4
+ * address lies in. 0, or -1 and *error "no-iface": no interface has it, or IPv6,
+ * which has no broadcast.
+ */
+int vv_address_broadcast(struct vv_address *address, struct vv_error *error);
 /* Host and port are the same. */
 bool vv_address_equal(const struct vv_address *a, const struct vv_address *b);
 

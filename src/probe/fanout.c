@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The question fanout: one message for many. How long until the last has it?
+ * A stack that reaches everybody sends it once, the others to one far end after
+ * the other. Of an interconnect this is what a broadcast costs (rounds.h).
+ */
+#include "probe/question.h"
+#include "probe/rounds.h"
+
+static bool once(const struct vv_options *options) {
+  return options->stack->to_all && options->to != VV_TO_EACH;
+}
+
+static int check(const struct vv_options *options, struct vv_error *error) {
+  if (options->stack->alone || options->stack->kernel_echo) {
+    vv_error_set(error, "usage", "--ask fanout: %s has no far ends that can say what they got", options->stack->id);
+    return vv_error_remedy(error, "ask raw, udp or tcp");
+  }
+  for (size_t i = 0; i < options->size_count; i++) {
+    if (options->sizes[i] > 0) continue;
+    vv_error_set(error, "size-limit", "--ask fanout: an empty message cannot be told from the one before");
+    return vv_error_remedy(error, "leave size 0 out");
+  }
+  return 0;
+}
+
+static enum vv_outcome give(struct vv_rounds *rounds, struct vv_error *error) {
+  size_t sends = once(rounds->session->options) ? 1 : rounds->fars->count;
+  enum vv_outcome outcome = VV_ANSWERED;
+  rounds->begun_ns = vv_clock_real_ns();
+  for (size_t i = 0; i < sends && outcome == VV_ANSWERED; i++) outcome = vv_rounds_give(rounds, i, error);
+  return outcome;
+}
+
+static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {
+  uint32_t messages = once(session->options) ? 1 : (uint32_t)session->options->also_count + 1;
+  return vv_rounds_cell(session, "fanout", size_bytes, messages, give, error);
+}
+
+const struct vv_question vv_question_fanout = {
+    .id = "fanout", .check = check, .near = near_cell, .finish = vv_fars_part, .far = vv_rounds_far};

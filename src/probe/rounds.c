@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "probe/rounds.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/os/watch.h"
+#include "probe/question.h"
+#include "probe/warmup.h"
+
+#define TRIED        3      /* rounds before the measured ones, if a quarter of the cell's time is enough */
+#define SETTLE_NS    300000 /* from the last `got` until all wait again */
+#define HUSH_MORE_NS 100000
+#define ERROR_SHARE  10 /* a clock that may be wrong by more than a tenth of the result is not used */
+
+/* The tag of a short message repeats: only its own bytes of the number count. */
+static uint64_t tag_of(uint64_t seq, size_t size_bytes) {
+  return size_bytes >= VV_TAG_BYTES ? seq : seq & ((UINT64_C(1) << (8 * size_bytes)) - 1);
+}
+
+/* near: one round ------------------------------------------------------ */
+
+enum vv_outcome vv_rounds_give(struct vv_rounds *rounds, size_t far, struct vv_error *error) {
+  struct vv_session *session = rounds->fars->ends[far].session;
+  session->stop_at_ns = rounds->session->stop_at_ns;
+  enum vv_got got = vv_session_send(session, vv_rounds_message(rounds), rounds->size_bytes, error);
+  if (got == VV_GOT_MESSAGE) return VV_ANSWERED;
+  if (got == VV_GOT_STOPPED) return vv_session_why(session, error) == 0 ? VV_LOST : VV_FAILED;
+  if (got == VV_GOT_CLOSED) vv_session_closed(session, error);
+  return VV_FAILED;
+}
+
+/* All far ends wait, and so does this one until they surely do. */
+static int settle(struct vv_rounds *rounds, struct vv_error *error) {
+  struct vv_session *session = rounds->session;
+  int64_t pause_ns = session->options->idle_ns > SETTLE_NS ? session->options->idle_ns : SETTLE_NS;
+  vv_payload_fill(&session->payload, session->seq, vv_ring_slot(&rounds->ring, session->seq), rounds->size_bytes);
+  if (vv_watch_rang() && vv_session_why(session, error) != 0) return -1;
+  if (vv_watch_sleep(vv_clock_ns() + pause_ns, error) != 0) return -1;
+  if (rounds->clock != VV_CLOCK_BARRIER) return 0;
+  for (size_t i = 0; i < rounds->fars->count; i++) {
+    rounds->started_ns[i] = vv_clock_real_ns();
+    if (vv_control_send(&rounds->fars->ends[i].session->control, error, "start") != 0) return -1;
+  }
+  return vv_watch_sleep(vv_clock_ns() + pause_ns + 4 * rounds->clock_error_ns, error);
+}
+
+/* What a far end's `got` means: the time that its message took, never below 0, however rough the clocks. */
+static int64_t time_of(const struct vv_rounds *rounds, size_t far, int64_t at_ns) {
+  int64_t ns = rounds->clock == VV_CLOCK_BARRIER ? at_ns - (rounds->begun_ns - rounds->started_ns[far])
+                                                 : at_ns - rounds->fars->ends[far].ahead_ns - rounds->begun_ns;
+  return ns > 0 ? ns : 0;
+}
+
+/* 1: it has this round's message; 0: it has not, until the deadline; -1 and *error. */
+static int hear(const struct vv_rounds *rounds, size_t far, int64_t deadline_ns, int64_t *ns, struct vv_error *error) {
+  struct vv_control *control = &rounds->fars->ends[far].session->control;
+  uint64_t wanted = tag_of(rounds->session->seq, rounds->size_bytes);
+  char line[VV_CONTROL_LINE_MAX];
+  int64_t tag, at_ns;
+  for (;;) {
+    if (vv_control_receive(control, line, deadline_ns, error) != 0) return strcmp(error->code, "timeout") == 0 ? 0 : -1;
+    if (!vv_control_is(line, "got")) {
+      return vv_error_set(error, "bad-control", "the far end said \"%.80s\" in a round", line);
+    }
+    if (vv_control_number(line, "tag", &tag, error) != 0 || vv_control_number(line, "at_ns", &at_ns, error) != 0) {
+      return -1;
+    }
+    if ((uint64_t)tag != wanted) continue; /* of a round that was given up */
+    *ns = time_of(rounds, far, at_ns);
+    return 1;
+  }
+}
+
+/* Hears all far ends. VV_LOST when one of them has nothing to say. */
+static enum vv_outcome hear_all(struct vv_rounds *rounds, int64_t *each_ns, struct vv_error *error) {
+  int64_t deadline_ns = vv_clock_ns() + rounds->patience_ns;
+  enum vv_outcome outcome = VV_ANSWERED;
+  for (size_t i = 0; i < rounds->fars->count; i++) {
+    int heard = hear(rounds, i, deadline_ns, &each_ns[i], error);
+    if (heard < 0) return VV_FAILED;
+    if (heard > 0) continue;
+    rounds->missing[i]++;
+    outcome = VV_LOST;
+  }
+  return outcome;
+}
+
+static int no_answer(const struct vv_rounds *rounds, struct vv_error *error) {
+  vv_error_set(error, "no-answer", "%s: a message of %zu bytes did not arrive within %" PRId64 " ms",
+               rounds->session->stack->id, rounds->size_bytes, rounds->patience_ns / 1000000);
+  return vv_error_remedy(error, "see whether the far hosts still run; give a longer --timeout-ms to a slow network");
+}
+
+/* 1 and the times, 0 when it was lost, -1 and *error. */
+static int try_round(struct vv_rounds *rounds, vv_round_fn *give, int64_t *each_ns, struct vv_error *error) {
+  struct vv_session *session = rounds->session;
+  if (settle(rounds, error) != 0) return -1;
+  int64_t cpu_start_ns = vv_clock_cpu_ns();
+  session->stop_at_ns = vv_clock_ns() + rounds->patience_ns;
+  enum vv_outcome outcome = give(rounds, error);
+  session->stop_at_ns = VV_NEVER;
+  rounds->cpu_ns += vv_clock_cpu_ns() - cpu_start_ns;
+  if (outcome != VV_FAILED) outcome = hear_all(rounds, each_ns, error);
+  session->seq++;
+  if (outcome == VV_ANSWERED) return 1;
+  if (outcome == VV_LOST && session->stack->datagram) return 0;
+  return outcome == VV_LOST ? no_answer(rounds, error) : -1;
+}
+
+static int64_t last_of(const int64_t *each_ns, size_t count) {
+  int64_t last_ns = 0;
+  for (size_t i = 0; i < count; i++) last_ns = each_ns[i] > last_ns ? each_ns[i] : last_ns;
+  return last_ns;
+}
+
+/* near: a series of rounds --------------------------------------------- */
+
+static int begin_series(const struct vv_rounds *rounds, const int64_t *hush_ns, struct vv_error *error) {
+  char line[VV_CONTROL_LINE_MAX];
+  for (size_t i = 0; i < rounds->fars->count; i++) {
+    struct vv_session *session = rounds->fars->ends[i].session;
+    if (vv_control_send(&session->control, error, "%s size_bytes=%zu hush_ns=%" PRId64, rounds->verb,
+                        rounds->size_bytes, hush_ns[i]) != 0 ||
+        vv_session_expect(session, "go", line, error) != 0) {
+      return -1;
+    }
+  }
+  return 0;
+}
+
+static int end_one(struct vv_rounds *rounds, struct vv_session *session, struct vv_error *error) {
+  char line[VV_CONTROL_LINE_MAX];
+  int64_t corrupt, messages, cpu_ns;
+  if (vv_control_send(&session->control, error, "end") != 0) return -1;
+  do { /* a `got` may still come, of a round that was given up */
+    if (vv_control_receive(&session->control, line, vv_clock_ns() + rounds->patience_ns, error) != 0) return -1;
+  } while (vv_control_is(line, "got"));
+  if (!vv_control_is(line, "done") || vv_control_number(line, "corrupt", &corrupt, error) != 0 ||
+      vv_control_number(line, "messages", &messages, error) != 0 ||
+      vv_control_number(line, "cpu_ns", &cpu_ns, error) != 0) {
+    return vv_error_set(error, "bad-control", "the far end said \"%.80s\" at the end", line);
+  }
+  rounds->corrupt += corrupt;
+  rounds->far_messages += messages;
+  rounds->far_cpu_ns += cpu_ns;
+  return 0;
+}
+
+static int end_series(struct vv_rounds *rounds, struct vv_error *error) {
+  int result = 0;
+  rounds->corrupt = rounds->far_messages = rounds->far_cpu_ns = 0;
+  for (size_t i = 0; i < rounds->fars->count && result == 0; i++) {
+    result = end_one(rounds, rounds->fars->ends[i].session, error);
+  }
+  return result;
+}
+
+/* Rounds that count for nothing; they tell how long each far end is to hush. */
+static int try_rounds(struct vv_rounds *rounds, vv_round_fn *give, int64_t *hush_ns, struct vv_error *error) {
+  int64_t until_ns = vv_clock_ns() + rounds->session->options->cell_ns / 4;
+  int64_t each_ns[VV_FARS_MAX] = {0}, last_ns = 0;
+  size_t ends = rounds->fars->count;
+  if (begin_series(rounds, hush_ns, error) != 0) return -1;
+  do {
+    int got = try_round(rounds, give, each_ns, error);
+    if (got < 0) return -1;
+    if (got > 0 && last_of(each_ns, ends) > last_ns) last_ns = last_of(each_ns, ends);
+    rounds->tried++;
+  } while (rounds->tried < TRIED && vv_clock_ns() < until_ns);
+  for (size_t i = 0; i < ends; i++) {
+    int64_t rest_ns = last_ns + last_ns / 4 - each_ns[i];
+    hush_ns[i] = (rest_ns > 0 ? rest_ns : 0) + HUSH_MORE_NS;
+  }
+  return end_series(rounds, error);
+}
+
+static int make_room(struct vv_rounds *rounds, struct vv_error *error) {
+  size_t ends = rounds->fars->count, more = 256;
+  if (rounds->count % more != 0) return 0;
+  int64_t *last_ns = realloc(rounds->last_ns, (rounds->count + more) * sizeof *last_ns);
+  if (last_ns) rounds->last_ns = last_ns;
+  int64_t *each_ns = realloc(rounds->each_ns, (rounds->count + more) * ends * sizeof *each_ns);
+  if (each_ns) rounds->each_ns = each_ns;
+  return last_ns && each_ns ? 0 : vv_error_set(error, "no-memory", "no memory for %zu rounds", rounds->count + more);
+}
+
+static int measure(struct vv_rounds *rounds, vv_round_fn *give, int64_t deadline_ns, struct vv_error *error) {
+  size_t ends = rounds->fars->count;
+  rounds->cpu_ns = 0;
+  memset(rounds->missing, 0, sizeof rounds->missing);
+  do {
+    if (make_room(rounds, error) != 0) return -1;
+    int64_t *each_ns = rounds->each_ns + rounds->count * ends;
+    int got = try_round(rounds, give, each_ns, error);
+    if (got < 0) return -1;
+    if (got == 0) rounds->lost++;
+    if (got > 0) rounds->last_ns[rounds->count++] = last_of(each_ns, ends);
+  } while (rounds->count < rounds->session->options->samples && vv_clock_ns() < deadline_ns);
+  return end_series(rounds, error);
+}
+
+/* near: the cell ------------------------------------------------------- */
+
+static int compare_clocks(struct vv_rounds *rounds, struct vv_error *error) {
+  if (rounds->session->options->one_clock) return 0;
+  rounds->clock = VV_CLOCK_ESTIMATED;
+  if (vv_fars_compare(rounds->fars, error) != 0) return -1;
+  for (size_t i = 0; i < rounds->fars->count; i++) {
+    int64_t error_ns = rounds->fars->ends[i].ahead_error_ns;
+    if (error_ns > rounds->clock_error_ns) rounds->clock_error_ns = error_ns;
+  }
+  return 0;
+}
+
+static bool clock_is_too_rough(const struct vv_rounds *rounds) {
+  if (rounds->clock != VV_CLOCK_ESTIMATED || rounds->count == 0) return false;
+  int64_t *sorted_ns = malloc(rounds->count * sizeof *sorted_ns);
+  if (!sorted_ns) return true;
+  memcpy(sorted_ns, rounds->last_ns, rounds->count * sizeof *sorted_ns);
+  int64_t median_ns = vv_median_ns(sorted_ns, rounds->count);
+  free(sorted_ns);
+  return rounds->clock_error_ns * ERROR_SHARE > median_ns;
+}
+
+static int run_series(struct vv_rounds *rounds, vv_round_fn *give, struct vv_error *error) {
+  int64_t deadline_ns = vv_clock_ns() + rounds->session->options->cell_ns;
+  int64_t hush_ns[VV_FARS_MAX] = {0};
+  rounds->count = rounds->tried = rounds->lost = 0;
+  if (try_rounds(rounds, give, hush_ns, error) != 0 || begin_series(rounds, hush_ns, error) != 0) return -1;
+  return measure(rounds, give, deadline_ns, error);
+}
+
+static void record_ends(struct vv_record *record, const struct vv_rounds *rounds) {
+  size_t ends = rounds->fars->count;
+  char host[VV_ADDRESS_TEXT_MAX];
+  vv_record_array(record, "far");
+  for (size_t i = 0; i < ends; i++) {
+    vv_address_format_host(&rounds->fars->ends[i].session->peer, host);
+    vv_record_text(record, NULL, host);
+  }
+  vv_record_array_end(record);
+  vv_record_ints(record, "last_ns", rounds->last_ns, rounds->count);
+  vv_record_array(record, "each_ns");
+  for (size_t i = 0; i < ends; i++) {
+    vv_record_array(record, NULL);
+    for (size_t k = 0; k < rounds->count; k++) vv_record_int(record, NULL, rounds->each_ns[k * ends + i]);
+    vv_record_array_end(record);
+  }
+  vv_record_array_end(record);
+  vv_record_array(record, "missing");
+  for (size_t i = 0; i < ends; i++) vv_record_int(record, NULL, rounds->missing[i]);
+  vv_record_array_end(record);
+}
+
+static void record_resent(struct vv_record *record, const struct vv_rounds *rounds) {
+  const struct vv_stack *stack = rounds->session->stack;
+  int64_t resent = 0;
+  if (!stack->resent) {
+    vv_record_null(record, "resent");
+    return;
+  }
+  for (size_t i = 0; i < rounds->fars->count; i++) resent += stack->resent(rounds->fars->ends[i].session->end);
+  vv_record_ints(record, "resent", &resent, 1);
+}
+
+static void record_clock(struct vv_record *record, const struct vv_rounds *rounds) {
+  static const char *const kinds[] = {"common", "estimated", "barrier"};
+  vv_record_object(record, "clock");
+  vv_record_text(record, "kind", kinds[rounds->clock]);
+  vv_record_int(record, "error_ns", rounds->clock_error_ns);
+  vv_record_object_end(record);
+}
+
+static int print_cell(const struct vv_rounds *rounds, struct vv_error *error) {
+  struct vv_record record;
+  int64_t all = (int64_t)rounds->count + rounds->lost;
+  vv_record_begin(&record, "cell");
+  vv_record_text(&record, "ask", rounds->verb);
+  vv_record_int(&record, "size_bytes", (int64_t)rounds->size_bytes);
+  vv_record_int(&record, "batch", 1);
+  record_ends(&record, rounds);
+  vv_record_int(&record, "lost", rounds->lost);
+  record_resent(&record, rounds);
+  record_clock(&record, rounds);
+  vv_record_int(&record, "late", 0);
+  vv_record_int(&record, "warmup", rounds->tried);
+  vv_record_bool(&record, "warm", rounds->tried >= TRIED);
+  vv_record_int(&record, "corrupt", rounds->corrupt);
+  vv_record_int(&record, "cpu_near_ns", all > 0 ? rounds->cpu_ns / all : 0);
+  vv_record_int(&record, "cpu_far_ns", rounds->far_messages > 0 ? rounds->far_cpu_ns / rounds->far_messages : 0);
+  vv_question_wire(&record, rounds->session->options, rounds->size_bytes, rounds->messages);
+  if (vv_record_end(&record) == 0) return 0;
+  return vv_error_errno(error, "no-output", "cannot write to standard output");
+}
+
+static void warn(const struct vv_rounds *rounds) {
+  if (rounds->corrupt > 0) {
+    vv_record_warning("corrupt", "%zu B: %" PRId64 " messages were wrong at a far end", rounds->size_bytes,
+                      rounds->corrupt);
+  }
+  if (rounds->clock == VV_CLOCK_BARRIER) {
+    vv_record_warning("barrier-clock",
+                      "%zu B: the hosts' clocks cannot be compared to better than %" PRId64
+                      " us: every end counts from when it heard that all are there",
+                      rounds->size_bytes, rounds->clock_error_ns / 1000);
+  }
+}
+
+int vv_rounds_cell(struct vv_session *session, const char *verb, size_t size_bytes, uint32_t messages,
+                   vv_round_fn *give, struct vv_error *error) {
+  struct vv_rounds rounds = {.session = session, .verb = verb, .size_bytes = size_bytes, .messages = messages};
+  rounds.fars = vv_fars_meet(session, true, error);
+  if (!rounds.fars) return -1;
+  rounds.patience_ns = (int64_t)(messages + 1) * vv_session_patience_ns(session, size_bytes);
+  int result = vv_ring_open(&rounds.ring, session->options->buffers, size_bytes, error);
+  if (result == 0) result = compare_clocks(&rounds, error);
+  if (result == 0) result = run_series(&rounds, give, error);
+  if (result == 0 && clock_is_too_rough(&rounds)) {
+    rounds.clock = VV_CLOCK_BARRIER;
+    result = run_series(&rounds, give, error);
+  }
+  if (result == 0) result = print_cell(&rounds, error);
+  if (result == 0) warn(&rounds);
+  vv_ring_close(&rounds.ring);
+  free(rounds.last_ns);
+  free(rounds.each_ns);
+  return result;
+}
+
+/* far ------------------------------------------------------------------ */
+
+struct taking {
+  struct vv_session *session;
+  size_t size_bytes;
+  int64_t hush_ns;
+  int64_t started_ns; /* 0: by the clock */
+  struct vv_ring ring;
+  int64_t messages;
+  int64_t corrupt;
+};
+
+/* A control line, if there is one. 1: the rounds are over. */
+static int obey(struct taking *taking, struct vv_error *error) {
+  char line[VV_CONTROL_LINE_MAX];
+  if (vv_session_why(taking->session, error) != 0) return -1;
+  int got = vv_control_take(&taking->session->control, line, error);
+  if (got <= 0) return got;
+  if (vv_control_is(line, "end")) return 1;
+  if (!vv_control_is(line, "start")) {
+    return vv_error_set(error, "bad-control", "the near end said \"%.80s\" in a round", line);
+  }
+  taking->started_ns = vv_clock_real_ns();
+  return 0;
+}
+
+/* Quiet until the others have got theirs too. 0, or obey's results. */
+static int hush(struct taking *taking, struct vv_error *error) {
+  int64_t until_ns = vv_clock_ns() + taking->hush_ns;
+  while (vv_clock_ns() < until_ns) {
+    if (vv_watch_wait(&taking->session->control.fd, 1, until_ns, error) < 0) {
+      return strcmp(error->code, "timeout") == 0 ? 0 : -1;
+    }
+    int over = obey(taking, error);
+    if (over != 0) return over;
+  }
+  return 0;
+}
+
+/* 0: one message was taken; 1: the rounds are over. */
+static int take_one(struct taking *taking, struct vv_error *error) {
+  struct vv_session *session = taking->session;
+  uint8_t *message = vv_ring_slot(&taking->ring, (uint64_t)taking->messages);
+  enum vv_got got;
+  int over;
+  while ((got = vv_session_recv(session, message, taking->size_bytes, error)) != VV_GOT_MESSAGE) {
+    if (got == VV_GOT_ERROR) return -1;
+    if (got == VV_GOT_CLOSED) return vv_session_closed(session, error);
+    if ((over = obey(taking, error)) != 0) return over;
+  }
+  int64_t at_ns = vv_clock_real_ns() - taking->started_ns;
+  uint64_t seq = -vv_payload_age(&session->payload, 0, message, taking->size_bytes);
+  bool whole = taking->size_bytes > VV_TAG_BYTES;
+  taking->corrupt += whole && !vv_payload_check(&session->payload, seq, message, taking->size_bytes);
+  taking->messages++;
+  if ((over = hush(taking, error)) != 0) return over;
+  taking->started_ns = 0;
+  return vv_control_send(&session->control, error, "got tag=%" PRId64 " at_ns=%" PRId64,
+                         (int64_t)tag_of(seq, taking->size_bytes), at_ns);
+}
+
+static int take_all(struct taking *taking, struct vv_error *error) {
+  struct vv_control *control = &taking->session->control;
+  int64_t cpu_start_ns = vv_clock_cpu_ns();
+  int over = vv_control_send(control, error, "go");
+  while (over == 0) over = take_one(taking, error);
+  if (over < 0) return -1;
+  return vv_control_send(control, error, "done corrupt=%" PRId64 " messages=%" PRId64 " cpu_ns=%" PRId64,
+                         taking->corrupt, taking->messages, vv_clock_cpu_ns() - cpu_start_ns);
+}
+
+int vv_rounds_far(struct vv_session *session, const char *line, struct vv_error *error) {
+  struct taking taking = {.session = session};
+  int64_t size_bytes;
+  if (vv_control_number(line, "size_bytes", &size_bytes, error) != 0 ||
+      vv_control_number(line, "hush_ns", &taking.hush_ns, error) != 0) {
+    return -1;
+  }
+  if (size_bytes < 1 || (uint64_t)size_bytes > session->size_bytes_max) {
+    return vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
+  }
+  taking.size_bytes = (size_t)size_bytes;
+  if (vv_ring_open(&taking.ring, session->options->buffers, taking.size_bytes, error) != 0) return -1;
+  int result = take_all(&taking, error);
+  vv_ring_close(&taking.ring);
+  return result;
+}
