@@ -17,6 +17,17 @@
 
 #include "io/os/error.h"
 
+/*
+ * Whether a wait must be given up. Whoever waits does so in plain blocking
+ * calls, which the signals break every few milliseconds (EINTR), and then asks:
+ * true means "give up", false "go on waiting". Who spins asks when
+ * vv_watch_rang() says so. Nothing is paid per message.
+ */
+struct vv_stop {
+  bool (*ask)(void *context);
+  void *context;
+};
+
 /* Starts the tick and ignores SIGPIPE. Once per process. 0, or -1 and *error. */
 int vv_watch_start(int64_t tick_ns, struct vv_error *error);
 
