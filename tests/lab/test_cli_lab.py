@@ -99,24 +99,47 @@ def test_check_prints_what_it_measured_and_what_was_earned(vaiven, two) -> None:
     assert report["passed"] and report["instance"] == "two" and report["rows"]
 
 
-@pytest.mark.lab
-def test_a_class_that_was_not_earned_is_an_error(two, monkeypatch, capsys) -> None:
-    from vaiven.cli import lab as verbs
+@pytest.fixture
+def checked(monkeypatch):
+    """checked(moved_ns): `lab check` will have measured one frame 53.9 us late on a machine that moved by that much."""
     from vaiven.lab import check
 
-    row = check.Row(what="1514 B", unit="ns", expected=246_100, median=300_000, p95=310_000, limit=9_844)
-    facts = {"instance": "two", "said": "timed", "earned": "paced", "rate_mbps": 100, "hosts": 2}
-    report = check.CheckReport(**facts, rows=(row,), frames_per_s=1e5, lead_ns=22_500)
+    def call(moved_ns: int) -> None:
+        row = check.Row(what="1514 B", unit="ns", expected=246_100, median=300_000, p95=310_000, limit=9_844)
+        facts = {"instance": "two", "said": "timed", "earned": "paced", "rate_mbps": 100, "hosts": 2}
+        report = check.CheckReport(**facts, rows=(row,), frames_per_s=1e5, lead_ns=22_500, moved_ns=moved_ns)
 
-    def run(lab, *, quick, say):
-        say(row)
-        return report
+        def run(lab, *, quick, say):
+            say(row)
+            return report
 
-    monkeypatch.setattr(check, "run", run)
+        monkeypatch.setattr(check, "run", run)
+
+    return call
+
+
+@pytest.mark.lab
+def test_a_class_that_was_not_earned_is_an_error(two, checked, capsys) -> None:
+    from vaiven.cli import lab as verbs
+
+    checked(moved_ns=44_000)
     with pytest.raises(VaivenError, match="says timed and earned paced"):
         verbs.check("two")
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("1514 B"))
     assert line.split() == ["1514", "B", "246.1", "300.0", "310.0", "+53.9", "9.8", "OFF"]
+
+
+@pytest.mark.lab
+def test_what_the_machine_may_have_spoilt_is_not_decided(two, checked, capsys) -> None:
+    from vaiven.cli import lab as verbs
+
+    checked(moved_ns=44_100)
+    with pytest.raises(SystemExit) as ended:
+        verbs.check("two")
+    said = capsys.readouterr()
+    assert ended.value.code == verbs.CANNOT_TELL == 4
+    assert "not decided, calibrated to 22.5 us" in said.out and "earned" not in said.out
+    assert "the machine moved by 44.1 us" in said.err and "try again" in said.err
 
 
 @pytest.mark.lab

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a fabric is made of, and what frames meet there. Accuracy is tested in test_check.py."""
+"""What a fabric is made of, and what frames meet there. That each takes its time is tested in test_timing.py."""
 
 from __future__ import annotations
 
@@ -69,17 +69,6 @@ def test_an_exit_is_told_in_the_native_program_s_words() -> None:
         "medium": "3", "unit_ns_q16": str(80 << 16), "byte_ns_q16": str(80 << 16), "frame_ns": "0", "bytes_min": "0",
         "bytes_more": "0", "queue_ns": "5", "credit_ns": str(exits.CREDIT_NS), "lead_ns": "7",
     }  # fmt: skip
-
-
-def test_a_calibration_is_remembered_for_its_kind_and_rate(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path))
-    at_100, at_10 = (topology.parse(text("switch", rate)).fabric for rate in (100, 10))
-    assert exits.lead_ns(at_100) == exits.LEAD_DEFAULT_NS
-    exits.store_lead(at_100, 12_345)
-    exits.store_lead(at_10, 99)
-    assert (exits.lead_ns(at_100), exits.lead_ns(at_10)) == (12_345, 99)
-    (tmp_path / "lead_ns.json").write_text("{broken")
-    assert exits.lead_ns(at_100) == exits.LEAD_DEFAULT_NS
 
 
 # What frames meet

@@ -14,6 +14,8 @@ from vaiven.errors import VaivenError
 
 app = cyclopts.App(name="lab", help="Virtual LANs on this machine: hosts in namespaces, joined by a hub or a switch.")
 
+CANNOT_TELL = 4  # exit status of check, as of compare
+
 Command = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
 
@@ -110,7 +112,8 @@ def show(name: str, /) -> None:
 def check(instance: str, /, *, quick: bool = False, json: bool = False) -> None:
     """Measure whether a fabric is what it says, calibrate it, and name the class it earned.
 
-    Takes up to a minute, on a machine that does nothing else meanwhile. Exit status 1 if it earned less than it says.
+    Takes up to a minute, on a machine that does nothing else meanwhile. Exit status 1 if it earned less than it says, 4
+    if that cannot be told because the machine itself moved too much.
 
     Parameters
     ----------
@@ -133,9 +136,15 @@ def check(instance: str, /, *, quick: bool = False, json: bool = False) -> None:
         print(dumps(report.as_json()))
     else:
         calibrated = "" if report.lead_ns is None else f", calibrated to {report.lead_ns / 1000:g} us"
+        verdict = f"earned: {report.earned or 'nothing'}" if report.decided else "not decided"
+        print(f"{verdict}{calibrated}; carries {report.frames_per_s:,.0f} frames/s of 60 bytes")
+    if not report.decided:
         print(
-            f"earned: {report.earned or 'nothing'}{calibrated}; carries {report.frames_per_s:,.0f} frames/s of 60 bytes"
+            f"vaiven: the machine moved by {report.moved_ns / 1000:g} us meanwhile, and what is off is off by no more\n"
+            "  try again when nothing else runs",
+            file=sys.stderr,
         )
+        sys.exit(CANNOT_TELL)
     if not report.passed:
         raise VaivenError(
             f"the lab {instance} says {report.said} and earned {report.earned or 'nothing'}",

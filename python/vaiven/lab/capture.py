@@ -12,6 +12,7 @@ import select
 import socket
 import sys
 
+_RCVBUFFORCE = 33  # SO_RCVBUFFORCE, <asm-generic/socket.h>: above the limit of users, so that no frame is missed
 _ALL = 0x0003  # ETH_P_ALL, <linux/if_ether.h>
 _OUTGOING = 4  # PACKET_OUTGOING, <linux/if_packet.h>
 
@@ -19,7 +20,7 @@ _OUTGOING = 4  # PACKET_OUTGOING, <linux/if_packet.h>
 def main(interface: str) -> None:
     counts = {"out": 0, "in": 0, "longest_bytes": 0}
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL)) as packets:
-        packets.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        packets.setsockopt(socket.SOL_SOCKET, _RCVBUFFORCE, 1 << 22)
         packets.bind((interface, _ALL))
         print("ready", flush=True)
         while True:

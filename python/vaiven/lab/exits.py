@@ -8,12 +8,10 @@ vaiven-fabric carries out inside the namespace of the switch.
 from __future__ import annotations
 
 import json
-import os
 import struct
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaiven import resources
@@ -23,12 +21,10 @@ if TYPE_CHECKING:
     from pyroute2 import IPRoute
 
     from vaiven.lab.lab import Lab
-    from vaiven.lab.topology import Fabric
 
 HEADER_BYTES = 14
 HOST_QUEUE_FRAMES = 1000  # the usual queue of a network card: then its sender waits, or its socket's buffer is full
 CREDIT_NS = 256_000  # how long an exit may be late without losing time: 4000 ticks of the kernel's packet scheduler
-LEAD_DEFAULT_NS = 20_000  # of software behind an exit, on a machine that `vaiven lab check` has not seen
 QUEUE_LENGTH = 1 << 20  # of the exits' disciplines: what is too much is dropped before, by time (src/bpf/fabric.h)
 
 _DUMMY_BYTES = 2048  # VV_DUMMY_BYTES
@@ -106,20 +102,6 @@ def tallies(lab: Lab) -> list[dict[str, Any]]:
     return [json.loads(line) for line in _native(lab, "show", "").splitlines()]
 
 
-def lead_ns(fabric: Fabric) -> int:
-    """How much earlier than the end of its transmission a frame must leave an exit, as last calibrated here."""
-    return _leads().get(_lead_key(fabric), LEAD_DEFAULT_NS)
-
-
-def store_lead(fabric: Fabric, lead: int) -> None:
-    """Remembers it for labs to come."""
-    path = _leads_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(f".{os.getpid()}")
-    new.write_text(json.dumps(_leads() | {_lead_key(fabric): lead}))
-    new.rename(path)
-
-
 def _q16(value: float) -> int:
     return round(value * 65536)
 
@@ -140,21 +122,3 @@ def _native(lab: Lab, verb: str, text: str) -> str:
             code="no-fabric",
         )
     return done.stdout
-
-
-def _leads_path() -> Path:
-    """Of this machine's calibrations: $VAIVEN_STATE_DIR, else the user's cache."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vaiven"
-    return Path(os.environ.get("VAIVEN_STATE_DIR") or cache) / "lead_ns.json"
-
-
-def _leads() -> dict[str, int]:
-    try:
-        leads = json.loads(_leads_path().read_text())
-        return {str(key): int(value) for key, value in leads.items()}
-    except (FileNotFoundError, ValueError, AttributeError, TypeError):
-        return {}  # a calibration is only a better guess
-
-
-def _lead_key(fabric: Fabric) -> str:
-    return f"{os.uname().nodename} {os.uname().release} {fabric.kind} {fabric.rate_mbps:g}"
