@@ -24,7 +24,7 @@ help:
 # make docs         the manual, as HTML in build-docs
 
 $(VENV)/.python: pyproject.toml
-	./tools/install build lab
+	./tools/install build lab stacks
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q meson-python meson ninja
 	@touch $@

@@ -19,8 +19,8 @@
 #define PATIENCE_NS 5000000000
 
 static int check(const struct vv_options *options, struct vv_error *error) {
-  if (!options->stack->datagram) return 0;
-  vv_error_set(error, "usage", "%s has no connections", options->stack->id);
+  if (!options->stack->datagram && !options->stack->joined) return 0;
+  vv_error_set(error, "usage", "%s has no connections of its own", options->stack->id);
   return vv_error_remedy(error, "ask a tcp stack");
 }
 

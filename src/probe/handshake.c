@@ -254,7 +254,8 @@ int vv_handshake_far(struct vv_session *session, struct vv_error *error) {
   for (int i = 0; i < STRANGERS_MAX; i++) strangers[i].control.fd = -1;
   int listener = vv_socket_listening(&session->own, options->port_min, options->port_max, STRANGERS_MAX, error);
   if (listener < 0) return -1;
-  int result = print_ready(session, error), warnings = 0;
+  int result = options->announce ? options->announce(&session->own, error) : print_ready(session, error);
+  int warnings = 0;
   while (result == 0) result = serve_strangers(session, listener, strangers, &warnings, error);
   for (int i = 0; i < STRANGERS_MAX; i++) {
     if (strangers[i].control.fd >= 0) dismiss(&strangers[i]);

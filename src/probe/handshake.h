@@ -10,11 +10,11 @@
 
 #include "probe/session.h"
 
-/* Reads the launch key as the options say, or makes one. 0, or -1 and *error "no-key", "bad-key". */
-int vv_handshake_key(struct vv_session *session, struct vv_error *error);
+/* The launch key: known, read as the options say, or made. 0, or -1 and *error "no-key", "bad-key". */
+int vv_handshake_key(const struct vv_options *options, uint8_t key[VV_KEY_BYTES], struct vv_error *error);
 /* Connects the control connection; *far is the other host. 0, or -1 and *error. */
 int vv_handshake_near(struct vv_session *session, struct vv_host *far, struct vv_error *error);
-/* Listens, prints "ready", and returns with the near end of this launch. 0, or -1 and *error. */
+/* Listens, prints "ready" or announces itself, and returns with the near end of this launch. 0, or -1 and *error. */
 int vv_handshake_far(struct vv_session *session, struct vv_error *error);
 
 #endif

@@ -38,16 +38,19 @@ static int read_key_file(const char *path, uint8_t key[VV_KEY_BYTES], struct vv_
   return result;
 }
 
-int vv_handshake_key(struct vv_session *session, struct vv_error *error) {
-  const struct vv_options *options = session->options;
-  if (options->key_file) return read_key_file(options->key_file, session->key, error);
+int vv_handshake_key(const struct vv_options *options, uint8_t key[VV_KEY_BYTES], struct vv_error *error) {
+  if (options->key) {
+    memcpy(key, options->key, VV_KEY_BYTES);
+    return 0;
+  }
+  if (options->key_file) return read_key_file(options->key_file, key, error);
   if (options->key_stdin) {
-    if (read_key(STDIN_FILENO, "standard input", session->key, error) != 0) return -1;
+    if (read_key(STDIN_FILENO, "standard input", key, error) != 0) return -1;
     vv_watch_launcher();
     return 0;
   }
-  bool no_other_end = session->stack->alone || vv_address_port(&options->address) == 0;
-  if (options->command == VV_COMMAND_FAR || no_other_end) return vv_host_random(session->key, VV_KEY_BYTES, error);
+  bool no_other_end = options->stack->alone || vv_address_port(&options->address) == 0;
+  if (options->command == VV_COMMAND_FAR || no_other_end) return vv_host_random(key, VV_KEY_BYTES, error);
   vv_error_set(error, "no-key", "the launch key is missing");
   return vv_error_remedy(error, "give --key-stdin or --key-file; the far end's \"ready\" shows the key that it made");
 }

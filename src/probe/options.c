@@ -261,10 +261,11 @@ static int check_ends(const struct vv_options *options, struct vv_error *error) 
   if (options->command == VV_COMMAND_FAR && options->stack->alone) {
     return usage(error, "usage", "%s has no far end", options->stack->id);
   }
-  if (!options->stack->alone && options->address.length == 0) {
+  bool placeless = options->stack->alone || (options->stack->ranked && options->command == VV_COMMAND_NEAR);
+  if (!placeless && options->address.length == 0) {
     return usage(error, "usage", "%s is missing", options->command == VV_COMMAND_FAR ? "--bind" : "--peer");
   }
-  bool port_needed = options->command == VV_COMMAND_NEAR && !options->stack->alone && !options->stack->kernel_echo;
+  bool port_needed = options->command == VV_COMMAND_NEAR && !placeless && !options->stack->kernel_echo;
   if (port_needed && vv_address_port(&options->address) == 0) {
     return usage(error, "usage", "%s has no port", "--peer");
   }
@@ -296,6 +297,7 @@ static int check(struct vv_options *options, struct vv_error *error) {
   }
   if (options->command != VV_COMMAND_FAR && options->command != VV_COMMAND_NEAR) return 0;
   if (check_ends(options, error) != 0) return -1;
+  if (options->stack->spins) options->wait = VV_WAIT_SPIN;
   return options->command == VV_COMMAND_NEAR ? check_near(options, error) : 0;
 }
 

@@ -47,6 +47,10 @@ struct vv_options {
   bool key_stdin;       /* --key-stdin: the launcher holds standard input open */
   const char *key_file; /* --key-file, or NULL */
 
+  /* Of ends that a launcher has started as ranks (main_mpi.c); NULL: the command line and "ready" say it. */
+  const uint8_t *key;                                                    /* known already */
+  int (*announce)(const struct vv_address *own, struct vv_error *error); /* far: tells near where it listens */
+
   /* A part of the stack's identity: both ends must agree. */
   enum vv_write write;
   enum vv_wait wait;

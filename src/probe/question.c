@@ -19,7 +19,8 @@ void vv_question_wire(struct vv_record *record, const struct vv_options *options
     vv_record_null(record, "wire");
     return;
   }
-  struct vv_message_cost cost = vv_message_cost(options->stack->path, size_bytes, options->mtu_bytes);
+  struct vv_message_cost cost =
+      vv_message_cost(options->stack->path, size_bytes + options->stack->header_bytes, options->mtu_bytes);
   cost.frames *= count;
   cost.bytes *= count;
   vv_record_object(record, "wire");

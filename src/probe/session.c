@@ -107,7 +107,7 @@ static int link_ends(struct vv_session *session, struct vv_end *end, const char 
   if (exchange_contacts(session, contact, far_contact, error) != 0) return -1;
   int64_t start_ns = vv_clock_ns();
   if (session->stack->connect(end, far_contact, start_ns + SETTLE_NS, error) != 0) return -1;
-  session->connect_ns = session->stack->datagram ? -1 : vv_clock_ns() - start_ns;
+  session->connect_ns = session->stack->datagram || session->stack->joined ? -1 : vv_clock_ns() - start_ns;
   if (session->control.fd == VV_CONTROL_NONE) return 0;
   return vv_session_expect(session, "linked", line, error);
 }
@@ -235,7 +235,7 @@ int vv_session_near(struct vv_session *session, const struct vv_options *options
   struct vv_host far;
   begin(session, options);
   session->peer = options->address;
-  if (vv_handshake_key(session, error) != 0) return -1;
+  if (vv_handshake_key(options, session->key, error) != 0) return -1;
   vv_payload_init(&session->payload, session->key);
   if (meet(session, &far, error) != 0 || vv_session_reopen(session, error) != 0) return -1;
   session->clock = session->stack->clock_ns ? session->stack->clock_quality(session->end) : vv_clock_measure();
@@ -259,7 +259,7 @@ int vv_session_far(struct vv_session *session, const struct vv_options *options,
   char line[VV_CONTROL_LINE_MAX];
   begin(session, options);
   session->own = options->address;
-  if (vv_handshake_key(session, error) != 0) return -1;
+  if (vv_handshake_key(options, session->key, error) != 0) return -1;
   vv_payload_init(&session->payload, session->key);
   if (vv_handshake_far(session, error) != 0) return -1;
   vv_watch_input(session->control.fd);

@@ -18,6 +18,9 @@ int vv_command_stacks(const struct vv_options *options, struct vv_error *error) 
     vv_record_bool(&record, "kernel_echo", (*at)->kernel_echo);
     vv_record_bool(&record, "alone", (*at)->alone);
     vv_record_bool(&record, "datagram", (*at)->datagram);
+    vv_record_bool(&record, "joined", (*at)->joined);
+    vv_record_bool(&record, "ranked", (*at)->ranked);
+    vv_record_bool(&record, "spins", (*at)->spins);
     vv_record_bool(&record, "two_writes", (*at)->two_writes);
     if (vv_record_end(&record) != 0) return vv_error_errno(error, "no-output", "cannot write to standard output");
   }

@@ -18,7 +18,8 @@ static void record_time(struct vv_record *record, const struct vv_options *optio
 }
 
 static int print_size(const struct vv_options *options, size_t size_bytes, struct vv_error *error) {
-  struct vv_message_cost cost = vv_message_cost(options->stack->path, size_bytes, options->mtu_bytes);
+  struct vv_message_cost cost =
+      vv_message_cost(options->stack->path, size_bytes + options->stack->header_bytes, options->mtu_bytes);
   struct vv_record record;
   vv_record_begin_stream(&record, "wire");
   vv_record_text(&record, "stack", options->stack->id);

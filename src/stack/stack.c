@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-const struct vv_stack *const vv_stacks[] = {
-    &vv_stack_icmp,      &vv_stack_eth, &vv_stack_udp,  &vv_stack_tcp,
-    &vv_stack_tcp_nagle, &vv_stack_raw, &vv_stack_null, NULL,
-};
-
 const struct vv_stack *vv_stack_find(const char *id) {
   for (const struct vv_stack *const *stack = vv_stacks; *stack; stack++) {
     if (strcmp((*stack)->id, id) == 0) return *stack;

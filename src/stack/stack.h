@@ -81,12 +81,16 @@ struct vv_stack {
   const char *needs;     /* privilege or NULL: "CAP_NET_RAW" */
   size_t size_bytes_min; /* smallest and largest message it can carry */
   size_t size_bytes_max;
-  bool kernel_echo;  /* the far kernel answers: there is no far end to open, and no CPU time of it */
-  bool alone;        /* no far end, no network: the near end plays both (null) */
-  bool datagram;     /* messages can be lost, repeated, overtaken; false: a stream, whose connections cost */
-  bool to_all;       /* it can reach all far ends with one message: VV_TO_* mean something */
-  bool two_writes;   /* VV_WRITE_SPLIT means something: only where the pieces stay one message */
-  enum vv_path path; /* what its messages are on the wire, for the Ethernet model */
+  bool kernel_echo;    /* the far kernel answers: there is no far end to open, and no CPU time of it */
+  bool alone;          /* no far end, no network: the near end plays both (null) */
+  bool datagram;       /* messages can be lost, repeated, overtaken; false: a stream, whose connections cost */
+  bool to_all;         /* it can reach all far ends with one message: VV_TO_* mean something */
+  bool joined;         /* a launcher or daemons of its own bring its ends together: connecting tells nothing */
+  bool ranked;         /* all ends are ranks of one launcher's: 0 is near, and hears from the others where they are */
+  bool spins;          /* it always asks again and again (VV_WAIT_SPIN), whatever it is told */
+  bool two_writes;     /* VV_WRITE_SPLIT means something: only where the pieces stay one message */
+  enum vv_path path;   /* what its messages are on the wire, for the Ethernet model */
+  size_t header_bytes; /* that a library puts before each message, inside that path */
 
   /*
    * Opens the own end and writes its contact (no spaces). NULL and *error set

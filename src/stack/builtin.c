@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stacks of vaiven-probe, which needs libc alone. Those of a library are in a program of their own (mpi.h). */
+#include "stack/stack.h"
+
+const struct vv_stack *const vv_stacks[] = {
+    &vv_stack_icmp,      &vv_stack_eth, &vv_stack_udp,  &vv_stack_tcp,
+    &vv_stack_tcp_nagle, &vv_stack_raw, &vv_stack_null, NULL,
+};
