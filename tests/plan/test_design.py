@@ -24,7 +24,8 @@ HOSTS = ("a", "b", "c", "d")
 KNOWN = {
     "icmp": Available(Limits(0, 65_507), ("pingpong",), "CAP_NET_RAW"),
     "udp": Available(Limits(0, 65_507), ("pingpong", "oneway"), two_writes=False),
-    "tcp": Available(Limits(0, 2**26), ("pingpong", "connect")),
+    "tcp": Available(Limits(0, 2**26), ("pingpong", "connect", "fanout")),
+    "raw": Available(Limits(1, 2**26), ("fanout",), to_all=True),
 }
 PLAN = Plan(stacks=("icmp", "udp", "tcp[write=split]"), sizes=("paper-a",))
 
@@ -41,6 +42,27 @@ def test_all_pairs_come_once() -> None:
     assert resolve(Plan(stacks=("udp",), pairs="all")).pairs == tuple(itertools.combinations(HOSTS, 2))
 
 
+def test_a_fanout_goes_from_the_first_host_to_so_many_of_the_next() -> None:
+    plan = Plan(stacks=("tcp", "raw"), questions=("pingpong", "fanout"), receivers=(3, 1), sizes=(8,))
+    design = resolve(plan, lab=True)
+    ping, wide, raw = design.courses
+    assert (ping.own_pairs, design.pairs_of(ping)) == ((), design.pairs)
+    assert wide.own_pairs == raw.own_pairs == (("a", "b"), ("a", "b+c+d"))
+    assert design.launches_per_block == 3 + 2 + 2 + 1
+    launches = order.block(design, 0)
+    assert len(launches) == len({launch.key for launch in launches}) == 8
+    assert {launch.far for launch in launches if launch.ask == "fanout"} == {"b", "b+c+d"}
+    assert designs.comparisons(design) == 2
+    assert designs.from_facts(json.loads(json.dumps(designs.to_facts(design)))) == design
+    assert [course.own_pairs for course in designs.without(design, ["c"]).courses] == [(), *[(("a", "b"),)] * 2]
+    assert duration.run_s(design, plan, None)[0] > 0
+
+
+def test_an_empty_message_is_not_for_many() -> None:
+    design = resolve(Plan(stacks=("tcp",), questions=("fanout",), sizes=("linear:0..8/8",)), lab=True)
+    assert [course.sizes_bytes for course in design.courses] == [(8,)]
+
+
 def test_listed_pairs_are_taken_as_they_are() -> None:
     assert resolve(Plan(stacks=("udp",), pairs=(("b", "a"), ("a", "b")))).pairs == (("b", "a"), ("a", "b"))
 
@@ -55,6 +77,8 @@ def test_listed_pairs_are_taken_as_they_are() -> None:
         (Plan(stacks=("udp",), questions=("oneway",)), HOSTS, "bad-question", "one clock"),
         (Plan(stacks=("icmp",), questions=("connect",)), HOSTS, "bad-question", "none of the stacks"),
         (Plan(stacks=("icmp",), sizes=(100_000,)), HOSTS, "size-limit", "65507"),
+        (Plan(stacks=("tcp[to=each]",)), HOSTS, "bad-stack", "sends to each"),
+        (Plan(stacks=("raw",), questions=("fanout",), receivers=(1, 4)), HOSTS, "no-pair", "receivers up to 3"),
     ],
 )
 def test_what_cannot_be_is_refused(plan: Plan, hosts: Sequence[str], code: str, words: str) -> None:

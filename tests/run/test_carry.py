@@ -42,7 +42,7 @@ def work(sizes: Sequence[int] = (8, 64, 1), stack: str = "tcp", ask: str = "ping
 
 def launch(near: str = "well", far: str = "well", job: Launch | None = None, effort: Effort = EFFORT) -> Outcome:
     setting = Setting(KNOWN.stacks, effort, None, time.monotonic())
-    return launchers.launch(job or work(), host("a", near), host("b", far), setting, lambda _cell: None)
+    return launchers.launch(job or work(), host("a", near), [host("b", far)], setting, lambda _cell: None)
 
 
 def children() -> list[str]:
@@ -114,7 +114,7 @@ def test_a_far_end_that_is_not_ready_is_given_up(monkeypatch: pytest.MonkeyPatch
 def test_a_probe_that_is_not_there_is_named() -> None:
     setting = Setting(KNOWN.stacks, EFFORT, None, 0.0)
     nothing = host("b", probe=("/nowhere/vaiven-probe",))
-    outcome = launchers.launch(work(), host("a"), nothing, setting, lambda _cell: None)
+    outcome = launchers.launch(work(), host("a"), [nothing], setting, lambda _cell: None)
     assert outcome.failure is not None
     assert "b: cannot start the probe" in outcome.failure.what
 
@@ -125,7 +125,7 @@ def test_strange_words_arrive_as_they_are(tmp_path: Path) -> None:
         0, 0, Stack(f"; touch {tmp_path}/owned; $(touch {tmp_path}/owned) '\""), "pingpong", "a", "b", (8,)
     )
     setting = Setting({strange.stack.id: KNOWN.stacks["tcp"]}, EFFORT, None, 0.0)
-    outcome = launchers.launch(strange, host("a"), host("b"), setting, lambda _cell: None)
+    outcome = launchers.launch(strange, host("a"), [host("b")], setting, lambda _cell: None)
     assert outcome.hello["stack"] == strange.stack.id
     assert list(tmp_path.iterdir()) == []
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaiven.errors import VaivenError
-from vaiven.run.collect import Story, cell, decode, stacks
+from vaiven.run.collect import Story, cells, decode, stacks
 
 CELL = {
     "type": "cell", "ask": "pingpong", "size_bytes": 64, "batch": 2, "rtt_ns": [28100, 27950], "lost": 1, "late": 3,
@@ -20,7 +20,7 @@ CELL = {
 
 
 def test_a_cell_keeps_every_number() -> None:
-    found = cell(CELL, 1.5)
+    (found,) = cells(CELL, 1.5)
     assert found.ns == [28100, 27950, None]
     assert (found.size_bytes, found.batch, found.lost, found.late, found.corrupt, found.warmup) == (64, 2, 1, 3, 4, 128)
     assert (found.cpu_near_ns, found.cpu_far_ns, found.started_s, found.warm) == (9100, None, 1.5, True)
@@ -29,9 +29,9 @@ def test_a_cell_keeps_every_number() -> None:
 
 def test_the_times_of_each_question() -> None:
     connect = {key: value for key, value in CELL.items() if key not in ("rtt_ns", "wire")}
-    assert cell(connect | {"ask": "connect", "connect_ns": [5], "lost": 0, "wire": None}, 0).ns == [5]
+    assert cells(connect | {"ask": "connect", "connect_ns": [5], "lost": 0, "wire": None}, 0)[0].ns == [5]
     oneway = connect | {"ask": "oneway", "train": 50, "first_ns": [1], "last_ns": [9], "batch": 1, "lost": 0}
-    assert (cell(oneway, 0).ns, cell(oneway, 0).batch) == ([9], 50)
+    assert (cells(oneway, 0)[0].ns, cells(oneway, 0)[0].batch) == ([9], 50)
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,30 @@ def test_the_times_of_each_question() -> None:
 def test_every_part_of_a_prtt_has_its_times(part: str, times: str) -> None:
     bare = {key: value for key, value in CELL.items() if key not in ("rtt_ns", "batch")}
     train = bare | {"ask": "prtt", "part": part, "train": 10, "gap_ns": 900, times: [7, 8]}
-    found = cell(train, 0)
+    (found,) = cells(train, 0)
     assert (found.ns, found.batch, found.part, found.gap_ns) == ([7, 8, None], 10, part, 900)
     assert found.whole is (part == "one")
     with pytest.raises(VaivenError, match="without times"):
-        cell(train | {"part": "other"}, 0)
+        cells(train | {"part": "other"}, 0)
+
+
+FANOUT = {
+    "type": "cell", "ask": "fanout", "size_bytes": 1000, "batch": 1, "far": ["10.1.0.2", "10.1.0.3"],
+    "last_ns": [90, 80], "each_ns": [[70, 80], [90, 60]], "missing": [1, 0], "lost": 1, "resent": [3], "late": 0,
+    "clock": {"kind": "estimated", "error_ns": 5}, "warmup": 3, "warm": True, "corrupt": 0,
+    "cpu_near_ns": 10, "cpu_far_ns": 20, "wire": {"frames": 2, "bytes": 2000, "ns": 160},
+}  # fmt: skip
+
+
+def test_a_fanout_is_the_time_of_its_last_end_and_a_part_for_each() -> None:
+    last, first, second = cells(FANOUT, 2.0)
+    assert (last.ns, last.part, last.whole, last.lost) == ([90, 80, None], "", True, 1)
+    assert (last.resent, last.clock, last.clock_error_ns, last.wire_ns) == (3, "estimated", 5, 160)
+    assert (first.ns, first.part, first.whole, first.wire_bytes) == ([70, 80], "to:1", False, None)
+    assert (second.ns, second.part, second.size_bytes) == ([90, 60], "to:2", 1000)
+    story = Story()
+    assert story.hear(json.dumps(FANOUT).encode(), 2.0) == last
+    assert len(story.cells) == 3
 
 
 @pytest.mark.parametrize(
@@ -55,7 +74,7 @@ def test_every_part_of_a_prtt_has_its_times(part: str, times: str) -> None:
 )  # fmt: skip
 def test_a_cell_that_is_none_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(VaivenError) as caught:
-        cell(CELL | change, 0)
+        cells(CELL | change, 0)
     assert caught.value.code == "bad-record"
 
 
@@ -102,7 +121,8 @@ def test_a_story_is_heard_line_by_line() -> None:
 
 def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
     def line(stack: str, **facts: object) -> bytes:
-        plain = {"kernel_echo": False, "alone": False, "datagram": True, "two_writes": False, "needs": None}
+        plain = {"kernel_echo": False, "alone": False, "datagram": True, "two_writes": False, "to_all": False}
+        plain["needs"] = None
         record = {"type": "stack", "schema": 1, "probe": "0.1.0", "stack": stack, "size_bytes_min": 0}
         return json.dumps(record | {"size_bytes_max": 9} | plain | facts).encode() + b"\n"
 
@@ -110,13 +130,15 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
         line("icmp", kernel_echo=True, needs="CAP_NET_RAW")
         + line("udp")
         + line("tcp", datagram=False, two_writes=True)
+        + line("raw", to_all=True)
         + line("null", alone=True)
     )
     assert known.version == "0.1.0"
     assert {name: one.questions for name, one in known.stacks.items()} == {
         "icmp": ("pingpong",),
-        "udp": ("pingpong", "oneway", "prtt"),
-        "tcp": ("pingpong", "connect", "oneway", "prtt"),
+        "udp": ("pingpong", "oneway", "fanout", "prtt"),
+        "tcp": ("pingpong", "connect", "oneway", "fanout", "prtt"),
+        "raw": ("fanout",),
         "null": ("pingpong", "prtt"),
     }
     assert known.stacks["icmp"].needs == "CAP_NET_RAW"

@@ -31,7 +31,19 @@ def _places(stack: str, processors: tuple[int, ...]) -> tuple[str | None, str | 
         sizes_bytes=(8,),
         sentinel=False,
     )
-    return _processor(near_argv(work, host, "10.0.0.2:1", SETTING)), _processor(far_argv(work, host, SETTING))
+    return _processor(near_argv(work, host, ["10.0.0.2:1"], SETTING)), _processor(far_argv(work, host, SETTING))
+
+
+def test_several_far_ends_are_told_to_the_near_end_and_dealt_out_to_the_processors() -> None:
+    host = Host("h", "10.0.0.1", "eth0", "x86_64", ("probe",), list, processors=(0, 1))
+    work = Launch(0, 0, stacks.parse("raw[to=each]"), "fanout", "a", "b+c*2", (8,))
+    setting = Setting(known={}, effort=Effort(), link=None, run_began_s=0.0, one_clock=True)
+    near = near_argv(work, host, ["10.0.0.2:1", "10.0.0.3:2", "10.0.0.3:3"], setting)
+    told = [word for word in near if word.startswith(("--peer", "--also", "10.0"))]
+    assert told == ["--peer", "10.0.0.2:1", "--also", "10.0.0.3:2", "--also", "10.0.0.3:3"]
+    assert "--one-clock" in near and near[near.index("--to") + 1] == "each"
+    assert [_processor(far_argv(work, host, setting, place)) for place in (1, 2, 3)] == ["0", "1", "0"]
+    assert (work.fars, work.hosts) == (("b", "c", "c"), {"a", "b", "c"})
 
 
 @pytest.mark.parametrize(

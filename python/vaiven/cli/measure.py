@@ -324,14 +324,16 @@ def _dry_run(plan: Plan, known: Known, wanted: Any) -> None:
     from vaiven.run import launchers
 
     design, link = plans.preview(plan)
-    setting = launchers.Setting(known.stacks, plan.effort, link, 0.0)
+    setting = launchers.Setting(known.stacks, plan.effort, link, 0.0, one_clock=bool(plan.lab))
     print(plans.summary(design, plan, link))
     for launch in order.block(design, 0):
         print(f"{launch.number + 1}:{' sentinel' if launch.sentinel else ''}")
-        near, far = (_imagined(name, wanted) for name in (launch.near, launch.far))
+        near, *fars = (_imagined(name, wanted) for name in (launch.near, *launch.fars))
         if not known.stacks[launch.stack.id].alone:
-            print(f"  {far.name}: {shlex.join(launchers.far_argv(launch, far, setting))}")
-        print(f"  {near.name}: {shlex.join(launchers.near_argv(launch, near, far.address + ':PORT', setting))}")
+            for place, far in enumerate(fars, 1):
+                print(f"  {far.name}: {shlex.join(launchers.far_argv(launch, far, setting, place))}")
+        peers = [far.address + ":PORT" for far in fars]
+        print(f"  {near.name}: {shlex.join(launchers.near_argv(launch, near, peers, setting))}")
     print("and so on; each block has an order of its own: vaiven plan show PLAN --blocks N")
 
 

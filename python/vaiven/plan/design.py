@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vaiven.errors import VaivenError
+from vaiven.plan import ends, sweep
 from vaiven.plan import stack as stacks
-from vaiven.plan import sweep
 from vaiven.plan.schema import Plan, Question
 from vaiven.plan.stack import Stack
 from vaiven.plan.sweep import Limits
@@ -25,7 +25,8 @@ Pair = tuple[str, str]
 class Available:
     """A stack of this probe: what it carries, which questions it answers, the privilege it needs ("" for none).
 
-    two_writes: a message may be handed over in two pieces. alone: there is no far end to start.
+    two_writes: a message may be handed over in two pieces. alone: there is no far end to start. to_all: it can reach
+    all far ends of a fanout with one message.
     """
 
     limits: Limits
@@ -33,15 +34,20 @@ class Available:
     needs: str = ""
     two_writes: bool = True
     alone: bool = False
+    to_all: bool = False
 
 
 @dataclass(frozen=True)
 class Course:
-    """What is asked of one stack, on every pair: one launch per pair and block. sizes_bytes ascend."""
+    """What is asked of one stack: one launch per pair and block. sizes_bytes ascend.
+
+    own_pairs: between whom, where that is not every pair of the design; the far one may be several (plan.ends).
+    """
 
     stack: Stack
     ask: Question
     sizes_bytes: tuple[int, ...]
+    own_pairs: tuple[Pair, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,11 @@ class Design:
     @property
     def launches_per_block(self) -> int:
         """Launches in one block, the sentinel's among them."""
-        return len(self.courses) * len(self.pairs) + 1
+        return sum(len(self.pairs_of(course)) for course in self.courses) + 1
+
+    def pairs_of(self, course: Course) -> tuple[Pair, ...]:
+        """Between whom it is launched, once in each block."""
+        return course.own_pairs or self.pairs
 
 
 def resolve(plan: Plan, hosts: Sequence[str], known: Mapping[str, Available], *, lab: bool) -> Design:
@@ -76,6 +86,9 @@ def resolve(plan: Plan, hosts: Sequence[str], known: Mapping[str, Available], *,
         for ask in plan.questions
         if (course := _course(_known(text, known), ask, sizes, known, warnings))
     ]
+    if "fanout" in plan.questions:
+        wide = _fanout_pairs(plan, hosts)
+        courses = [replace(course, own_pairs=wide) if course.ask == "fanout" else course for course in courses]
     if not courses:
         raise VaivenError("none of the stacks answers the questions", "see vaiven-probe stacks", code="bad-question")
     if "oneway" in plan.questions and not lab:
@@ -101,6 +114,19 @@ def pairs(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
     return found
 
 
+def _fanout_pairs(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
+    """From the first host to so many of the next. VaivenError ("no-pair")."""
+    root, *others = hosts
+    counts = sorted(set(plan.receivers)) or [len(others)]
+    if not 1 <= counts[-1] <= len(others):
+        raise VaivenError(
+            f"{counts[-1]} receivers beside {root} need more than {len(hosts)} hosts",
+            f"receivers up to {len(others)}, or more hosts",
+            code="no-pair",
+        )
+    return tuple((root, ends.join(others[:count])) for count in counts)
+
+
 def to_facts(design: Design) -> dict[str, Any]:
     """The design as plain values, for a run's manifest; `from_facts` is its inverse."""
     return {
@@ -124,32 +150,49 @@ def from_facts(facts: Mapping[str, Any]) -> Design:
 
 
 def _course_facts(course: Course) -> dict[str, Any]:
-    return {"stack": course.stack.name, "ask": course.ask, "sizes_bytes": list(course.sizes_bytes)}
+    facts = {"stack": course.stack.name, "ask": course.ask, "sizes_bytes": list(course.sizes_bytes)}
+    own = {"own_pairs": [list(pair) for pair in course.own_pairs]} if course.own_pairs else {}
+    return facts | own
 
 
 def _course_from(facts: Mapping[str, Any]) -> Course:
-    return Course(stacks.parse(facts["stack"]), facts["ask"], tuple(map(int, facts["sizes_bytes"])))
+    own = tuple((str(near), str(far)) for near, far in facts.get("own_pairs", ()))
+    return Course(stacks.parse(facts["stack"]), facts["ask"], tuple(map(int, facts["sizes_bytes"])), own)
 
 
 def comparisons(design: Design) -> int:
     """How many (pair of stacks, size, pair of hosts) the design lets compare: for each question, sizes of both."""
     several = itertools.combinations(design.courses, 2)
-    sizes = sum(len(set(a.sizes_bytes) & set(b.sizes_bytes)) for a, b in several if a.ask == b.ask)
-    return sizes * len(design.pairs)
+    return sum(
+        len(set(a.sizes_bytes) & set(b.sizes_bytes)) * len(set(design.pairs_of(a)) & set(design.pairs_of(b)))
+        for a, b in several
+        if a.ask == b.ask
+    )
 
 
 def without(design: Design, hosts: Sequence[str]) -> Design:
     """The design without the pairs of these hosts. VaivenError ("no-pair") when none is left."""
-    left = tuple(pair for pair in design.pairs if not set(pair) & set(hosts))
-    if not left:
+    left = _answering(design.pairs, hosts)
+    courses = [
+        replace(course, own_pairs=_answering(course.own_pairs, hosts))
+        for course in design.courses
+        if not course.own_pairs or _answering(course.own_pairs, hosts)
+    ]
+    if not left or not courses:
         raise VaivenError("no pair of hosts is left", "see above which hosts do not answer", code="no-pair")
-    return Design(left, design.courses, design.sentinel, design.seed, design.warnings)
+    return replace(design, pairs=left, courses=tuple(courses))
+
+
+def _answering(pairs: Sequence[Pair], lost: Sequence[str]) -> tuple[Pair, ...]:
+    return tuple((near, far) for near, far in pairs if not {near, *ends.split(far)} & set(lost))
 
 
 def _known(text: str, known: Mapping[str, Available]) -> Stack:
     stack = stacks.parse(text)
     if stack.id not in known:
         raise VaivenError(f"no stack {stack.id!r}", stacks.nearest(stack.id, known), code="unknown-stack")
+    if "to" in dict(stack.options) and not known[stack.id].to_all:
+        raise VaivenError(f"{stack.name}: it sends to each", f"{stack.id} alone, or raw[to=each]", code="bad-stack")
     if ("write", "split") in stack.options and not known[stack.id].two_writes:
         raise VaivenError(
             f"{stack.name}: two writes would be two messages", "write=one, or a tcp stack", code="bad-stack"
@@ -166,9 +209,12 @@ def _course(
         return None
     if ask == "connect":
         return Course(stack, ask, (0,))
-    inside, outside = sweep.fit(sizes, stack.name, has.limits)
+    limits = has.limits
+    if ask == "fanout":  # an empty message cannot be told from the one before
+        limits = replace(limits, size_bytes_min=max(1, limits.size_bytes_min))
+    inside, outside = sweep.fit(sizes, stack.name, limits)
     if outside:
-        span = f"{has.limits.size_bytes_min} to {has.limits.size_bytes_max} bytes"
+        span = f"{limits.size_bytes_min} to {limits.size_bytes_max} bytes"
         warnings.append(f"{stack.name} carries {span}; left out: {', '.join(map(str, outside))}")
     return Course(stack, ask, inside)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from vaiven.plan import ends
 from vaiven.plan.design import Course, Design
 from vaiven.plan.schema import Link, Plan
 
@@ -13,13 +14,14 @@ _EXCHANGES_MIN = 3  # in a cell, however slow: warm-up and one sample
 
 
 def launch_s(course: Course, plan: Plan, link: Link | None) -> float:
-    """Seconds that one launch of this course takes."""
-    return _START_S + sum(_cell_s(size, plan, link) for size in course.sizes_bytes)
+    """Seconds that one launch of this course takes; of one with several far ends, its widest."""
+    width = max((len(ends.split(far)) for _, far in course.own_pairs), default=1)
+    return _START_S * width + width * sum(_cell_s(size, plan, link) for size in course.sizes_bytes)
 
 
 def run_s(design: Design, plan: Plan, link: Link | None) -> tuple[float, float]:
     """Seconds of the whole run: (when it stops at launches_min, when it goes on to launches_max)."""
-    each = sum(launch_s(course, plan, link) for course in design.courses) * len(design.pairs)
+    each = sum(launch_s(course, plan, link) * len(design.pairs_of(course)) for course in design.courses)
     block = each + launch_s(design.sentinel, plan, link)
     return block * plan.stop.schedule[0], block * plan.stop.launches_max
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from vaiven.plan import ends
 from vaiven.plan.design import Course, Design, Pair
 from vaiven.plan.schema import Question
 from vaiven.plan.stack import Stack
@@ -25,7 +26,8 @@ Key = tuple[str, str, str, str]  # (stack, question, near, far)
 class Launch:
     """One launch. number: counted from 0 over the run. sizes_bytes: in the order in which they are measured.
 
-    sentinel: it watches for drift and belongs to no comparison.
+    far: the host of the far end, or of several (plan.ends). sentinel: it watches for drift and belongs to no
+    comparison.
     """
 
     number: int
@@ -42,12 +44,22 @@ class Launch:
         """What its replicates have in common."""
         return self.stack.name, self.ask, self.near, self.far
 
+    @property
+    def fars(self) -> tuple[str, ...]:
+        """The host of each far end, in order."""
+        return ends.split(self.far)
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """All hosts that take part."""
+        return frozenset((self.near, *self.fars))
+
 
 def block(design: Design, number: int, added: Mapping[Key, Sequence[int]] | None = None) -> tuple[Launch, ...]:
     """The launches of block `number` (from 0), in order. added: sizes beyond the design's, which moves no launch."""
     rng = random.Random(f"order/{design.seed}/{number}")
     wanted: list[tuple[Course, Pair, bool]] = [
-        (course, pair, False) for course in design.courses for pair in design.pairs
+        (course, pair, False) for course in design.courses for pair in design.pairs_of(course)
     ]
     wanted.append((design.sentinel, design.pairs[0], True))
     first = number * len(wanted)

@@ -22,7 +22,7 @@ from vaiven.plan import stack as stacks
 from vaiven.plan import sweep
 from vaiven.stats.launches import LAUNCHES_MIN, launches_needed
 
-Question = Literal["pingpong", "connect", "oneway", "prtt"]
+Question = Literal["pingpong", "connect", "oneway", "prtt", "fanout"]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Where = Callable[..., str]
 
@@ -129,6 +129,10 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Literal["first-to-each", "all"] | tuple[tuple[Name, Name], ...],
         Meta(description="which hosts measure with which: a word, or a list of [near, far]"),
     ] = "first-to-each"
+    receivers: Annotated[
+        tuple[Annotated[int, Meta(ge=1, le=64)], ...],
+        Meta(description="of a fanout, a launch for each: the first host sends to so many of the next; empty: to all"),
+    ] = ()
     seed: Annotated[int, Meta(ge=0, le=10**18, description="of the random order and sizes")] = 1
     effort: Effort = Effort()
     stop: Stop = Stop()

@@ -18,6 +18,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...] | None, str]] = {
     "write": (("one", "split", "writev"), "one"),
     "wait": (("block", "spin"), "block"),
     "buffers": (("hot", "cold"), "hot"),
+    "to": (("broadcast", "multicast", "each"), "broadcast"),
     "idle_ms": (None, "0"),
     "cpu": (None, ""),
 }

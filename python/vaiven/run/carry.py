@@ -75,7 +75,9 @@ class Carrying:
         self._remaining = Remaining(self.design, self.plan, self.place.link)
         self._finished = self.record.finished
         self._began_s = time.monotonic()
-        self._setting = Setting(dict(self.known), self.plan.effort, self.place.link, self._began_s)
+        self._setting = Setting(
+            dict(self.known), self.plan.effort, self.place.link, self._began_s, one_clock=self.place.is_lab
+        )
 
     def recall(self, rows: Iterable[Mapping[str, Any]], refined: Iterable[Refined] = ()) -> None:
         """Takes note of what was before this process: rows of store.query.launches, and what looks added."""
@@ -172,7 +174,7 @@ class Carrying:
         ]
 
     def _hopeless(self, launch: Launch) -> bool:
-        return bool({launch.near, launch.far} & self.lost_hosts) or self.failures.get(launch.key, 0) >= _CHANCES
+        return bool(launch.hosts & self.lost_hosts) or self.failures.get(launch.key, 0) >= _CHANCES
 
     def _launch(self, launch: Launch) -> None:
         for attempt in range(1, ATTEMPTS + 1):
@@ -193,15 +195,15 @@ class Carrying:
             self._warn("given-up", "it never worked here: left out from now on", launch)
 
     def _attempt(self, launch: Launch) -> tuple[Outcome, path.Grown | None]:
-        near, far = self.place.hosts[launch.near], self.place.hosts[launch.far]
-        before = _counters(near, far)
+        near, *fars = (self.place.hosts[name] for name in (launch.near, *launch.fars))
+        before = _counters(near, fars[0])
 
         def on_cell(cell: Cell) -> None:
             if cell.whole:
                 self.watcher.cell(launch, cell, _median_ns(cell))
 
-        outcome = launchers.launch(launch, near, far, self._setting, on_cell)
-        return outcome, _grown(before, _counters(near, far))
+        outcome = launchers.launch(launch, near, fars, self._setting, on_cell)
+        return outcome, _grown(before, _counters(near, fars[0]))
 
     def _keep(self, launch: Launch, outcome: Outcome, grown: path.Grown | None, attempt: int, began_s: float) -> None:
         """Records a launch that worked."""
@@ -211,6 +213,7 @@ class Carrying:
         record = LaunchRecord(
             launch.number, launch.block, launch.stack.name, launch.near, launch.far, launch.ask, launch.sentinel,
             began_s - self._began_s, took_s, attempt, dict(outcome.hello), path.facts(grown, outcome.cells),
+            len(launch.fars),
         )  # fmt: skip
         self.record.add(record, outcome.cells)
         self._finished |= {launch.number}
@@ -222,7 +225,7 @@ class Carrying:
 
     def _lost_host(self, launch: Launch) -> bool:
         """After a failure: is one of its hosts gone?"""
-        for name in (launch.near, launch.far):
+        for name in sorted(launch.hosts):
             error = hosts.answers(self.place.hosts[name])
             if error:
                 self.lost_hosts.add(name)

@@ -24,6 +24,13 @@ class Wire(msgspec.Struct):
     ns: int | None = None
 
 
+class Clock(msgspec.Struct):
+    """How times of two hosts were compared."""
+
+    kind: str
+    error_ns: int
+
+
 class CellRecord(msgspec.Struct):
     """A "cell" record. The times stand under the name of what they are."""
 
@@ -46,6 +53,10 @@ class CellRecord(msgspec.Struct):
     cpu_near_ns: float | None = None
     cpu_far_ns: float | None = None
     wire: Wire | None = None
+    far: list[str] | str = ""
+    each_ns: list[list[int]] = []
+    resent: list[int] | None = None
+    clock: Clock | None = None
 
 
 class StackRecord(msgspec.Struct):
@@ -58,6 +69,7 @@ class StackRecord(msgspec.Struct):
     alone: bool
     datagram: bool
     two_writes: bool
+    to_all: bool
     probe: str
     needs: str | None = None
 
@@ -84,8 +96,9 @@ class Story:
         record = decode(line)
         kind = record.get("type")
         if kind == "cell":
-            self.cells.append(cell(record, started_s))
-            return self.cells[-1]
+            found = cells(record, started_s)
+            self.cells.extend(found)
+            return found[0]
         if kind in ("ready", "hello"):
             setattr(self, kind, record)
         elif kind == "warning":
@@ -114,21 +127,28 @@ def decode(line: bytes) -> dict[str, Any]:
     return record
 
 
-def cell(record: dict[str, Any], started_s: float) -> Cell:
-    """A "cell" record as it is stored. The lost ones come last: nobody knows when they were due.
+def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
+    """A "cell" record as it is stored; with several far ends, behind it a part "to:N" for each, from 1.
 
-    A train (oneway, prtt) counts as one exchange; batch is then its length.
+    The lost ones come last: nobody knows when they were due. A train (oneway, prtt) counts as one exchange; batch is
+    then its length.
     """
     found = _convert(record, CellRecord)
     times = _times(found)
     if times is None:
         raise VaivenError(f"a cell of {found.ask!r} without times", code="bad-record")
-    wire = found.wire or Wire()
-    return Cell(
+    wire, clock = found.wire or Wire(), found.clock or Clock("", 0)
+    whole = Cell(
         found.ask, found.size_bytes, max(found.batch, found.train), [*times, *([None] * found.lost)], found.lost,
         found.late, found.corrupt, found.warmup, found.warm, started_s, found.cpu_near_ns, found.cpu_far_ns,
         wire.frames, wire.bytes, wire.ns, found.part, found.gap_ns,
+        None if found.resent is None else sum(found.resent), clock.kind, clock.error_ns if found.clock else None,
     )  # fmt: skip
+    parts = (
+        Cell(found.ask, found.size_bytes, 1, ns, 0, 0, 0, 0, found.warm, started_s, part=f"to:{number}")
+        for number, ns in enumerate(found.each_ns, 1)
+    )
+    return (whole, *parts)
 
 
 def _times(found: CellRecord) -> list[int] | None:
@@ -136,7 +156,8 @@ def _times(found: CellRecord) -> list[int] | None:
     if found.ask == "prtt":
         names = {"one": "rtt_ns", "burst": "rtt_ns", "spaced": "rtt_ns", "send": "send_ns", "receive": "receive_ns"}
         return getattr(found, names[found.part]) if found.part in names else None
-    return {"pingpong": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns}.get(found.ask)
+    times = {"pingpong": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns, "fanout": found.last_ns}
+    return times.get(found.ask)
 
 
 @dataclass(frozen=True)
@@ -156,11 +177,13 @@ def stacks(text: bytes) -> Known:
 
 
 def _available(record: StackRecord) -> Available:
+    if record.to_all:
+        return Available(Limits(record.size_bytes_min, record.size_bytes_max), ("fanout",), to_all=True)
     questions = ["pingpong"]
     if not record.datagram and not record.alone:
         questions.append("connect")
     if not record.kernel_echo and not record.alone:
-        questions.append("oneway")
+        questions += ["oneway", "fanout"]
     if not record.kernel_echo:
         questions.append("prtt")
     return Available(

@@ -46,26 +46,31 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Setting:
-    """What all launches of a run share. run_began_s: time.monotonic() when it began."""
+    """What all launches of a run share. run_began_s: time.monotonic() when it began. one_clock: its hosts share one."""
 
     known: dict[str, Available]
     effort: Effort
     link: Link | None
     run_began_s: float
+    one_clock: bool = False
 
 
-def launch(work: Launch, near: Host, far: Host, setting: Setting, on_cell: OnCell) -> Outcome:
-    """Carries one launch out; on_cell is called with each cell as it comes. Never raises for what the world does."""
+def launch(work: Launch, near: Host, fars: Sequence[Host], setting: Setting, on_cell: OnCell) -> Outcome:
+    """Carries one launch out, with a far end on each of `fars`; on_cell is called with each cell as it comes.
+
+    Never raises for what the world does.
+    """
     heard: queue.SimpleQueue[tuple[_End, bytes]] = queue.SimpleQueue()
     key = secrets.token_hex(16)
     ends: list[_End] = []
     failure: VaivenError | None = None
     try:
-        peer = far.address
+        peers = [far.address for far in fars]
         if not setting.known[work.stack.id].alone:
-            ends.append(_End("far", far, far_argv(work, far, setting), key, heard))
-            peer = _ready(ends[0], heard)
-        ends.append(_End("near", near, near_argv(work, near, peer, setting), key, heard))
+            for place, far in enumerate(fars, 1):
+                ends.append(_End("far", far, far_argv(work, far, setting, place), key, heard))
+            peers = [_ready(end, heard) for end in ends]
+        ends.append(_End("near", near, near_argv(work, near, peers, setting), key, heard))
         _listen(ends, heard, setting, on_cell)
     except VaivenError as error:
         failure = error
@@ -78,23 +83,25 @@ def launch(work: Launch, near: Host, far: Host, setting: Setting, on_cell: OnCel
     return Outcome(tuple(story.cells), story.hello, warnings, failure or _missing(work, story))
 
 
-def far_argv(work: Launch, host: Host, setting: Setting) -> list[str]:
-    """The far end's command."""
+def far_argv(work: Launch, host: Host, setting: Setting, place: int = 1) -> list[str]:
+    """The command of far end number `place`, from 1."""
     ports = ["--port", host.ports] if host.ports else []
-    return [*host.probe, "far", work.stack.id, "--bind", host.address, *ports, *_both(work, host, setting, 1)]
+    return [*host.probe, "far", work.stack.id, "--bind", host.address, *ports, *_both(work, host, setting, place)]
 
 
-def near_argv(work: Launch, host: Host, peer: str, setting: Setting) -> list[str]:
-    """The near end's command; peer: "address:port", or an address where the kernel answers."""
+def near_argv(work: Launch, host: Host, peers: Sequence[str], setting: Setting) -> list[str]:
+    """The near end's command; peers: "address:port" of each far end, or an address where the kernel answers."""
     effort, link = setting.effort, setting.link
     sizes = [] if work.ask == "connect" else ["--sizes", ",".join(map(str, work.sizes_bytes))]
     wire = ["--rate-bps", link.rate_bps, "--hops", link.hops] if link else []
     if mtu_bytes := link.mtu_bytes if link else host.mtu_bytes:
         wire = ["--mtu", mtu_bytes, *wire]
     ports = ["--port", host.ports] if host.ports else []
-    to = [] if work.stack.id == "null" else ["--peer", peer]
+    to = [] if work.stack.id == "null" else ["--peer", peers[0]]
+    to += [word for peer in peers[1:] for word in ("--also", peer)]
+    clock = ["--one-clock"] if setting.one_clock and work.ask == "fanout" else []
     return [
-        *host.probe, "near", work.stack.id, *to, *ports, "--ask", work.ask, *sizes,
+        *host.probe, "near", work.stack.id, *to, *ports, "--ask", work.ask, *sizes, *clock,
         "--samples", str(effort.samples), "--cell-ms", str(effort.cell_ms), *map(str, wire),
         *_both(work, host, setting, 0),
     ]  # fmt: skip
@@ -109,11 +116,13 @@ def _both(work: Launch, host: Host, setting: Setting, place: int) -> list[str]:
 def _pinned(work: Launch, host: Host, place: int) -> list[str]:
     """Where an end runs, on hosts that share processors: else the scheduler's choice is most of what is measured
     (one hop or an interrupt between processors, 8 us or 26). Ends that sleep take turns on one processor, ends that
-    spin need one each, and those of a prtt, which keeps its processor between two messages."""
+    spin need one each, and those of a prtt, which keeps its processor between two messages. Several far ends are dealt
+    out in turn: were they all on one processor, the last would be the one that it came to last."""
     options = dict(work.stack.options)
     if not host.processors or "cpu" in options:
         return []
-    number = place if options.get("wait") == "spin" or work.ask == "prtt" else 0
+    apart = options.get("wait") == "spin" or work.ask in ("prtt", "fanout")
+    number = place if apart else 0
     return ["--cpu", str(host.processors[-1 - number % len(host.processors)])]
 
 
@@ -207,9 +216,10 @@ def _listen(ends: list[_End], heard: queue.SimpleQueue[tuple[_End, bytes]], sett
         raise near.silence()
     deadline_s = time.monotonic() + _END_S
     while any(end.open for end in ends):
-        _hear(heard, deadline_s, f"the far probe on {ends[0].host.name} does not end", began_s)
-    if ends[0].story.error:
-        raise ends[0].story.error
+        _hear(heard, deadline_s, "a far probe does not end", began_s)
+    failed = next((end.story.error for end in ends if end.story.error), None)
+    if failed:
+        raise failed
 
 
 def _hear(heard: queue.SimpleQueue[tuple[_End, bytes]], deadline_s: float, late: str, began_s: float) -> Cell | None:

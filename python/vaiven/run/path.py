@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from vaiven.store.record import Cell
+from vaiven.store.record import END_PART, Cell
 
 FILES = ("cat", "/proc/net/dev", "/proc/net/softnet_stat")
 
@@ -21,6 +21,7 @@ _SHARE_MIN = 0.5  # segments of one send share their headers until the card cuts
 _OWN_TIMES = 1.1  # acknowledgements, and what was sent again
 # What else a launch causes: its control connection, and its records where they go home over the same interface.
 _LAUNCH_BYTES, _CELL_BYTES, _EXCHANGE_BYTES = 10_000, 1_000, 16
+_HEARD_BYTES = 400  # what one of several far ends says of a round, and what acknowledges it
 FOREIGN_MAX = 0.05  # of the bytes seen: more is somebody else
 
 
@@ -78,7 +79,7 @@ def expected_tx_bytes(cells: Sequence[Cell]) -> int | None:
     """The fewest bytes that the near end must have sent; None where the frames of its messages are not known."""
     total = 0
     for cell in cells:
-        if cell.part == "send":  # measured on the trains of another cell
+        if cell.part == "send" or cell.part.startswith(END_PART):  # measured on the messages of another cell
             continue
         if cell.wire_bytes is None or cell.wire_frames is None:
             return None
@@ -93,7 +94,8 @@ def own_bytes(cells: Sequence[Cell]) -> int | None:
     if sent is None:
         return None
     exchanges = sum(len(cell.ns) for cell in cells)
-    talk = _LAUNCH_BYTES + _CELL_BYTES * len(cells) + _EXCHANGE_BYTES * exchanges
+    heard = sum(len(cell.ns) for cell in cells if cell.part.startswith(END_PART))
+    talk = _LAUNCH_BYTES + _CELL_BYTES * len(cells) + _EXCHANGE_BYTES * exchanges + _HEARD_BYTES * heard
     return round(2 * _OWN_TIMES * sent) + talk
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _LAUNCH_SCHEMA = {
     "launch": pl.Int32, "block": pl.Int32, "stack": pl.String, "near": pl.String, "far": pl.String,
-    "sentinel": pl.Boolean,
+    "fars": pl.Int32, "sentinel": pl.Boolean,
 }  # fmt: skip
 _SAMPLE_SCHEMA = {
     "ask": pl.String, "part": pl.String, "size_bytes": pl.Int64, "seq": pl.Int32, "batch": pl.Int32, "ns": pl.Int64,
@@ -23,7 +23,7 @@ _CELL_SCHEMA = {
     "ask": pl.String, "part": pl.String, "size_bytes": pl.Int64, "batch": pl.Int32, "count": pl.Int32, "lost": pl.Int32,
     "late": pl.Int32, "corrupt": pl.Int32, "warmup": pl.Int32, "warm": pl.Boolean, "cpu_near_ns": pl.Float64,
     "cpu_far_ns": pl.Float64, "wire_frames": pl.Int32, "wire_bytes": pl.Int64, "wire_ns": pl.Int64,
-    "started_s": pl.Float64, "gap_ns": pl.Int64,
+    "started_s": pl.Float64, "gap_ns": pl.Int64, "resent": pl.Int64, "clock": pl.String, "clock_error_ns": pl.Int64,
 }  # fmt: skip
 SAMPLES_SCHEMA = {**_LAUNCH_SCHEMA, **_SAMPLE_SCHEMA}
 CELLS_SCHEMA = {**_LAUNCH_SCHEMA, **_CELL_SCHEMA}

@@ -20,6 +20,7 @@ from vaiven.errors import VaivenError
 from vaiven.store.record import (
     CELLS,
     END,
+    END_PART,
     LAUNCHES,
     MANIFEST,
     REFINED,
@@ -159,6 +160,13 @@ def trains(run: Run) -> pl.DataFrame:
     return _summaries(run).filter(pl.col("ask") == "prtt")
 
 
+def ends(run: Run) -> pl.DataFrame:
+    """The same columns for each far end of several (part "to:N"): one row per (launch, size, end)."""
+    import polars as pl
+
+    return _summaries(run).filter(pl.col("part").str.starts_with(END_PART))
+
+
 def sentinels(run: Run) -> pl.DataFrame:
     """The same columns for the sentinels: one row per block."""
     import polars as pl
@@ -230,10 +238,12 @@ def _read(run: Run, kind: str, columns: list[str] | None, names: Sequence[str] |
         return pl.DataFrame(schema=schema).select(columns or list(schema))
     wanted = columns or list(schema)
     try:
-        return pl.read_parquet(paths, columns=wanted, schema=schema)
+        return pl.read_parquet(paths, columns=wanted, schema=schema, missing_columns="insert")
     except (pl.exceptions.PolarsError, OSError):
         for path in paths:  # which one?
-            _guarded(path, lambda path=path: pl.read_parquet(path, columns=wanted, schema=schema))
+            _guarded(
+                path, lambda path=path: pl.read_parquet(path, columns=wanted, schema=schema, missing_columns="insert")
+            )
         raise
 
 

@@ -30,6 +30,7 @@ SCHEMA = 1
 MANIFEST, END, WARNINGS, REFINED = "manifest.json", "end.json", "warnings.jsonl", "refined.jsonl"
 SAMPLES, CELLS, LAUNCHES = "samples", "cells", "launches"
 WHOLE_PARTS = ("", "one")
+END_PART = "to:"
 
 
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
@@ -115,7 +116,10 @@ class End(msgspec.Struct, kw_only=True, frozen=True):
 
 @dataclass(frozen=True)
 class LaunchRecord:
-    """One finished launch. hello, far_hello: what the probe said of itself; path: what crossed the interfaces."""
+    """One finished launch. hello: what the probe said of itself; path: what crossed the interfaces.
+
+    far: the host of its far end, or of all `fars` of them.
+    """
 
     launch: int
     block: int
@@ -129,14 +133,16 @@ class LaunchRecord:
     attempts: int
     hello: dict[str, Any] = field(default_factory=dict)
     path: dict[str, Any] = field(default_factory=dict)
+    fars: int = 1
 
 
 @dataclass(frozen=True)
 class Cell:
     """One cell of a launch. ns: one entry per timed exchange in order, None where the message was lost.
 
-    part: of a prtt "one", "burst", "spaced", "send", "receive"; "" of other questions. gap_ns: between the messages
-    of a spaced train.
+    part: of a prtt "one", "burst", "spaced", "send", "receive"; "to:N" for far end number N of several; else "".
+    gap_ns: between the messages of a spaced train. resent: segments that were sent again. clock: how times of two
+    hosts were compared, "common", "estimated" or "barrier", to within clock_error_ns.
     """
 
     ask: str
@@ -156,10 +162,13 @@ class Cell:
     wire_ns: int | None = None
     part: str = ""
     gap_ns: int | None = None
+    resent: int | None = None
+    clock: str = ""
+    clock_error_ns: int | None = None
 
     @property
     def whole(self) -> bool:
-        """Whether its times stand for its question: of a prtt only the single round trips do."""
+        """Whether its times stand for its question: of a prtt only single round trips do, of several ends the last."""
         return self.part in WHOLE_PARTS
 
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One message for several far ends on loopback: every end has it whole, its time is the last one's, losses are told."""
+
+from __future__ import annotations
+
+import pytest
+
+SIZES = (1, 7, 8, 1000, 60_000)
+
+
+@pytest.fixture
+def ask(probe):
+    def call(stack: str, ends: int, *options: str, both: tuple[str, ...] = (), sizes=SIZES, samples: int = 4):
+        """(what the near end printed, what each far end did)."""
+        fars = [probe.far(stack, *both) for _ in range(ends)]
+        also = [word for _, peer in fars[1:] for word in ("--also", peer)]
+        near = probe.near(stack, fars[0][1], *also, "--ask", "fanout", "--sizes", ",".join(map(str, sizes)),
+                          "--samples", str(samples), "--cell-ms", "20000", *options, *both)  # fmt: skip
+        return near, [far.end() for far, _ in fars]
+
+    return call
+
+
+def check_cell(cell: dict, ends: int, samples: int) -> None:
+    assert cell["ask"] == "fanout" and cell["far"] == ["127.0.0.1"] * ends
+    assert len(cell["last_ns"]) == samples and [len(each) for each in cell["each_ns"]] == [samples] * ends
+    assert cell["last_ns"] == [max(each) for each in zip(*cell["each_ns"], strict=True)]
+    assert all(ns > 0 for each in cell["each_ns"] for ns in each)
+    assert (cell["lost"], cell["missing"], cell["corrupt"], cell["late"]) == (0, [0] * ends, 0, 0)
+    assert cell["cpu_near_ns"] >= 0 and cell["cpu_far_ns"] > 0
+
+
+@pytest.mark.parametrize(
+    ("stack", "both"),
+    [
+        ("tcp", ()),
+        ("tcp-nagle", ("--write", "split")),
+        ("udp", ("--buffers", "cold")),
+        ("raw", ()),
+        ("raw", ("--to", "multicast")),
+        ("raw", ("--to", "each")),
+    ],
+)
+def test_everybody_gets_every_message(ask, stack: str, both: tuple[str, ...]) -> None:
+    near, fars = ask(stack, 3, "--one-clock", both=both)
+    assert near.status == 0 and [far.status for far in fars] == [0, 0, 0]
+    assert [cell["size_bytes"] for cell in near.cells] == list(SIZES)
+    for cell in near.cells:
+        check_cell(cell, 3, 4)
+        assert cell["clock"] == {"kind": "common", "error_ns": 0}
+        assert (cell["resent"] is None) == (not stack.startswith("tcp"))
+
+
+def test_one_far_end_is_enough(ask) -> None:
+    near, _ = ask("tcp", 1, "--one-clock", sizes=(100,))
+    check_cell(near.cells[0], 1, 4)
+
+
+def test_a_message_for_many_is_on_the_wire_as_often_as_it_is_sent(ask) -> None:
+    wire = ("--mtu", "1500", "--rate-bps", "100000000", "--hops", "2")
+    once = ask("raw", 2, "--one-clock", *wire, sizes=(1_000_000,), samples=1)[0].cells[0]["wire"]
+    each = ask("raw", 2, "--one-clock", *wire, both=("--to", "each"), sizes=(1_000_000,), samples=1)[0].cells[0]["wire"]
+    assert once["frames"] == 687  # 1456 bytes in each, the header of a fragment beside them
+    assert each["frames"] == 2 * once["frames"] and each["bytes"] == 2 * once["bytes"]
+    assert 84_000_000 < once["ns"] < 85_000_000 < 168_000_000 < each["ns"] < 170_000_000
+
+
+def test_without_one_clock_the_clocks_are_compared(ask) -> None:
+    """On one machine they are one: what is estimated is true, and where that is too rough a barrier stands in."""
+    near, _ = ask("tcp", 2, sizes=(1, 4_000_000), samples=3)
+    small, large = near.cells
+    kinds = [cell["clock"]["kind"] for cell in near.cells]
+    assert set(kinds) <= {"estimated", "barrier"}
+    for cell in (small, large):
+        assert cell["clock"]["error_ns"] > 0
+        rough = cell["clock"]["kind"] == "barrier"
+        assert rough or 10 * cell["clock"]["error_ns"] <= sorted(cell["last_ns"])[len(cell["last_ns"]) // 2]
+        assert len(cell["last_ns"]) == 3 and all(ns >= 0 for each in cell["each_ns"] for ns in each)
+    said = [record["code"] for record in near.of("warning")]
+    assert said.count("barrier-clock") == kinds.count("barrier")
+
+
+def test_a_receiver_that_is_gone_ends_a_stream(probe) -> None:
+    (first, one), (second, two) = probe.far("tcp"), probe.far("tcp")
+    sizes = ",".join(["1000"] * 5000)  # more than can be measured before the far end is gone
+    command = ("near", "tcp", "--peer", one, "--also", two, "--ask", "fanout", "--sizes", sizes, "--one-clock")
+    near = probe.start(*command, "--samples", "2")
+    near.ready()  # hello
+    near.lines.append(near.process.stdout.readline())  # a cell: all far ends are there
+    second.process.kill()
+    ended = near.end()
+    assert len(ended.cells) >= 1
+    assert ended.status == 1 and ended.error["code"] in ("peer-gone", "no-answer")
+    assert first.end().status == 1
+
+
+@pytest.mark.parametrize(
+    ("stack", "options", "words"),
+    [
+        ("icmp", ("--sizes", "8"), "far ends"),
+        ("udp", ("--sizes", "0,8"), "empty"),
+        ("udp", ("--sizes", "8", "--to", "each"), "--to means nothing"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(probe, stack: str, options: tuple[str, ...], words: str) -> None:
+    ended = probe.alone("near", stack, "--peer", "127.0.0.1:9", "--ask", "fanout", *options)
+    assert ended.status == 2 and words in ended.error["text"]
+
+
+def test_raw_answers_nothing_else(probe) -> None:
+    ended = probe.alone("near", "raw", "--peer", "127.0.0.1:9", "--sizes", "8")
+    assert ended.status == 2 and "fanout" in ended.error["text"]
+
+
+def test_both_ends_must_mean_the_same_everybody(probe) -> None:
+    far, peer = probe.far("raw", "--to", "multicast")
+    near = probe.near("raw", peer, "--ask", "fanout", "--sizes", "8")
+    assert near.error["code"] == "peer-options" and far.end().status == 1
