@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -192,6 +193,19 @@ def test_a_run_goes_through_its_blocks_in_order_until_it_is_enough(tmp_path: Pat
     assert found.height == 3 * 4
     assert set(found["count"]) == {7}
     assert query.sentinels(query.open_run(run.record.path)).height == 3
+
+
+def test_counters_come_from_a_file_or_from_a_process_alike(tmp_path: Path) -> None:
+    """Where this machine shows a host's /proc/net, no process is started on the host to read it."""
+    (tmp_path / "dev").write_text("  eth7: 1000 10 0 3 0 0 0 0 2000 20 0 0 0 0 0 0\n")
+    (tmp_path / "softnet_stat").write_text("00000001 0000000a 00000000 00000000\n")
+    near = host("a", interface="eth7", proc_net=tmp_path)
+    run = carrying(tmp_path / "runs", Notes(), {"a": near, "b": host("b", interface="lo")})
+    run.carry_out()
+    (launch_file, *_) = sorted((run.record.path / "launches").glob("*.json"))
+    facts = json.loads(launch_file.read_text())["path"]
+    assert (facts["tx_bytes"], facts["rx_dropped"], facts["softnet_dropped"]) == (0, 0, 0)
+    assert facts["far"]["rx_frames"] >= 0
 
 
 def test_a_launch_that_fails_once_is_tried_again(tmp_path: Path) -> None:

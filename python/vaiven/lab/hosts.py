@@ -6,6 +6,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 import msgspec
@@ -79,6 +80,11 @@ class LabHost(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def _is_foreign(self) -> bool:
         return self.spec.byte_order == "big" and sys.byteorder == "little"
+
+    @property
+    def proc_net(self) -> Path:
+        """Its /proc/net, as this machine shows it."""
+        return Path(f"/proc/{self.namespace.pid}/net")
 
     def argv(self, command: Sequence[str]) -> list[str]:
         """The argument vector that runs `command` on this host; its arguments arrive verbatim, no shell sees them."""

@@ -11,6 +11,7 @@ import shlex
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from vaiven.errors import VaivenError
 
@@ -24,6 +25,7 @@ class Host:
     mtu_bytes: of that interface, 0 if not known. arch: as `uname -m` says it there. ports: "LO-HI" that may be used,
     "" for any. probe: the command that is its vaiven-probe, an emulator before it if need be. processors: those of
     this machine, where the host shares them with the other hosts of its lab; empty for a machine of its own.
+    proc_net: where this machine shows the host's /proc/net; None for a machine of its own.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Host:
     ports: str = ""
     mtu_bytes: int = 0
     processors: tuple[int, ...] = ()
+    proc_net: Path | None = None
 
 
 def call(name: str, argv: Argv, command: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 20) -> bytes:

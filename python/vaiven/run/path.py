@@ -14,7 +14,7 @@ from typing import Any
 
 from vaiven.store.record import END_PART, Cell
 
-FILES = ("cat", "/proc/net/dev", "/proc/net/softnet_stat")
+FILES = ("dev", "softnet_stat")  # of /proc/net
 
 _UNCOUNTED_BYTES = 24  # of each frame: preamble 8, FCS 4, gap 12 are on the wire but in no counter
 _SHARE_MIN = 0.5  # segments of one send share their headers until the card cuts them; padding is not counted
@@ -66,7 +66,7 @@ class Grown:
 
 
 def counters(text: str, interface: str) -> Counters | None:
-    """The counters of that interface in what FILES prints; None if it has no such interface."""
+    """The counters of that interface in those FILES, one after the other; None if it has no such interface."""
     row = re.search(rf"^\s*{re.escape(interface)}:\s*((?:\d+\s+){{15}}\d+)\s*$", text, re.MULTILINE)
     if not row:
         return None

@@ -146,8 +146,9 @@ def _lab_host(host: labs.LabHost, mtu_bytes: int) -> Host:
     probe = (*host.emulator, str(program))
     processors = tuple(sorted(os.sched_getaffinity(0)))
     return Host(
-        host.name, host.address, host.interface, host.arch, probe, host.argv, mtu_bytes=mtu_bytes, processors=processors
-    )
+        host.name, host.address, host.interface, host.arch, probe, host.argv, mtu_bytes=mtu_bytes,
+        processors=processors, proc_net=host.proc_net,
+    )  # fmt: skip
 
 
 @contextmanager
