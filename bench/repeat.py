@@ -33,9 +33,6 @@ stacks = {stacks}
 sizes = {sizes}
 pairs = [["demo1", "demo2"]]
 seed = {seed}
-[effort]
-samples = 300
-cell_ms = 60
 [stop]
 launches_min = {launches_min}
 launches_max = {launches_max}

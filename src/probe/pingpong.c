@@ -136,7 +136,7 @@ static int print_cell(const struct cell *cell, struct vv_error *error) {
   record_rtt(&record, cell);
   vv_record_int(&record, "lost", series->lost);
   vv_record_int(&record, "late", series->late);
-  vv_record_int(&record, "warmup", cell->warmth.exchanges);
+  vv_record_int(&record, "warmup", (int64_t)cell->warmth.exchanges + run->batch);
   vv_record_bool(&record, "warm", cell->warmth.warm);
   vv_record_int(&record, "corrupt", series->corrupt > series->far_corrupt ? series->corrupt : series->far_corrupt);
   record_cpu(&record, "cpu_near_ns", run->cpu_ns, run->cpu_messages);
@@ -166,7 +166,7 @@ static void warn(const struct cell *cell) {
   }
 }
 
-/* The first exchange of a run comes after a pause: it belongs to nobody. */
+/* The first exchange of a run comes after a pause: it belongs to the warm-up. */
 static int measured_run(struct cell *cell, int64_t deadline_ns, struct vv_error *error) {
   struct run *run = &cell->run;
   int64_t first_ns;

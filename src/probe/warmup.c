@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#define WINDOW_MIN   3  /* exchanges */
 #define WINDOWS_MAX  20 /* of a warm-up, at most */
 #define WARM_PERCENT 2  /* the medians of two windows in a row differ by no more */
 #define WARM_SHARE   4  /* of the cell's time at most one part in so many */
@@ -42,10 +43,12 @@ static bool is_close(int64_t a_ns, int64_t b_ns) {
   return llabs(a_ns - b_ns) * 100 <= WARM_PERCENT * larger_ns;
 }
 
-/* So many exchanges that two windows fit in half of the time there is for warming up. */
+/* So many exchanges that two windows fit in half of the time there is for warming up; 0: not even two of the least. */
 static uint32_t window_size(int64_t budget_ns, int64_t rtt_ns) {
-  int64_t fits = budget_ns / (4 * (rtt_ns > 0 ? rtt_ns : 1));
-  return fits > VV_WINDOW_MAX ? VV_WINDOW_MAX : fits < 3 ? 3 : (uint32_t)fits;
+  if (rtt_ns < 1) rtt_ns = 1;
+  if (budget_ns < (1 + 2 * WINDOW_MIN) * rtt_ns) return 0;
+  int64_t fits = budget_ns / (4 * rtt_ns);
+  return fits > VV_WINDOW_MAX ? VV_WINDOW_MAX : fits < WINDOW_MIN ? WINDOW_MIN : (uint32_t)fits;
 }
 
 int vv_warm_up(struct vv_session *session, vv_exchange_fn *exchange, void *context, struct vv_warmth *warmth,
@@ -53,10 +56,17 @@ int vv_warm_up(struct vv_session *session, vv_exchange_fn *exchange, void *conte
   const struct warming warming = {session, exchange, context};
   int64_t start_ns = vv_session_clock_ns(session), budget_ns = session->options->cell_ns / WARM_SHARE;
   int64_t before_ns, now_ns;
-  *warmth = (struct vv_warmth){.exchanges = 1};
-  if (run_window(&warming, 1, &before_ns, error) != 0) return -1;
-  uint32_t count = window_size(budget_ns, vv_session_clock_ns(session) - start_ns);
-  for (int i = 0; i < WINDOWS_MAX && !warmth->warm; i++) {
+  uint32_t count = 0;
+  *warmth = (struct vv_warmth){0};
+  /* One exchange shows how many fit; if too few seem to, a second: the first may bear what a pause costs. */
+  for (int i = 0; i < 2 && count == 0; i++) {
+    int64_t begun_ns = vv_session_clock_ns(session);
+    if (i > 0 && begun_ns - start_ns >= budget_ns) break;
+    if (run_window(&warming, 1, &before_ns, error) != 0) return -1;
+    warmth->exchanges++;
+    count = window_size(budget_ns, vv_session_clock_ns(session) - begun_ns);
+  }
+  for (int i = 0; count > 0 && i < WINDOWS_MAX && !warmth->warm; i++) {
     if (vv_session_clock_ns(session) - start_ns >= budget_ns) break;
     if (run_window(&warming, count, &now_ns, error) != 0) return -1;
     warmth->exchanges += count;

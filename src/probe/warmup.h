@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Warming up: windows of exchanges until the medians of two in a row differ by
- * at most 2 %, for at most 20 windows and a quarter of the cell's time.
+ * at most 2 %, for at most 20 windows and a quarter of the cell's time. Where
+ * two windows do not fit in that, one or two exchanges are all.
  */
 #ifndef VV_PROBE_WARMUP_H
 #define VV_PROBE_WARMUP_H

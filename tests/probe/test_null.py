@@ -62,6 +62,17 @@ def test_what_never_gets_warm_is_said(ask) -> None:
     assert cell["warm"] is False
 
 
+def test_time_goes_into_samples_where_no_two_windows_fit(ask) -> None:
+    """Exchanges of 5 ms in a cell of 20 ms: one to warm up, the first of the measured ones, two samples."""
+    cell = ask("alpha_ns=2500000,beta_ns=0", "--samples", "100", "--cell-ms", "20").cells[0]
+    assert (cell["warm"], cell["warmup"], cell["rtt_ns"]) == (False, 2, [5_000_000] * 2)
+
+
+def test_a_first_exchange_that_is_slow_spoils_no_warm_up(ask) -> None:
+    cell = ask("alpha_ns=50000,beta_ns=0,warm=1:1000000", "--samples", "100", "--cell-ms", "20").cells[0]
+    assert cell["warm"] is True and set(cell["rtt_ns"]) == {100000}
+
+
 @pytest.mark.parametrize("size", ["0", "1", "7", "8", "1000"])
 def test_losses_are_counted(ask, size: str) -> None:
     ended = ask("loss=0.05,seed=1", "--samples", "2000", "--cell-ms", "3600000", sizes=size)

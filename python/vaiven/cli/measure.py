@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vaiven.store.record import Manifest, Record
 
 QUICK = {"launches_min": 3, "launches_max": 3, "level": 0.75, "looks": ()}
-QUICK_EFFORT = {"samples": 100, "cell_ms": 30}
+QUICK_EFFORT = {"samples": 50, "cell_ms": 10}
 
 
 def measure(

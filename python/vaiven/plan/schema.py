@@ -31,10 +31,14 @@ LOOKS = (6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 
 
 class Effort(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How much is done in one cell."""
+    """How much is done in one cell.
 
-    samples: Annotated[int, Meta(ge=1, le=1_000_000, description="timed exchanges wanted per cell")] = 1000
-    cell_ms: Annotated[int, Meta(ge=1, le=3_600_000, description="a cell takes no more samples after this")] = 100
+    Little, unless the plan wants more: launches differ more than the samples of one of them, so time that goes into
+    more samples of a launch is taken from launches, which are what a result rests on.
+    """
+
+    samples: Annotated[int, Meta(ge=1, le=1_000_000, description="timed exchanges wanted per cell")] = 100
+    cell_ms: Annotated[int, Meta(ge=1, le=3_600_000, description="a cell takes no more samples after this")] = 10
     timeout_ms: Annotated[int, Meta(ge=1, le=600_000, description="a message is lost after this")] = 1000
     launch_s: Annotated[int, Meta(ge=1, le=86_400, description="a launch that takes longer is ended: failed")] = 120
 
