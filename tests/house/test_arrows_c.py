@@ -19,6 +19,7 @@ ARROWS = {
     "stack": ["io", "core"],
     "probe": ["stack", "io", "core"],
     "bpf": ["io", "core"],
+    "sim": ["core"],
 }
 CORE_HEADERS = {"stdint.h", "stddef.h", "stdbool.h", "string.h", "assert.h", "limits.h", "errno.h"}
 

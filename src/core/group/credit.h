@@ -58,8 +58,11 @@ void vv_credit_heard(struct vv_credit *credit, const struct vv_tree *tree, uint3
 /* Somebody knows that all have consumed what is below position. */
 void vv_credit_horizon(struct vv_credit *credit, uint64_t position);
 
-/* What this rank and its subtree have consumed, and who holds it there; of the root, the horizon. */
+/* What this rank and its subtree have consumed, and who holds it there. */
 struct vv_credit_line vv_credit_least(const struct vv_credit *credit, const struct vv_tree *tree, uint64_t own);
+
+/* What all have consumed, by this table, and who holds it there; the horizon moves there. */
+struct vv_credit_line vv_credit_reckon(struct vv_credit *credit, const struct vv_tree *tree, uint64_t own);
 
 /* The root waits until all have consumed what is below position. */
 void vv_credit_poll(struct vv_credit *credit, uint64_t position);

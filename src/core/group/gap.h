@@ -22,11 +22,12 @@ struct vv_gap {
   uint64_t rtt_ns;
   uint64_t slot_ns;     /* this rank's own delay before it asks, on a hub */
   uint64_t wait_ns_max; /* between questions */
-  uint32_t ask_max;     /* <= VV_GAP_ASK_MAX */
   uint64_t ask_ns;      /* when to ask; VV_NEVER */
   uint64_t wait_ns;     /* after the next question */
+  uint32_t ask_max;     /* <= VV_GAP_ASK_MAX */
   uint32_t attempt;     /* questions since the last progress */
-  uint32_t later;       /* datagrams that came out of order since then */
+  uint32_t later;       /* datagrams that came behind the lacking one */
+  uint32_t outstanding; /* of what was asked for by name */
   uint32_t repairs;     /* in a row */
   bool lacking;         /* a position is known to be lacking */
   bool deaf;
@@ -34,22 +35,25 @@ struct vv_gap {
 
 void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams);
 
-/* The receiver is in an operation again, and waits. */
-void vv_gap_begin(struct vv_gap *gap, uint64_t now_ns);
+/* The receiver is in an operation again, and waits. `lacking`: for something that was sent for sure. */
+void vv_gap_begin(struct vv_gap *gap, uint64_t now_ns, bool lacking);
 
 /* It waits for nothing. */
 void vv_gap_end(struct vv_gap *gap);
 
-/* A new datagram came, in order or behind a lacking one; by multicast to DATA, or as a repair. */
+/* A new datagram came: by multicast, or as a repair. `lacking`: one before it, or one behind it, has not come. */
 void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, bool lacking, bool by_multicast);
 
 /* Somebody says that more has been sent than has come. */
 void vv_gap_told(struct vv_gap *gap, uint64_t now_ns);
 
-/* The one who was asked has it not either: the next is asked at once, if a position is lacking for sure. */
+/* Who was asked has it not either: the next is asked at once, if a position is lacking for sure. */
 void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns);
 
-/* A question goes out now: the number of the attempt, for vv_tree_helper. */
-uint32_t vv_gap_asked(struct vv_gap *gap, uint64_t now_ns);
+/* A question goes out now, for `count` positions by name: the number of the attempt, for vv_tree_helper. */
+uint32_t vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count);
+
+/* Notes whether this rank hears multicast: true when that has changed. */
+bool vv_gap_turned_deaf(struct vv_gap *gap);
 
 #endif

@@ -150,14 +150,18 @@ struct vv_group_current {
   uint8_t representation;
 };
 
+enum { VV_GROUP_EVENTS = VV_GROUP_CLOSED + 1 };
+
 struct vv_group {
   struct vv_group_wanted wanted;
+  uint32_t body_bytes; /* of a full datagram, without the 16 bytes of header */
   struct vv_group_keys keys;
   struct vv_group_current current;
-  struct vv_tree tree; /* of the last root */
-  uint64_t consumed;   /* all positions below are delivered here */
-  uint64_t sent;       /* root: all positions below are sent */
+  struct vv_tree tree; /* under the root that this rank heard of last */
+  uint64_t consumed;   /* all positions below are delivered here, or sent */
   uint64_t edge;       /* all positions below have been sent by somebody, as far as known here */
+  uint64_t published;  /* the horizon that others know from this rank */
+  uint32_t operations; /* started here, modulo 2^32 but never 0 again */
   uint32_t last_root;  /* of the last operation that was started here */
   struct vv_store store;
   struct vv_credit credit;
@@ -166,14 +170,16 @@ struct vv_group {
   struct vv_rate rate;
   struct vv_member member;
   struct vv_outbox outbox;
-  uint64_t poll_ns; /* root: when to ask for credit, or all for the end; VV_NEVER */
+  uint64_t stalled_ns; /* since when this rank waits for the others to consume; VV_NEVER */
+  uint64_t poll_ns;    /* when to ask how far they are; VV_NEVER */
   uint64_t poll_wait_ns;
-  uint64_t stalled_ns; /* since when it waits for credit; VV_NEVER */
-  uint64_t remind_ns;  /* root: when to say again how far it sent; VV_NEVER */
-  uint32_t reminders;
+  uint64_t remind_ns; /* when to say again how far this rank has sent; VV_NEVER */
+  uint32_t reminders; /* said so far */
   bool closing;
   bool closed;
-  uint32_t events; /* bits of those that wait to be told */
+  bool left; /* a rank has left in order */
+  uint32_t left_rank;
+  bool waiting[VV_GROUP_EVENTS]; /* events to be told */
   uint32_t late_rank;
   struct vv_group_counts counts;
 };

@@ -20,8 +20,9 @@
 
 struct vv_repair_debt {
   uint64_t position;
-  uint64_t due_ns;
+  uint64_t asked_ns;
   uint32_t rank; /* who asked */
+  bool own;      /* this rank was the root */
   bool deaf;
 };
 
@@ -45,7 +46,8 @@ struct vv_repair {
 size_t vv_repair_bytes(uint32_t window_datagrams);
 void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_datagrams, uint64_t rtt_ns);
 
-/* `rank` asks for a position that this rank has. Forgotten without room: it will ask again. */
+/* `rank` asks for a position that this rank has, as its root (`own`) or a peer. Forgotten without room: it asks again.
+ */
 void vv_repair_owe(struct vv_repair *repair, uint64_t now_ns, uint64_t position, uint32_t rank, bool own, bool deaf);
 
 /* The next repair that is due: false when none is. `rank` is VV_REPAIR_ALL or one. */

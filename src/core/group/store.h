@@ -45,6 +45,9 @@ const uint8_t *vv_store_body(const struct vv_store *store, const struct vv_store
 /* Takes a slot for that position, whatever was in it, and gives the place for its body of `bytes`. */
 uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, bool head, bool own, size_t bytes);
 
+/* Forgets that position. */
+void vv_store_drop(struct vv_store *store, uint64_t position);
+
 /* Notes that the position lies in the buffer of the present operation. */
 void vv_store_place(struct vv_store *store, uint64_t position, bool head, bool own);
 

@@ -12,11 +12,12 @@
  *
  *   HEAD   first of an operation: operation (4) root (4) size (8) horizon (4) representation (1) 0 (3) | data
  *   DATA   the others of it: data alone
- *   ASK    source lacks `position` and more: source (4) flags (1) count (1) | bitmap, bit i: lacks position + i
+ *   ASK    source has consumed what is below position, and lacks more of the operation that it is in:
+ *          source (4) operation (4) root (4) flags (1) count (1) | bitmap, bit i: lacks position + i
  *   ACK    all ranks of source's subtree have consumed what is below position: source (4) target (4) slowest (4)
- *   POLL   the root waits until all have consumed what is below position: source (4) operation (4)
+ *   POLL   the root waits until all have consumed what is below position: source (4) operation (4) edge (4)
  *   STATE  source has consumed what is below position: source (4) edge (4) horizon (4)
- *   FAIL   the group has failed at operation: source (4) rank (4) operation (4) why (1)
+ *   FAIL   the group has failed at operation: source (4) operation (4) rank (4) why (1)
  *
  * A repair is the original datagram once more, bit for bit, whoever sends it.
  * Everything is in network byte order. The first four bytes are what a socket
@@ -38,7 +39,7 @@
 #define VV_GROUP_HEADER_BYTES       16
 #define VV_GROUP_HEAD_BYTES         24 /* of the body of HEAD, before the data */
 #define VV_GROUP_BITMAP_BYTES       32 /* of an ASK, at most */
-#define VV_GROUP_CONTROL_BYTES      56 /* the longest PDU that is not HEAD or DATA */
+#define VV_GROUP_CONTROL_BYTES      62 /* the longest PDU that is not HEAD or DATA */
 #define VV_GROUP_STREAM_MAX         0xffffffu
 #define VV_GROUP_SIZE_BYTES_MAX     (UINT64_C(1) << 40) /* of one operation */
 #define VV_GROUP_DATAGRAM_BYTES_MIN 128
@@ -75,11 +76,11 @@ struct vv_group_pdu {
   enum vv_group_kind kind;
   uint64_t position;
   uint32_t source;        /* ASK, ACK, POLL, STATE, FAIL */
-  uint32_t operation;     /* HEAD, POLL, FAIL: modulo 2^32 */
-  uint32_t rank;          /* HEAD: root; ACK: slowest; FAIL: who it is about */
+  uint32_t operation;     /* HEAD, ASK, POLL, FAIL: modulo 2^32 */
+  uint32_t rank;          /* HEAD, ASK: root; ACK: slowest; FAIL: who it is about */
   uint32_t target;        /* ACK: the root that it is for */
   uint64_t size_bytes;    /* HEAD: of the whole message */
-  uint64_t edge;          /* STATE: all positions below have been sent, as far as source knows */
+  uint64_t edge;          /* POLL, STATE: all positions below have been sent, as far as source knows */
   uint64_t horizon;       /* HEAD, STATE: all ranks have consumed what is below */
   uint8_t representation; /* HEAD: of the sender's numbers; the caller's affair */
   uint8_t flags;          /* ASK */
@@ -106,6 +107,16 @@ bool vv_group_pdu_parse(const struct vv_group_keys *keys, uint32_t stream, uint6
  */
 size_t vv_group_pdu_emit(const struct vv_group_keys *keys, uint32_t stream, const struct vv_group_pdu *pdu,
                          uint8_t header[VV_GROUP_CONTROL_BYTES]);
+
+/*
+ * The value of the body of a HEAD or DATA at that position, as a store keeps it:
+ * `data` is inside it. False, and nothing set, when it is none.
+ */
+bool vv_group_body_parse(enum vv_group_kind kind, uint64_t position, const uint8_t *body, size_t count,
+                         struct vv_group_pdu *pdu);
+
+/* Writes the body of that HEAD but for its data. */
+void vv_group_head_emit(const struct vv_group_pdu *head, uint8_t body[VV_GROUP_HEAD_BYTES]);
 
 /* The 64-bit number with that low half that is nearest to `near`; never below 0. */
 uint64_t vv_group_expand(uint32_t low, uint64_t near);

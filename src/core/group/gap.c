@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/group/gap.h"
+
+#include "core/base/heap.h"
+
+/* In round trips. */
+enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_MAX = 32 };
+
+void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams) {
+  uint64_t many_ns = ranks * rtt_ns / 2, long_ns = WAIT_MAX * rtt_ns;
+  uint32_t ask_max = window_datagrams / 4;
+  *gap = (struct vv_gap){.rtt_ns = rtt_ns,
+                         .slot_ns = slot_ns,
+                         .wait_ns_max = many_ns > long_ns ? many_ns : long_ns,
+                         .ask_ns = VV_NEVER,
+                         .ask_max = ask_max < VV_GAP_ASK_MAX ? ask_max : VV_GAP_ASK_MAX};
+}
+
+/* Nothing is lacking: ask when nothing has come for long. Who hears no multicast will get nothing without asking. */
+static void wait_for_any(struct vv_gap *gap, uint64_t now_ns) {
+  gap->lacking = false;
+  gap->attempt = gap->later = gap->outstanding = 0;
+  gap->wait_ns = gap->deaf ? gap->rtt_ns : WAIT_FOR_ANY * gap->rtt_ns;
+  gap->ask_ns = now_ns + gap->wait_ns + gap->slot_ns;
+}
+
+/* Something is lacking that nobody was asked for. */
+static void ask_soon(struct vv_gap *gap, uint64_t now_ns, uint64_t delay_ns) {
+  gap->lacking = true;
+  gap->attempt = gap->later = gap->outstanding = 0;
+  gap->wait_ns = WAIT_FOR_ANSWER * gap->rtt_ns;
+  gap->ask_ns = now_ns + delay_ns + gap->slot_ns;
+}
+
+static void ask_by(struct vv_gap *gap, uint64_t ns) {
+  if (ns < gap->ask_ns) gap->ask_ns = ns;
+}
+
+void vv_gap_begin(struct vv_gap *gap, uint64_t now_ns, bool lacking) {
+  wait_for_any(gap, now_ns);
+  if (lacking) ask_soon(gap, now_ns, gap->rtt_ns / 4);
+}
+
+void vv_gap_end(struct vv_gap *gap) {
+  gap->ask_ns = VV_NEVER;
+  gap->lacking = false;
+}
+
+static void count_repairs(struct vv_gap *gap, bool by_multicast) {
+  gap->repairs = by_multicast ? 0 : gap->repairs + 1;
+  if (!by_multicast && gap->outstanding > 0) gap->outstanding--;
+}
+
+void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, bool lacking, bool by_multicast) {
+  bool asked = gap->outstanding > 0;
+  count_repairs(gap, by_multicast);
+  if (!lacking) {
+    wait_for_any(gap, now_ns);
+  } else if (!gap->lacking || (asked && gap->outstanding == 0)) {
+    ask_soon(gap, now_ns, gap->rtt_ns / 4);
+  } else if (asked && !by_multicast) {
+    gap->ask_ns = now_ns + gap->wait_ns;
+  } else if (!asked && ++gap->later >= VV_GAP_REORDER && gap->attempt == 0) {
+    ask_by(gap, now_ns + gap->slot_ns);
+  }
+}
+
+void vv_gap_told(struct vv_gap *gap, uint64_t now_ns) {
+  if (!gap->lacking) ask_soon(gap, now_ns, 0);
+}
+
+void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns) {
+  if (gap->lacking && gap->attempt > 0) ask_by(gap, now_ns + gap->slot_ns);
+}
+
+uint32_t vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count) {
+  gap->outstanding = count;
+  gap->later = 0;
+  gap->ask_ns = now_ns + gap->wait_ns;
+  gap->wait_ns = 2 * gap->wait_ns < gap->wait_ns_max ? 2 * gap->wait_ns : gap->wait_ns_max;
+  return gap->attempt++;
+}
+
+bool vv_gap_turned_deaf(struct vv_gap *gap) {
+  bool deaf = gap->repairs >= VV_GAP_DEAF || (gap->deaf && gap->repairs > 0);
+  bool turned = deaf != gap->deaf;
+  gap->deaf = deaf;
+  return turned;
+}

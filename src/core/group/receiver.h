@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rank does with the data of others: puts it where it belongs, asks for what it lacks, says when it is whole. */
+#ifndef VV_CORE_GROUP_RECEIVER_H
+#define VV_CORE_GROUP_RECEIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/group/group.h"
+
+/* The present operation has begun, and this rank is not its root. What came early is taken now. */
+void vv_receiver_start(struct vv_group *group, uint64_t now_ns);
+
+/* A HEAD or DATA has come. */
+void vv_receiver_data(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from,
+                      const struct vv_group_pdu *pdu);
+
+/* Somebody knows that what is below edge has been sent. */
+void vv_receiver_told(struct vv_group *group, uint64_t now_ns, uint64_t edge);
+
+/* Puts the question in the outbox that is due. */
+void vv_receiver_ask(struct vv_group *group, uint64_t now_ns);
+
+#endif

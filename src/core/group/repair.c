@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/group/repair.h"
+
+#include "core/base/carve.h"
+#include "core/base/heap.h"
+
+enum { DEBTS_MIN = 256, DEBTS_PER_POSITION = 4 };
+
+static void lay_out(struct vv_repair *repair, struct vv_carve *carve, uint32_t window_datagrams) {
+  uint32_t debts = DEBTS_PER_POSITION * window_datagrams;
+  repair->debts_room = debts > DEBTS_MIN ? debts : DEBTS_MIN;
+  repair->marks_room = 2 * window_datagrams;
+  repair->debts = vv_carve(carve, repair->debts_room * sizeof *repair->debts);
+  repair->marks = vv_carve(carve, repair->marks_room * sizeof *repair->marks);
+}
+
+size_t vv_repair_bytes(uint32_t window_datagrams) {
+  struct vv_repair repair;
+  struct vv_carve carve = {0};
+  lay_out(&repair, &carve, window_datagrams);
+  return carve.used_bytes;
+}
+
+static struct vv_repair_mark clean(uint64_t position) {
+  return (struct vv_repair_mark){.position = position, .all_ns = VV_NEVER, .one_ns = VV_NEVER};
+}
+
+void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_datagrams, uint64_t rtt_ns) {
+  struct vv_carve carve = {.memory = memory};
+  *repair = (struct vv_repair){.rtt_ns = rtt_ns};
+  lay_out(repair, &carve, window_datagrams);
+  for (uint32_t i = 0; i < repair->marks_room; i++) repair->marks[i] = clean(VV_NEVER);
+}
+
+static struct vv_repair_mark *mark_of(struct vv_repair *repair, uint64_t position) {
+  return &repair->marks[position % repair->marks_room];
+}
+
+static bool recent(uint64_t then_ns, uint64_t now_ns, uint64_t span_ns) {
+  return then_ns != VV_NEVER && now_ns - then_ns < span_ns;
+}
+
+void vv_repair_owe(struct vv_repair *repair, uint64_t now_ns, uint64_t position, uint32_t rank, bool own, bool deaf) {
+  struct vv_repair_mark *mark = mark_of(repair, position);
+  if (mark->position != position) *mark = clean(position);
+  if (!deaf && recent(mark->all_ns, now_ns, repair->rtt_ns)) return;
+  if (mark->one == rank && recent(mark->one_ns, now_ns, repair->rtt_ns / 2)) return;
+  if (repair->debts_count == repair->debts_room) return;
+  uint32_t last = (repair->debts_first + repair->debts_count++) % repair->debts_room;
+  repair->debts[last] = (struct vv_repair_debt){position, now_ns, rank, own, deaf};
+  if (!deaf) mark->waiting++;
+}
+
+static uint64_t due_ns(const struct vv_repair *repair, const struct vv_repair_debt *debt) {
+  return debt->asked_ns + (debt->own && !debt->deaf ? repair->rtt_ns / 2 : 0);
+}
+
+/* True when the debt is to be paid; to all if others wait for the same, or to the one. */
+static bool judge(struct vv_repair_mark *mark, const struct vv_repair_debt *debt, uint64_t now_ns, uint32_t *rank) {
+  *rank = debt->rank;
+  if (!debt->deaf) {
+    if (mark->waiting > 0) mark->waiting--;
+    if (mark->all_ns != VV_NEVER && mark->all_ns >= debt->asked_ns) return false;
+    if (debt->own && mark->waiting > 0 && mark->all_ns == VV_NEVER) {
+      mark->all_ns = now_ns;
+      *rank = VV_REPAIR_ALL;
+      return true;
+    }
+  }
+  mark->one = debt->rank;
+  mark->one_ns = now_ns;
+  return true;
+}
+
+bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, uint64_t *position, uint32_t *rank) {
+  while (repair->debts_count > 0) {
+    const struct vv_repair_debt debt = repair->debts[repair->debts_first];
+    if (due_ns(repair, &debt) > now_ns) return false;
+    repair->debts_first = (repair->debts_first + 1) % repair->debts_room;
+    repair->debts_count--;
+    struct vv_repair_mark *mark = mark_of(repair, debt.position);
+    if (mark->position != debt.position || !judge(mark, &debt, now_ns, rank)) continue;
+    *position = debt.position;
+    return true;
+  }
+  return false;
+}
+
+uint64_t vv_repair_due_ns(const struct vv_repair *repair) {
+  return repair->debts_count > 0 ? due_ns(repair, &repair->debts[repair->debts_first]) : VV_NEVER;
+}

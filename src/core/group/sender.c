@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/group/sender.h"
+
+#include <string.h>
+
+#include "core/base/heap.h"
+#include "core/group/cut.h"
+#include "core/group/peer.h"
+
+/* In round trips, but for the last two. */
+enum { POLL_FIRST = 1, POLL_WAIT = 2, LATE_AFTER = 16, REMIND_FIRST = 2, REMIND_SLOWER = 4, REMINDERS = 3 };
+#define POLL_WAIT_MAX_NS UINT64_C(8000000000) /* a stopped rank's CONTROL buffer holds hundreds of small datagrams */
+
+bool vv_sender_active(const struct vv_group *group) {
+  return group->current.busy && group->current.wanted.root == group->wanted.rank;
+}
+
+/* The piece of the present operation that lies at that position. */
+static struct vv_group_pdu present_piece(const struct vv_group *group, uint64_t position) {
+  const struct vv_group_current *current = &group->current;
+  struct vv_cut cut = vv_cut_piece(current->size_bytes, group->body_bytes, position - current->first);
+  struct vv_group_pdu pdu = {.kind = VV_GROUP_DATA,
+                             .position = position,
+                             .data = current->wanted.buffer + cut.offset,
+                             .data_bytes = cut.bytes};
+  if (position != current->first) return pdu;
+  pdu.kind = VV_GROUP_HEAD;
+  pdu.operation = current->number;
+  pdu.rank = current->wanted.root;
+  pdu.size_bytes = current->size_bytes;
+  pdu.horizon = group->credit.horizon;
+  pdu.representation = current->wanted.representation;
+  return pdu;
+}
+
+static void emit(struct vv_group *group, const struct vv_group_pdu *pdu, struct vv_group_datagram *datagram) {
+  datagram->header_bytes = vv_group_pdu_emit(&group->keys, group->wanted.stream, pdu, datagram->header);
+  datagram->payload = pdu->data;
+  datagram->payload_bytes = pdu->data_bytes;
+}
+
+/* The user's buffer is the user's again: what may be asked for again is copied. */
+static void finish(struct vv_group *group, uint64_t now_ns) {
+  struct vv_group_current *current = &group->current;
+  uint64_t window = group->wanted.window_datagrams;
+  uint64_t from = current->end - current->first > window ? current->end - window : current->first;
+  for (uint64_t position = from; position < current->end; position++) {
+    struct vv_group_pdu pdu = present_piece(group, position);
+    bool head = pdu.kind == VV_GROUP_HEAD;
+    size_t before = head ? VV_GROUP_HEAD_BYTES : 0;
+    uint8_t *body = vv_store_hold(&group->store, position, head, true, before + pdu.data_bytes);
+    if (head) vv_group_head_emit(&pdu, body);
+    if (pdu.data_bytes > 0) memcpy(body + before, pdu.data, pdu.data_bytes);
+  }
+  current->busy = false;
+  group->waiting[VV_GROUP_DONE] = true;
+  group->reminders = 0;
+  group->remind_ns = now_ns + REMIND_FIRST * group->wanted.rtt_ns;
+}
+
+void vv_sender_stall(struct vv_group *group, uint64_t now_ns) {
+  if (group->stalled_ns != VV_NEVER) return;
+  if (!group->closing) group->counts.stalls++;
+  group->stalled_ns = now_ns;
+  group->poll_ns = now_ns + POLL_FIRST * group->wanted.rtt_ns;
+  group->poll_wait_ns = POLL_WAIT * group->wanted.rtt_ns;
+}
+
+bool vv_sender_data(struct vv_group *group, uint64_t now_ns, struct vv_group_datagram *datagram) {
+  if (!vv_sender_active(group)) return false;
+  if (group->consumed >= vv_credit_limit(&group->credit)) {
+    vv_sender_stall(group, now_ns);
+    return false;
+  }
+  if (vv_rate_ready_ns(&group->rate, now_ns) > now_ns) return false;
+  struct vv_group_pdu pdu = present_piece(group, group->consumed);
+  bool head = pdu.kind == VV_GROUP_HEAD;
+  if (head) group->published = group->credit.horizon;
+  datagram->way = VV_GROUP_TO_DATA;
+  emit(group, &pdu, datagram);
+  vv_store_place(&group->store, group->consumed, head, true);
+  group->consumed++;
+  group->edge = group->consumed;
+  group->remind_ns = VV_NEVER;
+  group->counts.sent++;
+  group->counts.sent_bytes += datagram->header_bytes + datagram->payload_bytes;
+  vv_rate_sent(&group->rate, now_ns, datagram->header_bytes + datagram->payload_bytes);
+  if (group->consumed == group->current.end) finish(group, now_ns);
+  return true;
+}
+
+/* What the store, or the present operation, has at that position: false when nothing. */
+static bool find_piece(const struct vv_group *group, uint64_t position, struct vv_group_pdu *pdu) {
+  const struct vv_store_slot *slot = vv_store_find(&group->store, position);
+  if (slot == NULL) return false;
+  if (slot->state == VV_STORE_PLACED) {
+    if (!group->current.busy || position < group->current.first) return false;
+    *pdu = present_piece(group, position);
+    return true;
+  }
+  enum vv_group_kind kind = slot->head ? VV_GROUP_HEAD : VV_GROUP_DATA;
+  return vv_group_body_parse(kind, position, vv_store_body(&group->store, slot), slot->bytes, pdu);
+}
+
+bool vv_sender_repair(struct vv_group *group, uint64_t now_ns, struct vv_group_datagram *datagram) {
+  struct vv_group_pdu pdu;
+  uint64_t position;
+  uint32_t rank;
+  do {
+    if (vv_rate_ready_ns(&group->rate, now_ns) > now_ns) return false;
+    if (!vv_repair_next(&group->repair, now_ns, &position, &rank)) return false;
+  } while (!find_piece(group, position, &pdu));
+  bool all = rank == VV_REPAIR_ALL;
+  datagram->way = all ? VV_GROUP_TO_CONTROL : VV_GROUP_TO_RANK;
+  datagram->rank = rank;
+  emit(group, &pdu, datagram);
+  uint64_t bytes = datagram->header_bytes + datagram->payload_bytes;
+  if (all) {
+    group->counts.repairs_all++;
+    vv_rate_lost(&group->rate);
+  } else {
+    group->counts.repairs_one++;
+  }
+  group->counts.repair_bytes += bytes;
+  vv_rate_sent(&group->rate, now_ns, bytes);
+  return true;
+}
+
+/* Everything that this rank needs of the others: so much credit that it can go on, or, at the end, all. */
+static uint64_t needed(const struct vv_group *group) {
+  if (group->closing) return group->consumed;
+  return group->credit.horizon + group->wanted.window_datagrams / 4;
+}
+
+static void poll(struct vv_group *group, uint64_t now_ns) {
+  struct vv_group_pdu pdu = {.kind = VV_GROUP_POLL,
+                             .position = needed(group),
+                             .source = group->wanted.rank,
+                             .operation = group->current.number,
+                             .edge = group->consumed};
+  vv_outbox_put(&group->outbox, VV_OUTBOX_ALL, &pdu);
+  if (group->poll_wait_ns >= LATE_AFTER * group->wanted.rtt_ns && group->late_rank == UINT32_MAX) {
+    group->late_rank = vv_credit_reckon(&group->credit, &group->tree, group->consumed).slowest;
+    group->waiting[VV_GROUP_LATE] = true;
+  }
+  group->poll_ns = now_ns + group->poll_wait_ns;
+  group->poll_wait_ns *= 2;
+  if (group->poll_wait_ns > POLL_WAIT_MAX_NS) group->poll_wait_ns = POLL_WAIT_MAX_NS;
+}
+
+static void remind(struct vv_group *group, uint64_t now_ns) {
+  if (group->credit.horizon >= group->consumed) {
+    group->remind_ns = VV_NEVER;
+    return;
+  }
+  vv_peer_state(group, VV_OUTBOX_ALL);
+  uint64_t wait_ns = REMIND_FIRST * group->wanted.rtt_ns;
+  for (uint32_t i = 0; i <= group->reminders; i++) wait_ns *= REMIND_SLOWER;
+  group->remind_ns = ++group->reminders < REMINDERS ? now_ns + wait_ns : VV_NEVER;
+}
+
+void vv_sender_speak(struct vv_group *group, uint64_t now_ns) {
+  if (group->poll_ns <= now_ns) poll(group, now_ns);
+  if (group->remind_ns <= now_ns) remind(group, now_ns);
+}
+
+static void go_on(struct vv_group *group, uint64_t now_ns) {
+  group->counts.stall_ns += now_ns - group->stalled_ns;
+  group->stalled_ns = group->poll_ns = VV_NEVER;
+  group->late_rank = UINT32_MAX;
+  group->waiting[VV_GROUP_LATE] = false;
+}
+
+void vv_sender_credit(struct vv_group *group, uint64_t now_ns) {
+  uint64_t horizon = group->credit.horizon;
+  uint32_t quarter = group->wanted.window_datagrams / 4;
+  bool enough = group->closing ? horizon >= group->consumed : vv_credit_limit(&group->credit) > group->consumed;
+  if (group->stalled_ns != VV_NEVER && enough) go_on(group, now_ns);
+  bool finished = group->closing && enough;
+  if (vv_sender_active(group) || (!finished && horizon / quarter <= group->published / quarter)) return;
+  if (horizon > group->published && group->last_root == group->wanted.rank) vv_peer_state(group, VV_OUTBOX_ALL);
+}
+
+uint64_t vv_sender_deadline_ns(const struct vv_group *group) {
+  uint64_t ready_ns = vv_rate_ready_ns(&group->rate, 0), due_ns = vv_repair_due_ns(&group->repair);
+  uint64_t next_ns = due_ns == VV_NEVER || due_ns > ready_ns ? due_ns : ready_ns;
+  bool may = vv_sender_active(group) && group->consumed < vv_credit_limit(&group->credit);
+  if (may && ready_ns < next_ns) next_ns = ready_ns;
+  if (group->poll_ns < next_ns) next_ns = group->poll_ns;
+  return group->remind_ns < next_ns ? group->remind_ns : next_ns;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/group_host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/heap.h"
+#include "core/ethernet/link.h"
+
+/* A switch forgets a member, and learns of it again, in about this time. */
+#define REJOIN_NS UINT64_C(100000000)
+#define RETRY_NS  UINT64_C(100000)
+#define RTT_NS    UINT64_C(500000)
+
+enum { SCRIBBLE = 0xee, GROUP_STREAM = 0x5117, BURST_DATAGRAMS = 8, UDP_BYTES = 28 };
+
+static void *must(void *memory) {
+  if (memory == NULL) abort();
+  return memory;
+}
+
+/* The rate of datagrams on a link that frames of full size fill. */
+static uint64_t payload_rate_bps(const struct vv_group_plan *plan) {
+  uint64_t wire = vv_eth_wire_bytes(plan->datagram_bytes + UDP_BYTES, false);
+  return plan->rate_bps * plan->datagram_bytes / wire;
+}
+
+static struct vv_group_wanted group_wanted(const struct vv_group_plan *plan, uint32_t rank) {
+  uint64_t frame_ns = vv_eth_ns(vv_eth_wire_bytes(plan->datagram_bytes + UDP_BYTES, false), plan->rate_bps);
+  struct vv_group_wanted wanted = {
+      .ranks = plan->ranks,
+      .rank = rank,
+      .stream = GROUP_STREAM,
+      .datagram_bytes = plan->datagram_bytes,
+      .window_datagrams = vv_credit_datagrams(plan->buffer_bytes, vv_sim_charge_bytes(plan->datagram_bytes)),
+      .rtt_ns = RTT_NS + 2 * frame_ns,
+      .slot_ns = plan->fabric == VV_FABRIC_HUB ? 100000 : 0,
+      .rate_bps = payload_rate_bps(plan),
+      .burst_datagrams = BURST_DATAGRAMS,
+  };
+  memcpy(wanted.key, &plan->seed, sizeof plan->seed);
+  return wanted;
+}
+
+static void compute(struct vv_host *host, uint64_t now_ns) {
+  uint64_t most_ns = host->plan->compute_ns;
+  host->state = VV_HOST_COMPUTING;
+  host->ready_ns = now_ns + (most_ns > 0 ? vv_rng_next(&host->rng) % most_ns : 0);
+}
+
+void vv_host_open(struct vv_host *host, const struct vv_group_plan *plan, uint32_t rank, vv_host_send *send,
+                  void *context) {
+  struct vv_group_wanted wanted = group_wanted(plan, rank);
+  *host = (struct vv_host){.plan = plan, .send = send, .context = context, .rng = {plan->seed ^ (rank + 1) << 20}};
+  host->memory = must(malloc(vv_group_bytes(&wanted)));
+  host->buffer = must(malloc(plan->size_bytes + 1));
+  vv_group_init(&host->group, host->memory, &wanted);
+  vv_payload_init(&host->payload, wanted.key);
+  vv_sim_socket_open(&host->data, plan->buffer_bytes);
+  vv_sim_socket_open(&host->control, plan->buffer_bytes);
+  compute(host, 0);
+}
+
+void vv_host_close(struct vv_host *host) {
+  vv_sim_socket_close(&host->data);
+  vv_sim_socket_close(&host->control);
+  free(host->memory);
+  free(host->buffer);
+}
+
+static bool take(struct vv_host *host, uint64_t now_ns, struct vv_sim_socket *socket, enum vv_group_socket from) {
+  struct vv_packet *packet = vv_sim_socket_take(socket);
+  if (packet == NULL) return false;
+  vv_group_take(&host->group, now_ns, from, packet->bytes, packet->count);
+  vv_packet_drop(packet);
+  return true;
+}
+
+static void receive(struct vv_host *host, uint64_t now_ns) {
+  while (take(host, now_ns, &host->control, VV_GROUP_SOCKET_CONTROL)) continue;
+  while (vv_group_wants_data(&host->group) && take(host, now_ns, &host->data, VV_GROUP_SOCKET_DATA)) continue;
+}
+
+static void send_all(struct vv_host *host, uint64_t now_ns) {
+  while (host->blocked || vv_group_next(&host->group, now_ns, &host->pending)) {
+    host->blocked = !host->send(host->context, host->group.wanted.rank, &host->pending);
+    if (host->blocked) return;
+  }
+}
+
+static void start(struct vv_host *host, uint64_t now_ns) {
+  struct vv_group_step step = vv_group_plan_step(host->plan, host->operations);
+  bool root = step.root == host->group.wanted.rank;
+  bool known = root || vv_rng_next(&host->rng) % 2 == 0;
+  struct vv_group_operation operation = {.root = step.root,
+                                         .buffer = host->buffer,
+                                         .size_bytes = known ? step.size_bytes : host->plan->size_bytes,
+                                         .size_known = known,
+                                         .representation = (uint8_t)host->operations};
+  if (root) vv_payload_fill(&host->payload, host->operations + 1, host->buffer, step.size_bytes);
+  host->state = VV_HOST_INSIDE;
+  vv_group_start(&host->group, now_ns, &operation);
+}
+
+static bool run_application(struct vv_host *host, uint64_t now_ns) {
+  if (host->state != VV_HOST_COMPUTING || host->ready_ns > now_ns) return false;
+  if (host->operations < host->plan->operations) {
+    start(host, now_ns);
+  } else {
+    host->state = VV_HOST_CLOSING;
+    vv_group_close(&host->group, now_ns);
+  }
+  return true;
+}
+
+/* The operation is said to be done: so the bytes must be right. Then they are overwritten, as users do. */
+static void done(struct vv_host *host, uint64_t now_ns, const struct vv_group_event *event) {
+  struct vv_group_step step = vv_group_plan_step(host->plan, host->operations);
+  bool root = step.root == host->group.wanted.rank;
+  if (host->state != VV_HOST_INSIDE) host->wrong = "an operation was done twice";
+  if (event->size_bytes != step.size_bytes) host->wrong = "a message had the wrong size";
+  if (event->representation != (uint8_t)host->operations) host->wrong = "a message was of another operation";
+  if (!root && !vv_payload_check(&host->payload, host->operations + 1, host->buffer, step.size_bytes)) {
+    host->wrong = "wrong bytes were delivered";
+  }
+  memset(host->buffer, SCRIBBLE, step.size_bytes);
+  host->operations++;
+  host->done_ns = now_ns;
+  compute(host, now_ns);
+}
+
+static void hear(struct vv_host *host, uint64_t now_ns, const struct vv_group_event *event) {
+  switch (event->kind) {
+  case VV_GROUP_DONE:
+    done(host, now_ns, event);
+    break;
+  case VV_GROUP_FAILED:
+    host->state = VV_HOST_FAILED;
+    host->failure = event->failure;
+    break;
+  case VV_GROUP_DEAFENED:
+    if (host->deaf_ns > now_ns + REJOIN_NS) host->deaf_ns = now_ns + REJOIN_NS;
+    break;
+  case VV_GROUP_CLOSED:
+    host->state = VV_HOST_CLOSED;
+    break;
+  case VV_GROUP_LATE:
+  case VV_GROUP_HEARING:
+    break;
+  }
+}
+
+static bool hear_all(struct vv_host *host, uint64_t now_ns) {
+  struct vv_group_event event;
+  bool any = false;
+  if (host->blocked) return false;
+  for (; vv_group_event(&host->group, &event); any = true) hear(host, now_ns, &event);
+  return any;
+}
+
+static uint64_t earlier(uint64_t a_ns, uint64_t b_ns) {
+  return a_ns < b_ns ? a_ns : b_ns;
+}
+
+uint64_t vv_host_turn(struct vv_host *host, uint64_t now_ns) {
+  if (host->state == VV_HOST_DEAD || host->state == VV_HOST_CLOSED) return VV_NEVER;
+  if (host->paused_ns > now_ns) return host->paused_ns;
+  bool more = true;
+  while (more && host->wrong == NULL) {
+    receive(host, now_ns);
+    more = run_application(host, now_ns);
+    send_all(host, now_ns);
+    more = hear_all(host, now_ns) || more;
+  }
+  if (host->state == VV_HOST_CLOSED) return VV_NEVER;
+  uint64_t next_ns = host->blocked ? now_ns + RETRY_NS : vv_group_deadline_ns(&host->group);
+  return host->state == VV_HOST_COMPUTING ? earlier(next_ns, host->ready_ns) : next_ns;
+}
+
+bool vv_host_over(const struct vv_host *host) {
+  return host->state >= VV_HOST_CLOSED;
+}

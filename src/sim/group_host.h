@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A simulated host with one rank of a group: its sockets, the engine that drives
+ * the core whenever it runs, and an application that starts one operation after
+ * the other, looks at what it got, and closes the group.
+ */
+#ifndef VV_SIM_GROUP_HOST_H
+#define VV_SIM_GROUP_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/payload.h"
+#include "core/group/group.h"
+#include "sim/group_plan.h"
+#include "sim/socket.h"
+
+enum vv_host_state {
+  VV_HOST_COMPUTING, /* until ready_ns, then the next operation, or the end */
+  VV_HOST_INSIDE,    /* an operation */
+  VV_HOST_CLOSING,
+  VV_HOST_CLOSED, /* it has left in order */
+  VV_HOST_FAILED, /* it has been told of a failure; it still answers others */
+  VV_HOST_DEAD,
+};
+
+/* Takes a datagram to the LAN: false without room. */
+typedef bool vv_host_send(void *context, uint32_t rank, const struct vv_group_datagram *datagram);
+
+struct vv_host {
+  const struct vv_group_plan *plan;
+  struct vv_group group;
+  void *memory;
+  struct vv_sim_socket data, control;
+  struct vv_payload payload;
+  struct vv_rng rng;
+  uint8_t *buffer;
+  enum vv_host_state state;
+  uint32_t operations; /* done */
+  uint64_t ready_ns;
+  uint64_t paused_ns; /* it is stopped until then */
+  uint64_t deaf_ns;   /* it hears no multicast until then */
+  uint64_t done_ns;   /* when the last operation was done */
+  bool blocked;       /* the LAN had no room for `pending` */
+  struct vv_group_datagram pending;
+  struct vv_group_failure failure;
+  const char *wrong; /* what must never happen, and did */
+  vv_host_send *send;
+  void *context;
+};
+
+void vv_host_open(struct vv_host *host, const struct vv_group_plan *plan, uint32_t rank, vv_host_send *send,
+                  void *context);
+void vv_host_close(struct vv_host *host);
+
+/* Everything that there is to do now; tells when to come again, even if nothing arrives. */
+uint64_t vv_host_turn(struct vv_host *host, uint64_t now_ns);
+
+/* True when this host will do nothing more that matters. */
+bool vv_host_over(const struct vv_host *host);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a simulated run of `group` is made of: the LAN, the ranks, their operations, and what goes wrong. */
+#ifndef VV_SIM_GROUP_PLAN_H
+#define VV_SIM_GROUP_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/ethernet/lan.h"
+
+struct vv_group_plan {
+  uint64_t seed;
+  uint32_t ranks;
+  enum vv_fabric fabric;
+  uint64_t rate_bps;
+  uint64_t buffer_bytes; /* of each socket, as the kernel counts */
+  uint32_t datagram_bytes;
+  uint32_t operations;
+  uint64_t size_bytes; /* of each message; with `mixed`, the most */
+  bool mixed;          /* sizes and roots are drawn; else all have size_bytes, and rank 0 is root */
+  uint64_t compute_ns; /* before each operation a rank computes for 0 .. this */
+  uint64_t wake_ns;    /* from a datagram's arrival until its receiver runs */
+  double loss;         /* of a frame, at each receiver */
+  double correlated;   /* of a frame, between its sender and the switch: all lose it */
+  double burst;        /* a burst of losses begins, at each receiver */
+  double bad_host;     /* of a frame, at the last rank */
+  double reorder;
+  double duplicate;
+  double flip;          /* a bit of a datagram, unnoticed by the link */
+  uint32_t pauses;      /* a rank is stopped, so often */
+  uint64_t pause_ns;    /* for 0 .. this each time */
+  bool deaf;            /* a rank hears no multicast for a while, or until it joins again */
+  bool crash;           /* a rank dies */
+  bool partition;       /* a rank's cable is cut for a while */
+  uint64_t deadline_ns; /* all must be over by then */
+};
+
+/* A good LAN of two ranks, one operation, and no faults. */
+void vv_group_plan_init(struct vv_group_plan *plan, uint64_t seed);
+
+/* Everything drawn from the seed. */
+void vv_group_plan_draw(struct vv_group_plan *plan, uint64_t seed);
+
+/* Operation number i, the same for all ranks. */
+struct vv_group_step {
+  uint32_t root;
+  uint64_t size_bytes;
+};
+
+struct vv_group_step vv_group_plan_step(const struct vv_group_plan *plan, uint32_t i);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A whole group on a simulated LAN, from the first operation until every rank has
+ * left or knows why not. It watches what must always hold:
+ *
+ *   - bytes delivered are the bytes sent, once, in order (each host looks itself);
+ *   - no datagram finds a socket full, and none is beyond a window;
+ *   - nobody is said to have died, or is left out, unless it died;
+ *   - when somebody has died, everybody learns who it was;
+ *   - everything ends by the deadline.
+ */
+#ifndef VV_SIM_GROUP_WORLD_H
+#define VV_SIM_GROUP_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/heap.h"
+#include "core/ethernet/lan.h"
+#include "sim/group_host.h"
+#include "sim/group_plan.h"
+
+enum { VV_INCIDENTS_MAX = 32 };
+
+enum vv_incident_kind {
+  VV_INCIDENT_PAUSE,
+  VV_INCIDENT_DEAFEN,
+  VV_INCIDENT_CRASH,
+  VV_INCIDENT_CUT,
+  VV_INCIDENT_MEND,
+  VV_INCIDENT_TELL_DEATH, /* the kernels of the neighbours say so */
+};
+
+struct vv_incident {
+  enum vv_incident_kind kind;
+  uint64_t ns;
+  uint32_t rank;
+  uint64_t span_ns;
+};
+
+struct vv_world {
+  struct vv_group_plan plan;
+  struct vv_lan_wanted wanted;
+  struct vv_lan lan;
+  void *lan_memory;
+  struct vv_host *hosts;
+  struct vv_heap wakes; /* of the hosts, then of the incidents */
+  void *wakes_memory;
+  struct vv_rng rng;
+  struct vv_incident incidents[VV_INCIDENTS_MAX];
+  uint32_t incidents_count;
+  uint64_t now_ns;
+  uint32_t victim;       /* who dies; UINT32_MAX: nobody */
+  bool told;             /* its neighbours know */
+  uint64_t *other_bytes; /* on the wire, of each link from a host, then to a host: all but first copies of data */
+  uint32_t over;         /* hosts whose end was seen */
+  bool *seen;
+  char wrong[160]; /* empty: all is well */
+};
+
+/* What a run cost. */
+struct vv_world_result {
+  uint64_t elapsed_ns;
+  uint64_t payload_bytes;        /* of all messages, each counted once */
+  uint64_t busiest_bytes;        /* repairs and control on the link that had the most */
+  struct vv_group_counts counts; /* of all ranks */
+};
+
+/* Runs the plan to its end: false, and what was wrong, when something was. */
+bool vv_world_run(const struct vv_group_plan *plan, struct vv_world_result *result, char wrong[160]);
+
+/* How long an unreliable sender of the same bytes takes on the same LAN, until the last receiver runs. */
+uint64_t vv_world_raw_ns(const struct vv_group_plan *plan);
+
+#endif
