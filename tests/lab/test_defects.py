@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import statistics
 import subprocess
 from collections.abc import Callable
 
@@ -33,10 +32,10 @@ SHORT, LONG = 1000, 6000  # of one segment, and of five
 
 
 def rtt_ns(near: LabHost, far: LabHost, stack: str) -> dict[int, float]:
-    """Size -> median round trip of a few messages."""
+    """Size -> the quickest round trip of a few messages: whatever else this machine does can only add to it."""
     program = str(resources.program("vaiven-probe"))
     key = secrets.token_hex(16) + "\n"
-    effort = ["--sizes", f"{SHORT},{LONG}", "--samples", "5", "--cell-ms", "3000", "--key-stdin"]
+    effort = ["--sizes", f"{SHORT},{LONG}", "--samples", "20", "--cell-ms", "3000", "--key-stdin"]
     pipe = subprocess.PIPE
     peer, answers = far.address, None
     if stack != "icmp":
@@ -55,9 +54,9 @@ def rtt_ns(near: LabHost, far: LabHost, stack: str) -> dict[int, float]:
     records = [json.loads(line) for line in process.stdout]
     process.communicate()
     if answers:
-        answers.communicate(timeout=10)
+        answers.communicate(timeout=60)
     assert records[-1]["type"] == "bye", records[-1]
-    return {r["size_bytes"]: statistics.median(r["rtt_ns"]) for r in records if r["type"] == "cell"}
+    return {r["size_bytes"]: min(r["rtt_ns"]) for r in records if r["type"] == "cell"}
 
 
 @pytest.mark.lab

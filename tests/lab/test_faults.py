@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.lab
 
 NUMBERED = Path(__file__).with_name("numbered.py")
 COUNT = 200
+ALL = list(range(COUNT))
 LAB = """\
 name = "faulty"
 [fabric]
@@ -34,15 +36,18 @@ TIMED = LAB.format(kind="switch", class_="timed", rate="rate_mbps = 100")
 HUB = LAB.format(kind="hub", class_="timed", rate="rate_mbps = 50")
 FREE = LAB.format(kind="switch", class_="free", rate="")
 PACED_HUB = LAB.format(kind="hub", class_="paced", rate="rate_mbps = 100")
+FABRICS = {"switch": TIMED, "hub": HUB, "free": FREE, "paced hub": PACED_HUB}
 
 
 def send(near: LabHost, far: LabHost, count: int = COUNT, size: int = 200) -> list[int]:
     """Which of the datagrams 0 to count - 1 arrive, in which order."""
     script = [sys.executable, "-IS", str(NUMBERED)]
-    with subprocess.Popen(far.argv([*script, "receive"]), stdout=subprocess.PIPE, text=True) as receiver:
-        assert receiver.stdout and receiver.stdout.readline() == "ready\n"
+    pipe = subprocess.PIPE
+    with subprocess.Popen(far.argv([*script, "receive"]), stdin=pipe, stdout=pipe, text=True) as receiver:
+        assert receiver.stdin and receiver.stdout and receiver.stdout.readline() == "ready\n"
         subprocess.run(near.argv([*script, "send", far.address, str(count), str(size)]), check=True)
-        return json.loads(receiver.stdout.read() or "[]")
+        receiver.stdin.close()
+        return json.loads(receiver.stdout.read())
 
 
 def drawn(stream: int, number: int) -> float:
@@ -59,23 +64,29 @@ def predicted(fault: Fault, host: LabHost, direction: str) -> set[int]:
     return {number for number in range(COUNT) if drawn(stream, number) < fault.probability}
 
 
-@pytest.mark.parametrize("fabric", [TIMED, HUB, FREE, PACED_HUB], ids=["switch", "hub", "free", "paced hub"])
-@pytest.mark.parametrize("direction", ["in", "out"])
-@pytest.mark.parametrize("kind", ["loss", "corrupt"])
+@pytest.mark.parametrize(
+    ("kind", "fabric", "direction"),
+    [
+        *itertools.product(["loss"], FABRICS, ["in", "out"]),
+        ("corrupt", "switch", "in"),
+        ("corrupt", "hub", "out"),
+        ("corrupt", "free", "in"),
+    ],
+)
 def test_a_seed_says_which_frames_are_lost(raise_lab, fabric: str, direction: str, kind) -> None:
-    lab = raise_lab(fabric)
+    lab = raise_lab(FABRICS[fabric])
     one, two, three = lab.hosts
     near, far = (three, one) if direction == "in" else (one, three)
     fault = Fault(host=one.name, kind=kind, direction=direction, probability=0.2, seed=7)
     faults.change(lab, fault)
     hit = predicted(fault, one, direction)
     assert 10 < len(hit) < 80
-    assert send(near, far) == [number for number in range(COUNT) if number not in hit]
+    assert sorted(send(near, far)) == [number for number in range(COUNT) if number not in hit]
     assert [(row.host, row.direction, row.kind, row.seen, row.hit) for row in faults.hits(lab)] == [
         (one.name, direction, kind, COUNT, len(hit))
     ]
-    assert send(far, near) == list(range(COUNT)), "the other direction is whole"
-    assert send(two, three) == list(range(COUNT)), "the other hosts too"
+    assert sorted(send(far, near)) == ALL, "the other direction is whole"
+    assert sorted(send(two, three)) == ALL, "the other hosts too"
 
 
 def test_the_same_seed_hits_the_same_frames_another_others(raise_lab) -> None:
@@ -84,7 +95,7 @@ def test_the_same_seed_hits_the_same_frames_another_others(raise_lab) -> None:
     arrived = []
     for seed in (1, 2, 1):
         faults.change(lab, Fault(host="*", kind="loss", probability=0.3, seed=seed))
-        arrived.append((send(one, two), send(two, one)))
+        arrived.append((set(send(one, two)), set(send(two, one))))
     assert arrived[0] == arrived[2] != arrived[1]
     assert arrived[0][0] != arrived[0][1], "hosts with the same fault are not hit alike"
 
@@ -135,11 +146,12 @@ def test_late_frames_are_overtaken(raise_lab, fabric: str, direction: str) -> No
     assert on_time == sorted(on_time), "the others keep their order"
 
 
-@pytest.mark.parametrize("fabric", [TIMED, HUB], ids=["switch", "hub"])
-@pytest.mark.parametrize("direction", ["in", "out"])
-@pytest.mark.parametrize("delay_us", [3000, 50_000])
+@pytest.mark.parametrize(
+    ("fabric", "direction", "delay_us"),
+    [("switch", "in", 3000), ("switch", "out", 50_000), ("hub", "in", 50_000), ("hub", "out", 3000)],
+)
 def test_a_delay_is_added_and_can_be_cured(raise_lab, fabric: str, direction: str, delay_us: int) -> None:
-    lab = raise_lab(fabric)
+    lab = raise_lab(FABRICS[fabric])
     one, two, _ = lab.hosts
     near, far = (two, one) if direction == "in" else (one, two)
     faults.change(lab, Fault(host=one.name, kind="delay", direction=direction, delay_us=delay_us))
@@ -159,16 +171,16 @@ def test_a_cut_link_carries_nothing_until_it_is_mended(raise_lab, fabric: str) -
     one, two, three = lab.hosts
     faults.change(lab, Fault(host="h1", kind="cut", direction="both"))
     assert send(one, two) == send(two, one) == []
-    assert send(two, three) == list(range(COUNT))
+    assert sorted(send(two, three)) == ALL
     faults.cure(lab, "h1", "cut")
-    assert send(one, two) == send(two, one) == list(range(COUNT))
+    assert sorted(send(one, two)) == sorted(send(two, one)) == ALL
 
 
 def test_faults_of_the_lab_file_are_there_from_the_start(raise_lab) -> None:
     lab = raise_lab(TIMED + '[[faults]]\nhost = "h2"\nkind = "loss"\nprobability = 1.0\n')
     one, two, three = lab.hosts
     assert send(one, two) == []
-    assert send(one, three) == list(range(COUNT))
+    assert sorted(send(one, three)) == ALL
 
 
 def test_a_host_drops_long_icmp_and_nothing_else(raise_lab) -> None:

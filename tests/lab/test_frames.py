@@ -191,7 +191,7 @@ def _ping_pong(pair: Pair, probe: Path, stack: str, size: int, mtu: int, key_fil
     command = pair.command(pair.near, probe, "near", stack, "--peer", peer, "--sizes", size, *effort, *key)
     near = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     if far is not None:
-        far.communicate(timeout=10)
+        far.communicate(timeout=60)
     assert near.returncode == 0, near.stdout
     return next(r for r in map(json.loads, near.stdout.splitlines()) if r["type"] == "cell")
 

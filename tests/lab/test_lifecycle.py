@@ -134,10 +134,13 @@ def test_a_fabric_carries_nothing_that_nobody_sent(raise_lab) -> None:
                 counts += [statistics["rx_packets"], statistics["tx_packets"]]
         return counts
 
-    time.sleep(1.5)  # the kernel reports the groups that every host is in when it has noticed the carrier
-    before = frames()
-    time.sleep(2)
-    assert frames() == before
+    # The kernel reports the groups that every host is in some time after it has noticed the carrier.
+    deadline = time.monotonic() + 60
+    before = None
+    while (now := frames()) != before:
+        assert time.monotonic() < deadline, "there are frames every two seconds"
+        before = now
+        time.sleep(2)
 
 
 # What makes a host unlike others
@@ -153,6 +156,12 @@ def test_a_clock_offset_is_in_the_hosts_monotonic_clock(raise_lab) -> None:
         there = int(subprocess.check_output(lab.host(name).argv([sys.executable, "-c", read])))
         after = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         assert before <= there - offset_ns <= after
+
+
+def test_a_clock_before_its_beginning_is_refused(raise_lab) -> None:
+    with pytest.raises(VaivenError, match="has been up for") as refused:
+        raise_lab(TWO + f'[[hosts]]\nname = "ancient"\nclock_offset_ms = {-(10**11)}\n')
+    assert refused.value.code == "bad-offset" and labs.running() == []
 
 
 def test_memory_is_limited_for_all_programs_of_a_host(raise_lab) -> None:
@@ -172,9 +181,14 @@ def test_memory_is_limited_for_all_programs_of_a_host(raise_lab) -> None:
 def test_processor_share_is_limited(raise_lab) -> None:
     lab = raise_lab(TWO + '[[hosts]]\nname = "slow"\ncpu_share = 0.2\n')
     assert lab.warnings == ()
-    burn = "import time; end = time.monotonic() + 1\nwhile time.monotonic() < end: pass\nprint(time.process_time())"
-    used_s = float(subprocess.check_output(lab.host("slow").argv(["python3", "-IS", "-c", burn])))
-    assert used_s < 0.3  # of about 1 s, start-up included
+    burn = """
+import time
+begin_s, used_s = time.monotonic(), time.process_time()
+while time.monotonic() < begin_s + 1: pass
+print((time.process_time() - used_s) / (time.monotonic() - begin_s))
+"""
+    share = float(subprocess.check_output(lab.host("slow").argv(["python3", "-IS", "-c", burn])))
+    assert 0 < share < 0.3
 
 
 def test_a_limit_that_cannot_be_is_said(raise_lab, monkeypatch) -> None:
@@ -221,16 +235,6 @@ def test_an_instance_name_cannot_leave_its_place(raise_lab, instance) -> None:
     with pytest.raises(VaivenError) as caught:
         raise_lab(TWO, instance)
     assert caught.value.code == "bad-instance"
-
-
-def test_sixteen_hosts_are_up_in_three_seconds(raise_lab) -> None:
-    took_s = []
-    for _ in range(3):
-        start = time.monotonic()
-        lab = raise_lab(TWO.replace("count = 2", "count = 16"))
-        took_s.append(time.monotonic() - start)
-        labs.down(lab)
-    assert min(took_s) < 3
 
 
 # Nothing is left

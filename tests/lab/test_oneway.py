@@ -52,7 +52,7 @@ def _far(host: LabHost, probe: str, stack: str, key_file: str, *options: str) ->
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as far:
         assert far.stdout is not None
         yield f"{host.address}:{json.loads(far.stdout.readline())['port']}"
-        rest = far.communicate(timeout=10)[0]
+        rest = far.communicate(timeout=60)[0]
         assert far.returncode == 0, rest
 
 

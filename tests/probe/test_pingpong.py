@@ -57,13 +57,13 @@ def test_options_of_a_stack(probe, stack: str, both: tuple[str, str]) -> None:
 def test_nagle_punishes_two_writes(probe) -> None:
     """The delayed acknowledgement is 40 ms; without Nagle, or in one gathering write, nothing waits for it."""
 
-    def median_ns(stack: str, write: str) -> float:
+    def rtt_ns(stack: str, write: str) -> list[int]:
         near, _ = probe.pair(stack, "--sizes", "64", "--samples", "5", "--cell-ms", "600", both=("--write", write))
-        return statistics.median(near.cells[0]["rtt_ns"])
+        return near.cells[0]["rtt_ns"]
 
-    assert median_ns("tcp-nagle", "split") > 30e6
-    assert median_ns("tcp", "split") < 30e6
-    assert median_ns("tcp-nagle", "writev") < 30e6
+    assert statistics.median(rtt_ns("tcp-nagle", "split")) > 30e6
+    assert min(rtt_ns("tcp", "split")) < 30e6
+    assert min(rtt_ns("tcp-nagle", "writev")) < 30e6
 
 
 def test_the_largest_message(probe) -> None:
@@ -75,13 +75,13 @@ def test_the_largest_message(probe) -> None:
 def test_idle_is_kept_between_exchanges(probe) -> None:
     near, _ = probe.pair("udp", "--sizes", "64", "--samples", "10", "--cell-ms", "10000", both=("--idle-ms", "50"))
     assert near.seconds > 10 * 0.050
-    assert max(near.cells[0]["rtt_ns"]) < 10 * 50e6
+    assert min(near.cells[0]["rtt_ns"]) < 50e6, "the pause is no part of a round trip"
 
 
 def test_cell_ms_bounds_a_cell(probe) -> None:
     near, _ = probe.pair("udp", "--sizes", "64", "--samples", "10000000", "--cell-ms", "300")
-    assert near.seconds < 5
-    assert 0 < sum(near.cells[0]["rtt_ns"]) < 400e6
+    *before_last_ns, _ = near.cells[0]["rtt_ns"]
+    assert 0 < sum(before_last_ns) < 300e6, "no exchange begins after that"
 
 
 def test_ports_of_the_range_only(probe) -> None:

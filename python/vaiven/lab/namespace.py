@@ -170,7 +170,7 @@ class Nursery:
         clock_offset_ms: int = 0,
         joins: tuple[str, ...] = (),
     ) -> None:
-        """Starts a holder called `name` and does not wait for it. Raises VaivenError ("no-program").
+        """Starts a holder called `name` and does not wait for it. Raises VaivenError ("no-program", "bad-offset").
 
         new_user: in a new user namespace. inside: in the user namespace of that one, if it has one.
         """
@@ -178,6 +178,7 @@ class Nursery:
         user = ["--user", "--map-root-user"] if new_user else []
         command = ["unshare", *user, *flags, "sh", str(_HOLDER), name, hostname, str(hosts_file)]
         if clock_offset_ms:
+            _check_offset(name, clock_offset_ms)
             seconds, rest_ms = divmod(clock_offset_ms, 1000)
             offset = [str(seconds), str(rest_ms * 1_000_000), str(_CLONE_NEWTIME)]
             command = [sys.executable, "-IS", "-c", _OFFSET, *offset, *command]
@@ -309,6 +310,16 @@ def _programs() -> Iterator[None]:
     except FileNotFoundError as error:
         what = f"the program {error.filename} is not installed"
         raise VaivenError(what, "apt-get install util-linux", code="no-program") from None
+
+
+def _check_offset(name: str, clock_offset_ms: int) -> None:
+    up_s = int(min(map(time.clock_gettime, (time.CLOCK_MONOTONIC, time.CLOCK_BOOTTIME))))
+    if clock_offset_ms < -1000 * up_s:
+        raise VaivenError(
+            f"the clock of {name} would be {clock_offset_ms} ms ahead, which is before it began",
+            f"this machine has been up for {up_s} s, and a kernel's monotonic clock cannot be negative",
+            code="bad-offset",
+        )
 
 
 def _failure(name: str, reason: str, in_user: bool) -> VaivenError:
