@@ -65,6 +65,30 @@ def test_the_parts_of_a_prtt_stand_apart_from_its_round_trips(tmp_path: Path) ->
     assert found["gap_ns"].unique().to_list() == [9] and query.samples(run)["part"].n_unique() == len(parts)
 
 
+def test_the_last_of_several_ends_stands_for_all_and_each_can_be_asked_for(tmp_path: Path) -> None:
+    with Record.create(tmp_path, manifest()) as record:
+        one = replace(launch(0), far="b+c", fars=2, ask="fanout")
+        cells = [replace(cell(8, ns), ask="fanout", part=part, clock="common", clock_error_ns=0)
+                 for part, ns in {"": [5, 9], "to:1": [5, 4], "to:2": [3, 9]}.items()]  # fmt: skip
+        record.add(one, cells)
+    run = query.open_run(record.path)
+    assert query.launches(run).select("ns_median", "fars", "far").rows() == [(7.0, 2, "b+c")]
+    assert query.ends(run).sort("part").select("part", "ns_median").rows() == [("to:1", 4.5), ("to:2", 6.0)]
+
+
+def test_a_part_without_the_columns_of_today_is_still_read(tmp_path: Path) -> None:
+    with Record.create(tmp_path, manifest()) as record:
+        record.add(launch(0), [cell(8, [1, 2])])
+    for name in ("samples", "cells"):
+        (part,) = (record.path / name).glob("*.parquet")
+        old = pl.read_parquet(part)
+        old.drop([column for column in ("fars", "resent", "clock", "clock_error_ns") if column in old]).write_parquet(
+            part
+        )
+    found = query.launches(query.open_run(record.path))
+    assert found.select("ns_median", "fars", "resent").rows() == [(1.5, None, None)]
+
+
 def test_sentinels_stand_apart(tmp_path: Path) -> None:
     with Record.create(tmp_path, manifest()) as record:
         record.add(launch(0), [cell(64, [1])])
@@ -172,6 +196,6 @@ def test_csv_holds_every_sample(write: Write, tmp_path: Path) -> None:
     written = query.export_csv(run, tmp_path / "csv")
     assert [path.name for path in written] == ["samples.csv", "cells.csv", "launches.csv"]
     lines = (tmp_path / "csv" / "samples.csv").read_text().splitlines()
-    assert lines[0].startswith("launch,block,stack,near,far,sentinel,ask,part,size_bytes,seq,batch,ns")
+    assert lines[0].startswith("launch,block,stack,near,far,fars,sentinel,ask,part,size_bytes,seq,batch,ns")
     assert len(lines) == 4
     assert lines[2].endswith(",1,1,")  # seq 1, batch 1, lost

@@ -205,9 +205,11 @@ def test_parts_hold_what_was_measured(write: Write) -> None:
     path = write({0: [cell(64, [7, None], late=2, corrupt=1, warm=False, **facts)]})
     (row,) = query.cells(query.open_run(path)).to_dicts()
     assert row == {
-        "launch": 0, "block": 0, "stack": "tcp", "near": "a", "far": "b", "sentinel": False, "ask": "pingpong",
+        "launch": 0, "block": 0, "stack": "tcp", "near": "a", "far": "b", "fars": 1, "sentinel": False,
+        "ask": "pingpong",
         "size_bytes": 64, "batch": 1, "count": 1, "lost": 1, "late": 2, "corrupt": 1, "warmup": 3, "warm": False,
-        "started_s": 2.0, "part": "", "gap_ns": None, **facts,
+        "started_s": 2.0, "part": "", "gap_ns": None, "resent": None, "clock": "", "clock_error_ns": None,
+        **facts,
     }  # fmt: skip
 
 

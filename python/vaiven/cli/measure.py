@@ -351,6 +351,7 @@ def _show(run: Run, page: bool) -> None:
 
     from vaiven.cli.model import cost_table, loggp_table
     from vaiven.cli.progress import end_text
+    from vaiven.cli.several import ASKED, audience_tables
 
     console = Console(highlight=False, markup=False)
     asked = {course.get("ask") for course in run.manifest.design.get("courses", [])}
@@ -358,6 +359,8 @@ def _show(run: Run, page: bool) -> None:
         console.print(cost_table(run))
     if "prtt" in asked:
         console.print(loggp_table(run))
+    if asked & set(ASKED):
+        console.print(audience_tables(run))
     if run.end and run.end.reason == "not-achieved":
         console.print(f"\nNot achieved: {end_text(run.end)}")
     if page and "pingpong" in asked:

@@ -37,6 +37,7 @@ def model(
     *,
     sizes: bool = False,
     papers: bool = False,
+    several: Annotated[bool, Parameter(negative="")] = False,
     notation: Notation | None = None,
     loggp: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -53,6 +54,8 @@ def model(
         Also the estimators of the published measurements: empty message, (t - latency)/n, unweighted line.
     notation
         Also the model in one of the four notations in use, with what its letters mean.
+    several
+        Instead, the questions with several far ends: time, ratios and rate against how many they are.
     loggp
         Instead, where the time goes: L, o_s, o_r, g and G, of a run that asked prtt. With --sizes by size too.
     as_json
@@ -62,6 +65,9 @@ def model(
 
     from vaiven.cli.loggp import loggp_json
     from vaiven.store import query
+    if several:
+        _print_several(found, as_json)
+        return
 
     found = query.find(run, query.root())
     if as_json:
@@ -77,6 +83,17 @@ def model(
         console.print(rich_table(table))
     if notation:
         console.print(_written(costs, notation), soft_wrap=True)
+def _print_several(run: Run, as_json: bool) -> None:
+    from rich.console import Console
+
+    from vaiven.cli.several import audience_tables, audiences_json
+
+    if as_json:
+        print(audiences_json(run))
+    else:
+        Console(highlight=False, markup=False).print(audience_tables(run))
+
+
 
 
 def loggp_table(run: Run, sizes: bool = False) -> RenderableType:

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The launches of a run that had several far ends, as what they cost: model.several of its rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vaiven.errors import VaivenError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from vaiven.model.several import Audience, Blocks
+    from vaiven.store.query import Run
+
+ASKED = ("fanout",)
+
+
+def audiences(run: Run) -> tuple[Audience, ...]:
+    """One Audience per (question, size, stack, far ends), by size, stack in the order of the plan, number of far ends.
+
+    Empty for a run that asked no such question; a cell that lost half of its rounds has no time and is left out.
+    """
+    import polars as pl
+
+    from vaiven.store import query
+
+    table = query.launches(run).filter(pl.col("ask").is_in(ASKED))
+    order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
+    by = ["ask", "size_bytes", "stack", "fars", "near", "far"]
+    groups = {key: rows for key, rows in table.group_by(by, maintain_order=True)}
+    blocks = {key: _blocks(rows) for key, rows in groups.items()}
+    found = [_audience(key, rows, blocks) for key, rows in groups.items() if blocks[key]]
+    return tuple(sorted(found, key=lambda one: (one.ask, one.size_bytes, order.get(one.stack, len(order)), one.fars)))
+
+
+def audience_tables(run: Run) -> RenderableType:
+    """A table for each question with several far ends, to be printed by rich. VaivenError ("nothing-measured")."""
+    from rich.console import Group
+
+    from vaiven.cli.terminal import rich_table
+    from vaiven.report.several import audience_table
+
+    found = audiences(run)
+    if not found:
+        raise VaivenError(
+            f"the run {run.id} has no finished launch with several far ends",
+            'measure a plan with questions = ["fanout"]',
+            "nothing-measured",
+        )
+    asked = dict.fromkeys(one.ask for one in found)
+    return Group(*(rich_table(audience_table([one for one in found if one.ask == ask])) for ask in asked))
+
+
+def audiences_json(run: Run) -> str:
+    """{"schema", "run", "audiences"}: the fields of Audience; times in ns."""
+    from vaiven.cli.model import plain_json
+
+    return plain_json({"schema": 1, "run": run.id, "audiences": audiences(run)})
+
+
+def _blocks(rows: Any) -> Blocks:
+    known = rows.drop_nulls("ns_median")
+    return dict(zip(known["block"].to_list(), known["ns_median"].to_list(), strict=True))
+
+
+def _audience(key: tuple[Any, ...], rows: Any, blocks: dict[tuple[Any, ...], Blocks]) -> Audience:
+    import statistics
+
+    from vaiven.model.several import RAW, Audience, block_ratio
+    from vaiven.stats.median import median_interval
+
+    ask, size, stack, fars, near, far = key
+    times = blocks[key]
+    alone = next((blocks[one] for one in blocks if one[:3] == key[:3] and one[3] == 1), {})
+    raw = blocks.get((ask, size, RAW, fars, near, far), {})
+    resent = rows["resent"].drop_nulls()
+    return Audience(
+        ask=ask,
+        stack=stack,
+        near=near,
+        far=far,
+        fars=fars,
+        size_bytes=size,
+        typical_ns=statistics.median(times.values()),
+        time=median_interval(list(times.values()), "ns"),
+        to_one=block_ratio(times, alone, "launch with one far end"),
+        to_raw=block_ratio(times, raw, "raw sender"),
+        wire_ns=rows["wire_ns"].drop_nulls().first(),
+        lost=int(rows["lost"].sum()),
+        rounds=int(rows["count"].sum()) + int(rows["lost"].sum()),
+        resent=int(resent.sum()) if len(resent) else None,
+        clock=rows["clock"].drop_nulls().first() or "",
+        clock_error_ns=int(rows["clock_error_ns"].fill_null(0).max()),
+    )

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Questions with several far ends: the time until the last is done, against how many they are.
+
+A message counts once, however many get it: its rate is n / T. What a wider audience costs is T(k) / T(1); what the
+software costs is T over that of the raw sender, which puts the same payload in the same frames and says nothing
+again, in the same run. Ratios are taken block by block, so that what drifts drifts in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vaiven.stats.estimate import Estimate, refusal
+from vaiven.stats.median import median_interval
+
+RAW = "raw"
+
+Blocks = Mapping[int, float]  # block -> the median of its launch, in ns
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The median over the blocks that have both, None without such a block; interval: refused where they are few."""
+
+    value: float | None
+    interval: Estimate
+
+
+@dataclass(frozen=True)
+class Audience:
+    """One way to reach `fars` far ends with a message of size_bytes.
+
+    typical_ns, time: the median of launch medians until the last end is done, and its interval. to_one, to_raw: over
+    that of one far end, and of the raw sender with as many. wire_ns: of the frames alone, None if nobody knows. lost:
+    rounds in which some end did not get everything. resent: segments sent again, None where nobody counts. clock: how
+    times of two hosts were compared, to within clock_error_ns.
+    """
+
+    ask: str
+    stack: str
+    near: str
+    far: str
+    fars: int
+    size_bytes: int
+    typical_ns: float
+    time: Estimate
+    to_one: Ratio
+    to_raw: Ratio
+    wire_ns: int | None
+    lost: int
+    rounds: int
+    resent: int | None
+    clock: str
+    clock_error_ns: int
+
+    @property
+    def bytes_per_s(self) -> float:
+        """The message counted once."""
+        return self.size_bytes / self.typical_ns * 1e9
+
+    @property
+    def to_wire(self) -> float | None:
+        """Its time over that of its frames alone."""
+        return self.typical_ns / self.wire_ns if self.wire_ns else None
+
+
+def block_ratio(times: Blocks, base: Blocks, what: str) -> Ratio:
+    """times over base. what: of what there is no other one, in words."""
+    both = sorted(set(times) & set(base))
+    if not both:
+        return Ratio(None, refusal(f"no {what} in this run", ""))
+    ratios = np.array([times[block] / base[block] for block in both])
+    return Ratio(float(np.median(ratios)), median_interval(ratios, ""))
