@@ -8,7 +8,8 @@
  *       end                                     done
  *
  * Only connect() is timed. The far end's kernel answers it; its process takes
- * the connection when told, which is outside the timed part.
+ * the connection when told, which is outside the timed part. Where its process
+ * answers (llc) it is told first, says "accepting", and then waits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,9 +25,19 @@ static int check(const struct vv_options *options, struct vv_error *error) {
   return vv_error_remedy(error, "ask a tcp stack");
 }
 
+/* Where the far end must be in accept for a connection to come about, it is told beforehand. */
+static int call_far(struct vv_session *session, const char *contact, struct vv_error *error) {
+  char line[VV_CONTROL_LINE_MAX];
+  if (!session->stack->user_accepts) return 0;
+  if (vv_control_send(&session->control, error, "link contact=%s", contact) != 0) return -1;
+  return vv_session_expect(session, "accepting", line, error);
+}
+
 static int link_far(struct vv_session *session, const char *contact, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX];
-  if (vv_control_send(&session->control, error, "link contact=%s", contact) != 0) return -1;
+  if (!session->stack->user_accepts && vv_control_send(&session->control, error, "link contact=%s", contact) != 0) {
+    return -1;
+  }
   return vv_session_expect(session, "linked", line, error);
 }
 
@@ -34,8 +45,9 @@ static int connect_once(struct vv_session *session, const char *far_contact, int
   char contact[VV_CONTACT_MAX];
   struct vv_end *end = vv_session_open_end(session, contact, error);
   if (!end) return -1;
+  int result = call_far(session, contact, error);
   int64_t start_ns = vv_clock_ns();
-  int result = session->stack->connect(end, far_contact, start_ns + PATIENCE_NS, error);
+  if (result == 0) result = session->stack->connect(end, far_contact, start_ns + PATIENCE_NS, error);
   if (result == 0) result = vv_series_elapsed(start_ns, vv_clock_ns(), ns, error);
   if (result == 0) result = link_far(session, contact, error);
   session->stack->close(end);
@@ -94,11 +106,12 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
 /* One line of the near end. 1: it was the last. */
 static int serve_line(struct vv_session *session, struct vv_end *end, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX], contact[VV_CONTACT_MAX];
-  if (vv_control_receive(&session->control, line, VV_NEVER, error) != 0) return -1;
+  if (vv_control_receive(&session->control, line, VV_FOREVER, error) != 0) return -1;
   if (vv_control_is(line, "end")) return 1;
   if (!vv_control_is(line, "link") || vv_control_word(line, "contact", contact, sizeof contact) != 0) {
     return vv_error_set(error, "bad-control", "the near end said \"%.80s\" in the middle of connect", line);
   }
+  if (session->stack->user_accepts && vv_control_send(&session->control, error, "accepting") != 0) return -1;
   if (session->stack->accept(end, contact, vv_clock_ns() + PATIENCE_NS, error) != 0) return -1;
   return vv_control_send(&session->control, error, "linked");
 }

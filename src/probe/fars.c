@@ -22,7 +22,7 @@ static int meet_one(struct vv_session *other, const struct vv_session *first, co
                                .clock = first->clock,
                                .peer = *peer,
                                .connect_ns = -1,
-                               .stop_at_ns = VV_NEVER};
+                               .stop_at_ns = VV_FOREVER};
   memcpy(other->key, first->key, VV_KEY_BYTES);
   vv_control_init(&other->control, VV_CONTROL_NONE);
   if (vv_handshake_near(other, &host, error) != 0) return -1;

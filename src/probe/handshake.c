@@ -235,7 +235,7 @@ static int listen_to(struct vv_session *session, struct stranger *stranger, int 
 static int serve_strangers(struct vv_session *session, int listener, struct stranger strangers[STRANGERS_MAX],
                            int *warnings, struct vv_error *error) {
   int fds[STRANGERS_MAX + 1] = {listener};
-  int64_t now_ns = vv_clock_ns(), deadline_ns = VV_NEVER;
+  int64_t now_ns = vv_clock_ns(), deadline_ns = VV_FOREVER;
   for (int i = 0; i < STRANGERS_MAX; i++) {
     struct stranger *stranger = &strangers[i];
     if (stranger->control.fd >= 0 && stranger->deadline_ns <= now_ns) dismiss(stranger);

@@ -41,6 +41,7 @@ struct vv_options {
   uint16_t port_min;         /* --port; 0, 0: any */
   uint16_t port_max;
   const char *iface;   /* --iface, or NULL */
+  uint32_t sap;        /* --sap; 0: any */
   const char *program; /* --null, or NULL */
   const char *root;    /* inventory: --root, or NULL */
 

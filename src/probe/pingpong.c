@@ -44,7 +44,7 @@ static enum vv_outcome exchange_batch(struct run *run, int64_t *ns, struct vv_er
     if (outcome == VV_ANSWERED) outcome = vv_series_take(&run->series, error);
   }
   int64_t end_ns = vv_session_clock_ns(session);
-  session->stop_at_ns = VV_NEVER;
+  session->stop_at_ns = VV_FOREVER;
   if (outcome == VV_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return VV_FAILED;
   return outcome;
 }

@@ -107,7 +107,7 @@ static enum vv_outcome time_round(struct cell *cell, enum part part, struct took
   int64_t taking_ns = part == RECEIVE ? vv_session_clock_ns(session) : start_ns;
   if (outcome == VV_ANSWERED) outcome = vv_series_take(&cell->series, error);
   int64_t end_ns = vv_session_clock_ns(session);
-  session->stop_at_ns = VV_NEVER;
+  session->stop_at_ns = VV_FOREVER;
   if (outcome == VV_FAILED || vv_series_elapsed(start_ns, end_ns, &took->rtt_ns, error) != 0 ||
       vv_series_elapsed(taking_ns, end_ns, &took->receive_ns, error) != 0) {
     return VV_FAILED;

@@ -100,7 +100,7 @@ static int try_round(struct vv_rounds *rounds, vv_round_fn *give, int64_t *each_
   int64_t cpu_start_ns = vv_clock_cpu_ns();
   session->stop_at_ns = vv_clock_ns() + rounds->patience_ns;
   enum vv_outcome outcome = give(rounds, error);
-  session->stop_at_ns = VV_NEVER;
+  session->stop_at_ns = VV_FOREVER;
   rounds->cpu_ns += vv_clock_cpu_ns() - cpu_start_ns;
   if (outcome != VV_FAILED) outcome = hear_all(rounds, each_ns, error);
   session->seq++;
@@ -254,15 +254,22 @@ static void record_ends(struct vv_record *record, const struct vv_rounds *rounds
   vv_record_array_end(record);
 }
 
-static void record_resent(struct vv_record *record, const struct vv_rounds *rounds) {
+/* By the near end, since the launch began. */
+static int64_t count_resent(const struct vv_rounds *rounds) {
   const struct vv_stack *stack = rounds->session->stack;
   int64_t resent = 0;
-  if (!stack->resent) {
-    vv_record_null(record, "resent");
-    return;
+  for (size_t i = 0; stack->resent && i < rounds->fars->count; i++) {
+    resent += stack->resent(rounds->fars->ends[i].session->end);
   }
-  for (size_t i = 0; i < rounds->fars->count; i++) resent += stack->resent(rounds->fars->ends[i].session->end);
-  vv_record_ints(record, "resent", &resent, 1);
+  return resent;
+}
+
+static void record_resent(struct vv_record *record, const struct vv_rounds *rounds) {
+  int64_t resent = count_resent(rounds) - rounds->resent;
+  if (rounds->session->stack->resent)
+    vv_record_ints(record, "resent", &resent, 1);
+  else
+    vv_record_null(record, "resent");
 }
 
 static void record_clock(struct vv_record *record, const struct vv_rounds *rounds) {
@@ -308,11 +315,34 @@ static void warn(const struct vv_rounds *rounds) {
   }
 }
 
+int vv_rounds_check_sizes(const struct vv_options *options, const char *verb, struct vv_error *error) {
+  for (size_t i = 0; i < options->size_count; i++) {
+    if (options->sizes[i] > 0) continue;
+    vv_error_set(error, "size-limit", "--ask %s: an empty message cannot be told from the one before", verb);
+    return vv_error_remedy(error, "leave size 0 out");
+  }
+  return 0;
+}
+
+int vv_rounds_check(const struct vv_options *options, const char *verb, struct vv_error *error) {
+  if (!options->stack->descriptor) {
+    vv_error_set(error, "usage", "--ask %s: %s has no sockets that can be waited for together", verb,
+                 options->stack->id);
+    return vv_error_remedy(error, "ask tcp, tcp-nagle or udp");
+  }
+  if (options->write != VV_WRITE_ONE) {
+    vv_error_set(error, "usage", "--ask %s: a message is one write", verb);
+    return vv_error_remedy(error, "leave --write out");
+  }
+  return vv_rounds_check_sizes(options, verb, error);
+}
+
 int vv_rounds_cell(struct vv_session *session, const char *verb, size_t size_bytes, uint32_t messages,
                    vv_round_fn *give, struct vv_error *error) {
   struct vv_rounds rounds = {.session = session, .verb = verb, .size_bytes = size_bytes, .messages = messages};
   rounds.fars = vv_fars_meet(session, true, error);
   if (!rounds.fars) return -1;
+  rounds.resent = count_resent(&rounds);
   rounds.patience_ns = (int64_t)(messages + 1) * vv_session_patience_ns(session, size_bytes);
   int result = vv_ring_open(&rounds.ring, session->options->buffers, size_bytes, error);
   if (result == 0) result = compare_clocks(&rounds, error);

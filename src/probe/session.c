@@ -64,6 +64,7 @@ static struct vv_stack_config make_config(struct vv_session *session, const char
                                    .iface = options->iface,
                                    .port_min = options->port_min,
                                    .port_max = options->port_max,
+                                   .sap = (uint8_t)options->sap,
                                    .write = options->write,
                                    .wait = options->wait,
                                    .to = options->to,
@@ -202,7 +203,7 @@ static int print_hello(struct vv_session *session, const struct vv_host *far, st
 }
 
 static void begin(struct vv_session *session, const struct vv_options *options) {
-  *session = (struct vv_session){.options = options, .stack = options->stack, .stop_at_ns = VV_NEVER, .connect_ns = -1};
+  *session = (struct vv_session){.options = options, .stack = options->stack, .stop_at_ns = VV_FOREVER, .connect_ns = -1};
   vv_control_init(&session->control, VV_CONTROL_NONE);
   for (size_t i = 0; i < options->size_count; i++) {
     if (options->sizes[i] > session->size_bytes_max) session->size_bytes_max = options->sizes[i];
@@ -265,7 +266,7 @@ int vv_session_far(struct vv_session *session, const struct vv_options *options,
   vv_watch_input(session->control.fd);
   int result = 0;
   while (result == 0) {
-    result = vv_control_receive(&session->control, line, VV_NEVER, error);
+    result = vv_control_receive(&session->control, line, VV_FOREVER, error);
     if (result == 0) result = serve_line(session, line, error);
   }
   return result < 0 ? -1 : 0;

@@ -45,7 +45,7 @@ struct vv_session {
   struct vv_address peer;
   struct vv_clock_quality clock;
   int64_t connect_ns; /* near: the stack's connect; -1 when it has none */
-  int64_t stop_at_ns; /* VV_NEVER, or when the stack's waits are given up */
+  int64_t stop_at_ns; /* VV_FOREVER, or when the stack's waits are given up */
 };
 
 /* Near: everything up to the hello record. 0, or -1 and *error. Close it in both cases. */

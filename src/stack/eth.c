@@ -258,7 +258,7 @@ static enum vv_got eth_recv(struct vv_end *end, uint8_t *message, size_t size_by
       continue;
     }
     enum vv_got got =
-        vv_packet_wait(&end->packet, VV_NEVER) == 0 ? VV_GOT_MESSAGE : judge(end, "wait for a frame", error);
+        vv_packet_wait(&end->packet, VV_FOREVER) == 0 ? VV_GOT_MESSAGE : judge(end, "wait for a frame", error);
     if (got != VV_GOT_MESSAGE) return got;
   }
   return VV_GOT_MESSAGE;

@@ -8,7 +8,7 @@
  * the control connection, and prints nothing.
  *
  * Times are nanoseconds of vv_clock_ns(). A deadline is an absolute time;
- * VV_NEVER waits for ever. Buffers belong to the caller.
+ * VV_FOREVER waits for ever. Buffers belong to the caller.
  */
 #ifndef VV_STACK_STACK_H
 #define VV_STACK_STACK_H
@@ -23,7 +23,7 @@
 #include "io/os/error.h"
 #include "io/os/watch.h"
 
-#define VV_NEVER        INT64_MAX
+#define VV_FOREVER      INT64_MAX
 #define VV_HEADER_BYTES 16 /* the first piece of a message that is written in two */
 
 /* How one message is handed to the system. */
@@ -53,6 +53,7 @@ struct vv_stack_config {
   const char *iface;   /* interface name; NULL unless the stack needs one */
   uint16_t port_min;   /* first and last port that may be used; 0, 0: any */
   uint16_t port_max;
+  uint8_t sap; /* llc: the own service access point; 0: the first that is free */
   enum vv_write write;
   enum vv_wait wait;
   enum vv_to to;         /* raw only; other stacks send to each */
@@ -88,6 +89,7 @@ struct vv_stack {
   bool joined;         /* a launcher or daemons of its own bring its ends together: connecting tells nothing */
   bool ranked;         /* all ends are ranks of one launcher's: 0 is near, and hears from the others where they are */
   bool spins;          /* it always asks again and again (VV_WAIT_SPIN), whatever it is told */
+  bool user_accepts;   /* a connection comes about only while the far end is in accept; false: its kernel answers */
   bool two_writes;     /* VV_WRITE_SPLIT means something: only where the pieces stay one message */
   enum vv_path path;   /* what its messages are on the wire, for the Ethernet model */
   size_t header_bytes; /* that a library puts before each message, inside that path */
@@ -139,6 +141,8 @@ struct vv_stack {
 /* The tables, one per file (tcp.c has two). */
 extern const struct vv_stack vv_stack_eth;
 extern const struct vv_stack vv_stack_icmp;
+extern const struct vv_stack vv_stack_llc;
+extern const struct vv_stack vv_stack_llc_kernel;
 extern const struct vv_stack vv_stack_null;
 extern const struct vv_stack vv_stack_raw;
 extern const struct vv_stack vv_stack_tcp;

@@ -26,7 +26,7 @@
 enum { NOBODY = 65534, SIZE_MAX_TESTED = 65507 };
 
 static bool have_namespace;
-static int64_t stop_at_ns = VV_NEVER;
+static int64_t stop_at_ns = VV_FOREVER;
 
 static bool ask_stop(void *context) {
   (void)context;
@@ -161,7 +161,7 @@ static void test_no_answer_is_given_up(void **state) {
   stop_at_ns = vv_clock_ns() + 30000000;
   assert_int_equal(vv_stack_icmp.send(end, message, 100, &error), VV_GOT_MESSAGE);
   assert_int_equal(vv_stack_icmp.recv(end, message, 100, &error), VV_GOT_STOPPED);
-  stop_at_ns = VV_NEVER;
+  stop_at_ns = VV_FOREVER;
   set_sysctl("icmp_echo_ignore_all", "0");
   /* What came too late, or never, does not stand for the next answer. */
   assert_int_equal(exchange(end, 100), 0);

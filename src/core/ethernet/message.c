@@ -5,8 +5,12 @@
 
 #include "core/ethernet/link.h"
 #include "core/wire/fragment.h"
+#include "core/wire/segment.h"
 
 enum { IP_HEADER = 20, DATAGRAM_HEADER = 8, TCP_HEADER = 20 + 12, IP_FRAGMENT_STEP = 8 };
+enum { I_EACH = VV_LLC_PDU_BYTES + VV_SEGMENT_BYTES, I_ONCE = VV_SEGMENT_BYTES_MAX - VV_SEGMENT_BYTES };
+/* Linux takes the header of the frame, too, off the MTU (llc_ui_sendmsg, 6.1): seen on the wire. */
+enum { KERNEL_LESS = VV_LLC_PDU_BYTES + VV_FRAME_HEADER_BYTES };
 
 /* How a path cuts a message: what goes once in front, what goes in every frame, and how much a frame takes. */
 struct cut {
@@ -20,6 +24,7 @@ static struct cut cut_of(enum vv_path path, size_t mtu_bytes) {
   assert(mtu_bytes >= VV_ETH_MTU_MIN);
   size_t ip_room = mtu_bytes - IP_HEADER;
   size_t unit = vv_fragment_unit(mtu_bytes);
+  size_t pdu_bytes = mtu_bytes < VV_FRAME_DATA_BYTES_MAX ? mtu_bytes : VV_FRAME_DATA_BYTES_MAX;
   switch (path) {
   case VV_PATH_ICMP:
   case VV_PATH_UDP:
@@ -32,6 +37,10 @@ static struct cut cut_of(enum vv_path path, size_t mtu_bytes) {
   }
   case VV_PATH_LLC_UI:
     return (struct cut){0, VV_FRAGMENT_OVERHEAD_BYTES, unit, unit};
+  case VV_PATH_LLC_I:
+    return (struct cut){I_ONCE, I_EACH, pdu_bytes - I_EACH, pdu_bytes - I_EACH};
+  case VV_PATH_LLC_KERNEL:
+    return (struct cut){0, VV_LLC_PDU_BYTES, pdu_bytes - KERNEL_LESS, pdu_bytes - KERNEL_LESS};
   case VV_PATH_NONE:
     break;
   }

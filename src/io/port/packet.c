@@ -170,6 +170,16 @@ int vv_packet_iface(const char *address, char iface[VV_PACKET_IFACE_MAX], struct
   return vv_error_remedy(error, "name the interface with --iface");
 }
 
+int vv_packet_mac(const char *iface, uint8_t mac[VV_MAC_BYTES], struct vv_error *error) {
+  struct ifreq ask;
+  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return vv_error_errno(error, "socket", "cannot open a socket");
+  int result = ask_iface(fd, SIOCGIFHWADDR, &ask, iface, error);
+  close(fd);
+  if (result == 0) memcpy(mac, ask.ifr_hwaddr.sa_data, VV_MAC_BYTES);
+  return result;
+}
+
 static struct tpacket2_hdr *slot(const struct vv_packet *packet) {
   return (struct tpacket2_hdr *)(void *)(packet->ring + packet->next * SLOT_BYTES);
 }

@@ -65,6 +65,9 @@ void vv_packet_close(struct vv_packet *packet);
 /* The interface that has this numeric address. 0, or -1 and *error "no-iface". */
 int vv_packet_iface(const char *address, char iface[VV_PACKET_IFACE_MAX], struct vv_error *error);
 
+/* The MAC of an interface of that name. 0, or -1 and *error "no-iface". Needs no permission. */
+int vv_packet_mac(const char *iface, uint8_t mac[VV_MAC_BYTES], struct vv_error *error);
+
 /* The next frame, if one has come. Does not wait. */
 bool vv_packet_peek(struct vv_packet *packet, struct vv_packet_frame *frame);
 /* Gives the slot of the frame last peeked at back to the kernel. */

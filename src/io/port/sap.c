@@ -25,13 +25,13 @@ static int claim(int fd, int iface_index, unsigned sap) {
   return bind(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length));
 }
 
-static int refuse(uint8_t sap, struct vv_error *error) {
+int vv_sap_refuse(uint8_t sap, struct vv_error *error) {
   vv_error_set(error, "bad-sap", "0x%02x is no SAP for a program", sap);
   return vv_error_remedy(error, "take a multiple of 4, without 00 04 08 0c 80 98 bc e0 f0 f4 f8 fc");
 }
 
 static int claim_one(int fd, int iface_index, uint8_t sap, struct vv_error *error) {
-  if (!vv_sap_usable(sap)) return refuse(sap, error);
+  if (!vv_sap_usable(sap)) return vv_sap_refuse(sap, error);
   if (claim(fd, iface_index, sap) == 0) return 0;
   if (errno != EADDRINUSE) return vv_error_errno(error, "socket", "cannot claim the SAP 0x%02x", sap);
   vv_error_set(error, "sap-taken", "another program of this host has the SAP 0x%02x of this interface", sap);

@@ -21,6 +21,8 @@
 
 /* True for the 52. */
 bool vv_sap_usable(uint8_t sap);
+/* The error for any other: -1, and *error "bad-sap". */
+int vv_sap_refuse(uint8_t sap, struct vv_error *error);
 
 /*
  * Claims *sap (0: the first that is free, never VV_LLC_SAP) of the interface of

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/engine/engine.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "io/os/clock.h"
+
+/* Who spins looks at the clock only every so often: a look at the ring costs a few ns, one at the clock many. */
+enum { LOOKS_PER_READING = 16, ROOM_TRIES = 2000 };
+static const int64_t room_pause_ns = 50000;
+static const uint64_t check_ns = 1000000000;
+
+void vv_engine_init(struct vv_engine *engine, struct vv_port port, const struct vv_engine_core *core, void *self) {
+  *engine = (struct vv_engine){.port = port, .core = core, .self = self, .checked_ns = (uint64_t)vv_clock_ns()};
+}
+
+/* What a failed call of the port means: 0, go on; -1, the port has an error of its own, or errno says one. */
+static int judge(struct vv_engine *engine, const char *what, struct vv_error *error) {
+  int reason = errno;
+  if (reason == EINTR || reason == ETIME || reason == EAGAIN || reason == ENOBUFS) return 0;
+  if (engine->port.ops->check(engine->port.self, error) != 0) return -1;
+  if (reason == ENETDOWN) return 0; /* it was down, and is up again */
+  errno = reason;
+  return vv_error_errno(error, "port", "cannot %s", what);
+}
+
+static size_t gather(struct vv_engine *engine, uint64_t now_ns, struct iovec units[][VV_PORT_PIECES]) {
+  size_t count = 0;
+  for (; count < VV_PORT_BATCH_MAX; count++) {
+    uint8_t *head = engine->heads[count];
+    size_t head_bytes;
+    struct iovec rest = {0};
+    if (!engine->core->next(engine->self, now_ns, head, &head_bytes, &rest)) break;
+    units[count][0] = (struct iovec){.iov_base = head, .iov_len = head_bytes};
+    units[count][1] = rest;
+  }
+  return count;
+}
+
+/* An interface without room gets time to send some; one that stays full loses frames, as wires do. */
+static int send_all(struct vv_engine *engine, struct iovec units[][VV_PORT_PIECES], size_t count,
+                    struct vv_error *error) {
+  size_t sent = 0;
+  for (int tries = 0; sent < count && tries < ROOM_TRIES; tries++) {
+    int went = engine->port.ops->send(engine->port.self, units + sent, count - sent);
+    if (went > 0) {
+      sent += (size_t)went;
+      tries = 0;
+      continue;
+    }
+    if (judge(engine, "send", error) != 0) return -1;
+    if (errno == EINTR) continue;
+    struct timespec pause = {.tv_nsec = room_pause_ns};
+    nanosleep(&pause, NULL);
+  }
+  engine->unsent += count - sent;
+  return 0;
+}
+
+int vv_engine_flush(struct vv_engine *engine, struct vv_error *error) {
+  struct iovec units[VV_PORT_BATCH_MAX][VV_PORT_PIECES];
+  uint64_t now_ns = (uint64_t)vv_clock_ns();
+  for (;;) {
+    size_t count = gather(engine, now_ns, units);
+    if (count == 0) return 0;
+    if (send_all(engine, units, count, error) != 0) return -1;
+    if (count < VV_PORT_BATCH_MAX) return 0;
+  }
+}
+
+/* At most a batch, so that acknowledgements leave in time. True: done. */
+static bool take(struct vv_engine *engine, bool (*done)(void *context), void *context, size_t *count) {
+  struct vv_port_unit unit;
+  uint64_t now_ns = 0;
+  for (*count = 0; *count < VV_PORT_BATCH_MAX && engine->port.ops->peek(engine->port.self, &unit); ++*count) {
+    if (*count == 0) now_ns = (uint64_t)vv_clock_ns();
+    engine->core->receive(engine->self, now_ns, unit.bytes, unit.count);
+    engine->port.ops->release(engine->port.self);
+    if (done(context)) return true;
+  }
+  return false;
+}
+
+/* What is due by the clock: timers, a look at the port now and then, whoever may stop us, the deadline. */
+static enum vv_ran keep_time(struct vv_engine *engine, int64_t deadline_ns, struct vv_error *error) {
+  uint64_t now_ns = (uint64_t)vv_clock_ns();
+  if (engine->core->next_ns(engine->self) <= now_ns) engine->core->tick(engine->self, now_ns);
+  if (now_ns - engine->checked_ns >= check_ns) {
+    engine->checked_ns = now_ns;
+    if (engine->port.ops->check(engine->port.self, error) != 0) return VV_RAN_ERROR;
+  }
+  if (engine->stop.ask && vv_watch_rang() && engine->stop.ask(engine->stop.context)) return VV_RAN_STOPPED;
+  return (int64_t)now_ns >= deadline_ns ? VV_RAN_LATE : VV_RAN_DONE;
+}
+
+static int sleep_some(struct vv_engine *engine, int64_t deadline_ns, struct vv_error *error) {
+  uint64_t due_ns = engine->core->next_ns(engine->self);
+  uint64_t check_at_ns = engine->checked_ns + check_ns;
+  int64_t until_ns = (int64_t)(due_ns < check_at_ns ? due_ns : check_at_ns);
+  if (until_ns > deadline_ns) until_ns = deadline_ns;
+  return engine->port.ops->wait(engine->port.self, until_ns) == 0 ? 0 : judge(engine, "wait", error);
+}
+
+enum vv_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context, int64_t deadline_ns,
+                          struct vv_error *error) {
+  bool over = done(context), stirred = true; /* something happened after which there may be units to send */
+  for (uint32_t looks = 1;; looks++) {
+    size_t count = 0;
+    if (!over) over = take(engine, done, context, &count);
+    if ((stirred || count > 0) && vv_engine_flush(engine, error) != 0) return VV_RAN_ERROR;
+    if (over) return VV_RAN_DONE;
+    bool asleep = !engine->spin && count == 0;
+    stirred = asleep || looks % LOOKS_PER_READING == 0;
+    if (!stirred) continue;
+    if (asleep && sleep_some(engine, deadline_ns, error) != 0) return VV_RAN_ERROR;
+    enum vv_ran ran = keep_time(engine, deadline_ns, error);
+    if (ran != VV_RAN_DONE) return ran;
+    over = done(context);
+  }
+}

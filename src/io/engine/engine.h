@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The loop that owns a clock and a port and drives a core: the only code of a
+ * protocol that waits.
+ *
+ * A core (core/llc, core/group) knows neither clock nor socket. The engine hands
+ * it what came and what time it is, and sends what it wants sent:
+ *
+ *   port -> receive -> ... -> next -> port
+ *            ^ now_ns          tick, when next_ns is due
+ *
+ * It runs in the thread of its caller and only while it is called: a protocol
+ * makes no progress between two calls.
+ */
+#ifndef VV_IO_ENGINE_ENGINE_H
+#define VV_IO_ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/os/error.h"
+#include "io/os/watch.h"
+#include "io/port/port.h"
+
+#define VV_ENGINE_HEAD_BYTES 64 /* the longest head of a unit */
+
+/* How a core is driven. Times are those of vv_clock_ns(). */
+struct vv_engine_core {
+  /* A unit came; its bytes are there until the call returns. */
+  void (*receive)(void *self, uint64_t now_ns, const uint8_t *bytes, size_t count);
+  /*
+   * The next unit to send: writes its head, tells the head's length, and sets
+   * the rest, which stays as it is until the next `receive` or `tick`. False:
+   * there is none now.
+   */
+  bool (*next)(void *self, uint64_t now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES], size_t *head_bytes, struct iovec *rest);
+  /* When tick has something to do; UINT64_MAX: never. */
+  uint64_t (*next_ns)(const void *self);
+  void (*tick)(void *self, uint64_t now_ns);
+};
+
+struct vv_engine {
+  struct vv_port port; /* may be put behind another between two calls */
+  const struct vv_engine_core *core;
+  void *self;
+  bool spin;           /* ask again and again; else sleep in the port */
+  struct vv_stop stop; /* ask == NULL: nobody stops it */
+  uint64_t unsent;     /* units that found no room at the interface for a long time: lost, as on any wire */
+  uint64_t checked_ns; /* when the port was last looked at */
+  uint8_t heads[VV_PORT_BATCH_MAX][VV_ENGINE_HEAD_BYTES];
+};
+
+/* Why a run ended. */
+enum vv_ran {
+  VV_RAN_DONE,
+  VV_RAN_STOPPED, /* the stop said so */
+  VV_RAN_LATE,    /* the deadline passed */
+  VV_RAN_ERROR,   /* the port is not what it was: *error is set */
+};
+
+void vv_engine_init(struct vv_engine *engine, struct vv_port port, const struct vv_engine_core *core, void *self);
+
+/*
+ * Goes on until done(context) is true, which it asks after every unit that came:
+ * what came behind that one stays in the port. Before it returns everything is
+ * sent that the core wants sent. deadline_ns: INT64_MAX is never.
+ */
+enum vv_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context, int64_t deadline_ns,
+                          struct vv_error *error);
+
+/* Sends what the core wants sent now. 0, or -1 and *error: the port is not what it was. */
+int vv_engine_flush(struct vv_engine *engine, struct vv_error *error);
+
+#endif
