@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from vaiven.errors import VaivenError
 from vaiven.stats.drift import drift
@@ -23,6 +24,16 @@ def test_a_trend_is_found_with_its_size():
     found = drift(*sentinel(trend=0.01))
     assert found.drifting and found.change.low < np.exp(0.19) < found.change.high
     assert "drifted by +2" in found.text
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_trend_is_the_oracle_s(seed):
+    x, y = sentinel(trend=0.003, blocks=8 + 5 * seed, seed=seed)
+    y = np.round(y, -2)  # some are equal
+    slope, _, low, high = stats.theilslopes(np.log(y), x, alpha=0.99)
+    change = drift(x, y).change
+    whole = np.exp(np.array([slope, low, high]) * (x[-1] - x[0]))
+    assert [change.value, change.low, change.high] == pytest.approx(whole)
 
 
 def test_a_disturbed_block_is_named_and_makes_no_trend():

@@ -40,3 +40,9 @@ def medians(values: Floats) -> Floats:
     low = np.take_along_axis(rising, np.maximum((counts - 1) // 2, 0), axis=-2)
     high = np.take_along_axis(rising, np.minimum(counts // 2, n - 1), axis=-2)
     return np.where(counts > 0, (low + high) / 2, np.nan)[..., 0, :]
+
+
+def midranks(values: Floats) -> Floats:
+    """The rank of each value from 1; equal values share the mean of their ranks."""
+    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[group]

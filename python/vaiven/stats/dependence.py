@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
-from vaiven.stats.arrays import Floats, vector
+from vaiven.stats.arrays import Floats, midranks, vector
 
 EFFECTIVE_MIN = 30
 SAMPLES_MIN = 30
@@ -46,7 +45,7 @@ def dependence(samples: ArrayLike, lags: int = 200) -> Dependence:
     n = x.size
     if n < SAMPLES_MIN:
         return Dependence(n, np.zeros(0), np.zeros(0), None, None, f"too few samples: {n} of {SAMPLES_MIN}")
-    ranks = stats.rankdata(x) - (n + 1) / 2
+    ranks = midranks(x) - (n + 1) / 2
     if not ranks.any():
         return Dependence(n, np.zeros(0), np.zeros(0), None, None, "constant data: every sample is the same")
     acf = _autocorrelation(ranks)[1 : min(lags, n // 2) + 1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from vaiven.errors import VaivenError
 from vaiven.stats.arrays import vector
@@ -59,14 +59,28 @@ def drift(blocks: ArrayLike, sentinel_ns: ArrayLike) -> Drift:
 
 
 def _change(x: np.ndarray, y: np.ndarray) -> Estimate:
-    slope, _, low, high = stats.theilslopes(y, x, alpha=LEVEL)
-    whole = np.exp(np.array([slope, low, high]) * (x.max() - x.min()))
+    slopes = _slopes(x, y)
+    whole = np.exp(np.array([np.median(slopes), *_slope_bounds(slopes, y)]) * (x.max() - x.min()))
     return Estimate(*(float(v) for v in whole), unit="ratio", level=LEVEL)
 
 
+def _slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Of the line through every two points, ascending."""
+    i, j = np.triu_indices(x.size, 1)
+    return np.sort((y[j] - y[i]) / (x[j] - x[i]))
+
+
+def _slope_bounds(slopes: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Of the median slope: what Kendall's tau between x and y, with equal y, leaves possible (Sen 1968)."""
+    n, equal = y.size, np.unique(y, return_counts=True)[1]
+    variance = (n * (n - 1) * (2 * n + 5) - (equal * (equal - 1) * (2 * equal + 5)).sum()) / 18
+    reach = special.ndtri((1 + LEVEL) / 2) * np.sqrt(variance)
+    low, high = round((slopes.size - reach) / 2) - 1, round((slopes.size + reach) / 2)
+    return slopes[max(low, 0)], slopes[min(high, slopes.size - 1)]
+
+
 def _outside(x: np.ndarray, y: np.ndarray) -> tuple[int, ...]:
-    slope, intercept, *_ = stats.theilslopes(y, x)
-    rest = y - (intercept + slope * x)
+    rest = y - np.median(_slopes(x, y)) * x
     rest -= np.median(rest)
     mad = 1.4826 * float(np.median(np.abs(rest)))
     off = np.abs(rest) > max(OUTSIDE_MAD * mad, OUTSIDE_LEAST)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from vaiven.stats.arrays import Floats, vector
 from vaiven.stats.estimate import Estimate, refusal
@@ -19,7 +19,7 @@ def interval_ranks(n: int, level: float) -> tuple[int, int] | None:
 
     The largest low with P(Bin(n, 1/2) <= low - 1) <= (1 - level)/2, and its mirror image.
     """
-    tail = stats.binom.cdf(np.arange(n + 1), n, 0.5)
+    tail = special.bdtr(np.arange(n + 1), n, 0.5)
     low = int(np.searchsorted(tail, (1 - level) / 2 * (1 + 1e-12), side="right"))
     return (low, n + 1 - low) if low >= 1 else None
 

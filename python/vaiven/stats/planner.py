@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import comb, exp, pi, sqrt
 
-from scipy import stats
+from scipy import special
 
 from vaiven.errors import VaivenError
 
@@ -68,7 +68,7 @@ def examine(
     if launches >= needed:
         degrees = launches - 1 if paired else 2 * launches - 2
         spread = spread_log * RANK_LOSS * (1 if paired else sqrt(2))
-        reach = stats.t.ppf(1 - threshold / 2, degrees) + stats.norm.ppf(power)
+        reach = special.stdtrit(degrees, 1 - threshold / 2) + special.ndtri(power)
         found = exp(float(reach) * spread / sqrt(launches))
     return DesignReport(
         launches=launches,

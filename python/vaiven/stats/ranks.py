@@ -13,10 +13,11 @@ from functools import lru_cache
 from math import comb
 
 import numpy as np
+import scipy  # its part `stats` is loaded where it is used: that takes most of a second
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
-from vaiven.stats.arrays import Floats, vector
+from vaiven.stats.arrays import Floats, midranks, vector
 from vaiven.stats.estimate import Estimate, refusal
 
 EXACT_FLIPS = 40  # pairs; two halves of 2^20 sums each fit in memory
@@ -64,7 +65,7 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankTest:
     if both.min() == both.max():
         return RankTest("Mann-Whitney", None, p_least, True, "no difference at all: identical data")
     exact = np.unique(both).size == both.size and a.size * b.size <= EXACT_CHOICES
-    found = stats.mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic")
+    found = scipy.stats.mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic")
     return RankTest("Mann-Whitney", min(1.0, float(found.pvalue)), p_least, exact)
 
 
@@ -80,7 +81,7 @@ def brunner_munzel(first: ArrayLike, second: ArrayLike) -> RankTest:
     if a.max() < b.min() or b.max() < a.min():
         return RankTest("Brunner-Munzel", None, p_least, False, "the groups do not overlap")
     with np.errstate(all="ignore"):
-        p = float(stats.brunnermunzel(a, b).pvalue)
+        p = float(scipy.stats.brunnermunzel(a, b).pvalue)
     if not np.isfinite(p):
         return RankTest("Brunner-Munzel", None, p_least, False, "no difference at all: identical data")
     return RankTest("Brunner-Munzel", p, p_least, False)
@@ -151,12 +152,12 @@ def _whitney_counts(m: int, n: int) -> Floats:
 
 
 def _signed_rank_cut(n: int, level: float) -> int:
-    z = stats.norm.ppf((1 + level) / 2)
+    z = special.ndtri((1 + level) / 2)
     return int(n * (n + 1) / 4 - z * np.sqrt(n * (n + 1) * (2 * n + 1) / 24))
 
 
 def _whitney_cut(m: int, n: int, level: float) -> int:
-    z = stats.norm.ppf((1 + level) / 2)
+    z = special.ndtri((1 + level) / 2)
     return int(m * n / 2 - z * np.sqrt(m * n * (m + n + 1) / 12))
 
 
@@ -164,7 +165,7 @@ def _signed_ranks(d: Floats) -> Floats:
     """Doubled midranks of |d| with the sign of d: whole numbers, so that equal sums are equal. Zeros stay zero."""
     ranks = np.zeros(d.size)
     moved = d != 0
-    ranks[moved] = np.round(2 * stats.rankdata(np.abs(d[moved])))
+    ranks[moved] = np.round(2 * midranks(np.abs(d[moved])))
     return np.sign(d) * ranks
 
 
@@ -203,4 +204,4 @@ def _flip_sums(magnitudes: Floats) -> Floats:
 
 
 def _flip_normal(weights: Floats) -> float:
-    return float(2 * stats.norm.sf(abs(weights.sum()) / np.sqrt((weights**2).sum())))
+    return float(2 * special.ndtr(-abs(weights.sum()) / np.sqrt((weights**2).sum())))

@@ -15,7 +15,7 @@ from enum import StrEnum
 from math import ceil, exp, log, log1p
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from vaiven.errors import VaivenError
 from vaiven.stats.arrays import Floats
@@ -156,12 +156,12 @@ def _more_launches(e: Evidence, comparisons: int, rules: Rules) -> int | None:
     assert e.ratio_tost.value is not None
     effect, room = abs(log(e.ratio_tost.value)), log1p(rules.delta)
     spread = e.spread_log * RANK_LOSS * (1 if e.paired else np.sqrt(2))
-    power = stats.norm.ppf(POWER)
+    power = special.ndtri(POWER)
     ways = []
     if effect > 0:
-        ways.append((stats.norm.ppf(1 - rules.alpha / comparisons / 2) + power) * spread / effect)
+        ways.append((special.ndtri(1 - rules.alpha / comparisons / 2) + power) * spread / effect)
     if effect < room:
-        ways.append((stats.norm.ppf(1 - rules.alpha) + power) * spread / (room - effect))
+        ways.append((special.ndtri(1 - rules.alpha) + power) * spread / (room - effect))
     wanted = max(ceil(min(ways) ** 2), launches_to_reach(rules.alpha, comparisons, e.paired))
     return max(1, wanted - min(e.launches)) if wanted <= LAUNCHES_MAX else None
 
