@@ -105,10 +105,23 @@ def test_verdicts_are_found_and_open(plain: Path, open_page: Open) -> None:
     section = page.locator("#p1-verdicts")
     section.locator("td.faster").first.wait_for()
     assert section.locator("li").count() == 10
-    assert not section.get_by_text("icmp against eth", exact=True).is_visible()
-    section.locator("summary").click()
-    table = section.locator("details .scroll").first
+    assert not section.locator("caption", has_text="icmp against eth").first.is_visible()
+    section.locator("summary", has_text="Everything behind").click()
+    table = section.locator("details:has-text('Everything behind') .scroll").first
     assert table.is_visible() and "time ratio" in table.inner_text()
+
+
+def test_launches_of_two_stacks_are_chosen_and_drawn(plain: Path, open_page: Open) -> None:
+    page = open_page(plain).page
+    page.locator("#p1-races").scroll_into_view_if_needed()
+    page.locator("#p1-races .main-svg").first.wait_for()
+    page.locator("#p1-races [data-choose]").select_option("udp against tcp")
+    assert "launches of udp done" in page.locator("#p1-races .xtitle").text_content()
+    page.locator("#p1-races .plot").focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    reading = page.locator("#p1-races .reading").inner_text()
+    assert reading.startswith("8 B ") and reading.endswith("% of tcp")
 
 
 def _paint(page: Any) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from vaiven.cli import progress
-from vaiven.cli.model import rich_table
+from vaiven.cli.terminal import rich_table
 from vaiven.plan.order import Launch
 from vaiven.plan.stack import parse
 from vaiven.report.tables import Column, Table
@@ -41,6 +41,26 @@ def test_a_table_loses_nothing_on_any_terminal(width: int) -> None:
         assert text.count(f"{k}.{k}5 us") == text.count(f"[{k}.10, {k}.20]") == 3
     assert text.count("Costs") == text.count("a note") == 1
     assert "[bold]x" in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_columns_in_a_second_table_keep_both_labels(width: int) -> None:
+    hosts = Column("hosts", number=False)
+    rows = tuple((f"h{k} to h2", *row) for k, row in enumerate(TABLE.rows[:1] * 3))
+    lines = shown(rich_table(Table("", (hosts, *TABLE.columns), rows)), width)
+    text = "\n".join(lines)
+    assert max(map(len, lines)) <= width
+    assert text.count("h1 to h2") == text.count("hosts") == text.count("stack") >= (2 if width == 80 else 1)
+    assert text.count("icmp") == 3 * text.count("hosts")
+
+
+def test_long_headings_break_at_their_joints_and_cells_have_their_style() -> None:
+    name = "tcp[write=split] / udp[idle_ms=1]"
+    table = Table("", (Column("size"), Column(name)), (("8 B", "−19 %"), ("64 B", "=")))
+    assert [line.strip() for line in shown(rich_table(table), 40)[:4]] == ["tcp", "[write=", "split]", "/ udp"]
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="standard")
+    console.print(rich_table(table, lambda text: "green" if text.startswith("−") else ""))
+    assert "\x1b[32m−19 %" in console.file.getvalue() and "\x1b[32m8 B" not in console.file.getvalue()
 
 
 def test_a_table_without_rows_is_only_its_words() -> None:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pytest
 
 from vaiven.plot import interactive
-from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals
+from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Race, Residuals
 
 NAN = math.nan
 TCP = Curve("tcp", (0, 1024), (40e3, 120e3), (39e3, NAN), (42e3, NAN), (38e3, 118e3), (12e3, 90e3))
@@ -29,6 +29,7 @@ FIGURES = {
     "ladder": interactive.ladder_figure(
         [64], [Layer("wire", (10e3,), (10e3,), (10e3,)), Layer("tcp", (30e3,), (29e3,), (31e3,))]
     ),
+    "race": interactive.race_figure([Race("8 B", (0.5, 1.0, 1.0), (0.0, 0.5, 1.0))], "tcp", "udp"),
     "hosts": interactive.host_figure(HostMap(("a",), ("b", "c"), ((1.0, None),), (("1 µs", "–"),), "time")),
 }
 
@@ -100,3 +101,24 @@ def test_names_are_shown_and_never_read_as_markup_or_mathematics() -> None:
     text = json.dumps(figure)
     assert "<b onmouseover" not in text and "</script" not in text and "$" not in text
     assert figure["data"][1]["name"].startswith("x&lt;/script&gt;")
+
+
+def test_a_race_starts_at_nothing_and_is_held_against_the_diagonal() -> None:
+    (race,) = _role(FIGURES["race"], "typical")
+    assert (race["x"], race["y"]) == ([0, 50, 100, 100], [0, 0, 50, 100])
+    (even,) = _role(FIGURES["race"], "wire")
+    assert (even["x"], even["y"]) == ([0, 100], [0, 100])
+
+
+@pytest.mark.parametrize(
+    ("values", "span"),
+    [((10.0, 10.1), (8.25, 12.2)), ((10.0, 40.0), (10.0, 40.0)), ((None, 10.0), (8.16, 12.2)), ((None, None), None)],
+)
+def test_colours_of_a_map_do_not_make_much_of_little(
+    values: tuple[float | None, ...], span: tuple[float, float] | None
+) -> None:
+    texts = (("a", "b"),)
+    (trace,) = interactive.host_figure(HostMap(("h1",), ("h2", "h3"), (values,), texts, "time"))["data"]
+    assert ("zmin" in trace) == (span is not None)
+    if span:
+        assert (trace["zmin"], trace["zmax"]) == pytest.approx(span, rel=0.01)

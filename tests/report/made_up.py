@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,6 +50,7 @@ def write_run(
     one_way_ns: Mapping[tuple[str, str], float] | None = None,
     jump: tuple[int, float] | None = None,
     hello: Mapping[str, object] | None = None,
+    loggp_ns: Mapping[str, float] | None = None,
 ) -> Run:
     """A run directory below `root`, through the store's own writer. Launches differ by 1 %, messages by a tail.
 
@@ -58,6 +59,7 @@ def write_run(
     some stacks. spread: of launches; none at 0, nor of messages. sentinel_change: each block holds a sentinel, which
     changes by that share over the run; None for no sentinel. one_way_ns: oneway is asked of udp, from and to those.
     jump: (size, ns) that each longer message takes more. hello: what the probe said in every launch.
+    loggp_ns: prtt is asked of all stacks, whose o_s, o_r, g, L are those.
     """
     rng = np.random.default_rng(seed)
     starts = {**START_NS, **(start_ns or {})}
@@ -80,6 +82,10 @@ def write_run(
                     ]
                     record.add(launch, [replace(cell, batch=batch) for cell in cells])
                     number += 1
+                    if loggp_ns:
+                        asked = replace(launch, launch=number, ask="prtt", hello={})
+                        record.add(asked, list(_trains(loggp_ns, 1 + spread * rng.standard_normal())))
+                        number += 1
             if sentinel_change is not None:
                 launch = LaunchRecord(number, block, "udp", *pairs[0], "pingpong", True, 1.5 * number, 1.4, 1)
                 factor = 1 + sentinel_change * block / max(1, blocks - 1) + rng.normal(0, 1e-4)
@@ -129,6 +135,24 @@ def _cell(
         wire_bytes=size + 66 if wire else None,
         wire_ns=round(wire * wire_ns(size)) if wire else None,
     )
+
+
+def _trains(ns: Mapping[str, float], factor: float) -> Iterator[Cell]:
+    """The five parts of a prtt, trains of 10, of some sizes: each byte adds 1 ns to o_s, 0.5 to o_r, 80 to the gap."""
+    for size in (1, 64, 512, 1024):
+        send, receive, gap = ns["o_s"] + size, ns["o_r"] + size / 2, ns["g"] + 80 * size
+        one, apart = 2 * (ns["L"] + send + receive), 4 * (ns["L"] + gap)
+        parts = {
+            "one": one,
+            "burst": one + 9 * gap,
+            "spaced": one + 9 * (apart + send),
+            "send": send,
+            "receive": receive,
+        }
+        for part, value in parts.items():
+            batch, times = 1 if part in ("one", "receive") else 10, [round(factor * value)] * 5
+            gap_ns = round(apart) if part == "spaced" else None
+            yield Cell("prtt", size, batch, times, 0, 0, 0, 10, True, 1.0, part=part, gap_ns=gap_ns)
 
 
 def _manifest(pairs: Sequence[tuple[str, str]], stacks: Sequence[str], plan_text: str, link: bool) -> Manifest:

@@ -20,6 +20,7 @@ from tests.report import made_up
 
 from vaiven.cli.compare import CANNOT_TELL, SLOWER, comparison, comparison_json
 from vaiven.errors import VaivenError
+from vaiven.model.compare import pp_points
 from vaiven.report import verdicts
 from vaiven.stats.verdict import Rules, Word
 from vaiven.store import query
@@ -259,3 +260,11 @@ def test_a_closed_pipe_is_no_error_of_ours(before: Run, verb: list[str]) -> None
     finally:
         os.close(writing)
     assert done.stderr == "" and done.returncode == 141
+
+
+def test_how_often_one_launch_is_done_first() -> None:
+    rng = np.random.default_rng(3)
+    x, y = np.round(rng.normal(10, 2, 14)), np.round(rng.normal(11, 2, 17))
+    u = stats.mannwhitneyu(x, y).statistic  # pairs in which x is larger, ties half
+    assert verdicts.first_wins(*pp_points(x, y)) == pytest.approx(1 - u / (x.size * y.size))
+    assert verdicts.first_wins(*pp_points(x, x + 100)) == 1.0

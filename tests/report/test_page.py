@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from tests.report import made_up
 
 from vaiven.cli.report import findings
 from vaiven.errors import VaivenError
-from vaiven.report.findings import Findings
-from vaiven.report.page import page, pair_sections, pictures, script_json, tied
+from vaiven.report.findings import Findings, StackCost, Warning
+from vaiven.report.page import PAIRS_SHOWN_MAX, Told, page, pair_sections, pictures, script_json, tied, told
 from vaiven.report.verdicts import summary
 from vaiven.store.query import Run
 
@@ -87,7 +88,7 @@ def test_the_policy_names_exactly_the_two_scripts(parts: _Parts) -> None:
 def test_every_figure_has_a_table_and_a_text_alternative(parts: _Parts) -> None:
     figures = json.loads(next(text for attributes, text in parts.scripts if attributes.get("type")))
     ids = {attributes["id"] for _, attributes in parts.tags if attributes.get("id")}
-    assert set(figures) == {"p1-time", "p1-rate", "p1-ladder", "p1-spread", "p1-residuals"}
+    assert set(figures) == {"p1-time", "p1-rate", "p1-ladder", "p1-spread", "p1-residuals", "p1-races"}
     for name, choices in figures.items():
         assert {f"{name}-table-{number}" for number in range(len(choices))} <= ids
     plots = [attributes for tag, attributes in parts.tags if attributes.get("class") == "plot"]
@@ -118,6 +119,60 @@ def test_verdicts_stand_in_words_and_as_a_matrix(parts: _Parts, found: Findings)
     marks = [attributes["class"] for tag, attributes in parts.tags if tag == "td" and attributes.get("class")]
     assert any("faster" in mark for mark in marks) and any("slower" in mark for mark in marks)
     assert "after Benjamini-Hochberg over 160 comparisons" in parts.text
+
+
+def test_the_page_of_many_pairs_still_fits_in_a_mail(found: Findings) -> None:
+    """Between six pairs, five stacks: curves are drawn of some pairs, the cost table has them all."""
+    pairs = [{"near": f"h{number}", "far": f"h{number + 1}"} for number in range(1, 7)]
+    assert found.comparison
+
+    def between(cost: StackCost, pair: dict[str, str]) -> StackCost:
+        return replace(cost, cost=replace(cost.cost, typical=replace(cost.cost.typical, **pair)), **pair)
+
+    many = replace(
+        found,
+        costs=tuple(between(cost, pair) for pair in pairs for cost in found.costs),
+        ladders=tuple(replace(one, **pair) for pair in pairs for one in found.ladders),
+        comparison=replace(
+            found.comparison, versus=tuple(replace(one, **pair) for pair in pairs for one in found.comparison.versus)
+        ),
+    )
+    text = page(many)
+    assert len(text.encode()) <= SIZE_BYTES_MAX
+    assert f"Curves of {PAIRS_SHOWN_MAX} pairs are drawn here" in text and "h6 → h7" in text
+
+
+def test_launches_run_against_each_other(found: Findings, parts: _Parts) -> None:
+    assert found.comparison
+    (section,) = pair_sections(found)
+    races = section.verdicts.races
+    assert [choice.label for choice in races.choices][:1] == ["icmp against eth"] and len(races.choices) == 10
+    for one, choice in zip(found.comparison.versus, races.choices, strict=True):
+        drawn = [trace for trace in choice.figure["data"] if trace["meta"]["role"] == "typical"]
+        assert len(drawn) == 8 and len(choice.table.rows) == len(one.compared.sizes_bytes)
+        assert all((trace["x"][0], trace["x"][-1], trace["y"][-1]) == (0, 100, 100) for trace in drawn)
+    sure = next(choice for choice in races.choices if choice.label == "udp against tcp")
+    assert sure.table.rows[0] == ("0 B", "100 %")
+    assert "Launches against launches" in parts.text
+
+
+def test_warnings_of_a_kind_stand_together(few: Findings) -> None:
+    ours = [Warning("tail", "too late", "tcp"), Warning("drift", "it drifted", ""), Warning("tail", "too late", "udp")]
+    assert told(ours) == (Told(ours[0], (ours[2],)), Told(ours[1], ()))
+    text = _Parts(page(replace(few, warnings=tuple(ours)))).text
+    assert "and 1 more like it" in text and text.count("too late") == 2
+
+
+def test_loggp_is_on_the_page_where_it_was_measured(tmp_path: Path, parts: _Parts) -> None:
+    ns = {"o_s": 3e3, "o_r": 2e3, "g": 5e3, "L": 20e3}
+    run = made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 64, 4096), samples=9, loggp_ns=ns, spread=0.0)
+    found = findings(run)
+    (one,) = found.loggp
+    assert [round(each.value) for each in (one.o_s, one.o_r, one.L)] == [3001, 2000, 20000]
+    text = _Parts(page(found)).text
+    assert "LogGP: where the time of a message goes" in text and "overheads and gap by size" in text
+    assert tied("Sending the smallest tcp message costs the processor 3.00 µs, receiving it 2.00 µs; 20.0 µs") in text
+    assert "where the time of a message goes" not in parts.text
 
 
 def test_one_stack_alone_has_no_verdicts(tmp_path: Path) -> None:

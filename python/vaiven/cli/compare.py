@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from vaiven.cli.model import Question, launch_times, of_stack, plain_json, rich_table
+from vaiven.cli.model import Question, launch_times, of_stack, place_in_plan, plain_json
+from vaiven.cli.terminal import rich_table
 from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from vaiven.model.times import LaunchTimes
     from vaiven.report.findings import Comparison, Versus
-    from vaiven.report.tables import Table
     from vaiven.stats.verdict import Rules
     from vaiven.store.query import Run
 
@@ -194,8 +192,7 @@ def _distinct(table: Any, *columns: str) -> list[Any]:
 
 def _stacks_of(table: Any, run: Run) -> list[str]:
     """In the order of the plan."""
-    order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
-    return sorted(table["stack"].unique().to_list(), key=lambda name: (order.get(name, len(order)), name))
+    return sorted(table["stack"].unique().to_list(), key=place_in_plan(run))
 
 
 def _chosen(table: Any, run: Run, stacks: Sequence[str]) -> list[str]:
@@ -418,41 +415,10 @@ def _print(found: Comparison, sizes: bool) -> None:
         console.print(Text(f"! {note}", style="yellow"))
     console.print()
     for pair in dict.fromkeys(one.pair for one in found.versus):
-        _print_matrix(console, verdicts.matrix_table(found, pair))
+        console.print(rich_table(verdicts.matrix_table(found, pair), _style))
     if sizes or len(found.versus) == 1:
         for one in found.versus:
             console.print(rich_table(verdicts.verdict_table(one)))
-
-
-def _print_matrix(console: Console, table: Table) -> None:
-    """A matrix in colours; one wider than the terminal in several parts, long names broken where they have joints."""
-    from rich import box
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    heads = [re.sub(r"(?<=[-=,])|(?=\[)| ", "\n", one.name).replace("\n/\n", " /\n") for one in table.columns]
-    columns = [[head, *cells] for head, cells in zip(heads, zip(*table.rows, strict=True), strict=True)]
-    widths = [max(len(line) for text in column for line in text.split("\n")) + 2 for column in columns]
-    console.print(Text(table.caption, style="bold"))
-    for part in _parts(widths, console.width - 1):
-        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-        for number in (0, *part):
-            shown.add_column(Text(heads[number]), justify="right", no_wrap=True)
-        for row in table.rows:
-            shown.add_row(*(Text(row[number], style=_style(row[number]) if number else "") for number in (0, *part)))
-        console.print(shown)
-    for note in table.notes:
-        console.print(Text(note, style="dim"))
-
-
-def _parts(widths: Sequence[int], room: int) -> list[list[int]]:
-    """Columns beside the first one, as many at a time as fit beside it."""
-    parts: list[list[int]] = [[]]
-    for number in range(1, len(widths)):
-        if parts[-1] and widths[0] + sum(widths[one] for one in parts[-1]) + widths[number] > room:
-            parts.append([])
-        parts[-1].append(number)
-    return parts
 
 
 def _style(cell: str) -> str:

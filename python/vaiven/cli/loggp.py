@@ -17,11 +17,12 @@ _PARTS = {"single": "one", "burst": "burst", "spaced": "spaced", "send": "send",
 
 
 def loggp_of(run: Run) -> tuple[LogGP, ...]:
-    """One LogGP per (pair of hosts, stack), in the order of the run.
+    """One LogGP per (pair of hosts, stack), by pair, then in the order of the plan.
 
     A size that not all launches know is left out, and a note says so.
     Raises VaivenError: "nothing-measured" for a run without a finished prtt.
     """
+    from vaiven.cli.model import place_in_plan
     from vaiven.store import query
 
     table = query.trains(run)
@@ -31,7 +32,9 @@ def loggp_of(run: Run) -> tuple[LogGP, ...]:
             'measure a plan with questions = ["prtt"]',
             "nothing-measured",
         )
+    place = place_in_plan(run)
     keys = table.select("near", "far", "stack").unique(maintain_order=True).rows()
+    keys.sort(key=lambda key: (key[0], key[1], place(key[2])))
     seed = int(run.manifest.design.get("seed", 1))
     return tuple(_one(table, key, seed) for key in keys)
 

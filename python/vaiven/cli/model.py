@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from vaiven.cli.terminal import rich_table
 from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from rich.table import Table as RichTable
-    from rich.text import Text
+    from rich.console import RenderableType
 
     from vaiven.model.explain import Declared, Explanation
     from vaiven.model.frames import Path
@@ -37,9 +35,9 @@ def model(
     *,
     sizes: bool = False,
     papers: bool = False,
-    several: Annotated[bool, Parameter(negative="")] = False,
     notation: Notation | None = None,
     loggp: Annotated[bool, Parameter(negative="")] = False,
+    several: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
     """What a message costs: t(n) = alpha + beta n of every stack, one way, with intervals, against the wire.
@@ -54,10 +52,10 @@ def model(
         Also the estimators of the published measurements: empty message, (t - latency)/n, unweighted line.
     notation
         Also the model in one of the four notations in use, with what its letters mean.
-    several
-        Instead, the questions with several far ends: time, ratios and rate against how many they are.
     loggp
         Instead, where the time goes: L, o_s, o_r, g and G, of a run that asked prtt. With --sizes by size too.
+    several
+        Instead, the questions with several far ends: time, ratios and rate against how many they are.
     as_json
         All of it as one JSON document instead.
     """
@@ -65,11 +63,11 @@ def model(
 
     from vaiven.cli.loggp import loggp_json
     from vaiven.store import query
+
+    found = query.find(run, query.root())
     if several:
         _print_several(found, as_json)
         return
-
-    found = query.find(run, query.root())
     if as_json:
         print(loggp_json(found) if loggp else cost_json(found, stack_costs(found)))
         return
@@ -83,6 +81,8 @@ def model(
         console.print(rich_table(table))
     if notation:
         console.print(_written(costs, notation), soft_wrap=True)
+
+
 def _print_several(run: Run, as_json: bool) -> None:
     from rich.console import Console
 
@@ -92,8 +92,6 @@ def _print_several(run: Run, as_json: bool) -> None:
         print(audiences_json(run))
     else:
         Console(highlight=False, markup=False).print(audience_tables(run))
-
-
 
 
 def loggp_table(run: Run, sizes: bool = False) -> RenderableType:
@@ -134,16 +132,22 @@ def stack_costs(run: Run) -> tuple[StackCost, ...]:
             f"the run {run.id} has no finished launch of a ping-pong", "measure again", "nothing-measured"
         )
     connect = table.filter(ask="connect")
-    order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
     seed = int(run.manifest.design.get("seed", 1))
     keys = pingpong.select("near", "far", "stack").unique(maintain_order=True).rows()
-    keys.sort(key=lambda key: (key[0], key[1], order.get(key[2], len(order)), key[2]))
+    place = place_in_plan(run)
+    keys.sort(key=lambda key: (key[0], key[1], place(key[2])))
     said = declared(run, keys)
     again = {key: [(one.low_bytes, one.high_bytes) for one in refined if (one.near, one.far, one.stack) == key]
              for key in keys}  # fmt: skip
     return tuple(
         _stack_cost(of_stack(pingpong, key), of_stack(connect, key), key, seed, said[key], again[key]) for key in keys
     )
+
+
+def place_in_plan(run: Run) -> Callable[[str], tuple[int, str]]:
+    """What to sort stacks by, to have them in the order of the plan."""
+    order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
+    return lambda stack: (order.get(stack, len(order)), stack)
 
 
 def cost_json(run: Run, costs: Sequence[StackCost]) -> str:
@@ -279,8 +283,8 @@ def _point(size_bytes: int, launch_ns: Any, cells: Any) -> SizePoint:
         samples=int(cells["count"].sum()),
         launches=len(launch_ns),
         batch=int(cells["batch"].max()),
-        cpu_near_ns=cells["cpu_near_ns"].median(),
-        cpu_far_ns=cells["cpu_far_ns"].median(),
+        cpu_near_ns=_half(cells["cpu_near_ns"].median()),
+        cpu_far_ns=_half(cells["cpu_far_ns"].median()),
         quantiles_ns=(),
         **whole,
         **wire,
@@ -299,67 +303,6 @@ def _more(costs: Sequence[StackCost], sizes: bool, papers: bool) -> Iterable[Tab
         yield from map(tables.size_table, costs)
     if papers:
         yield tables.papers_table(costs)
-
-
-def rich_table(table: Table) -> RenderableType:
-    """The table for a terminal; names are shown as they are, never read as markup.
-
-    Columns that do not fit on the terminal go to a second table under the first: numbers are never cut.
-    """
-    return _Fitted(table)
-
-
-@dataclass(frozen=True)
-class _Fitted:
-    """Knows its width only when it is printed."""
-
-    table: Table
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.text import Text
-
-        wide = options.update(max_width=10_000)
-        left = list(range(1, len(self.table.columns)))
-        title = self.table.caption
-        while left or title:
-            take = len(left)
-            while take > 1 and console.measure(self._part(left[:take]), options=wide).minimum > options.max_width:
-                take -= 1
-            yield self._part(left[:take], title)
-            yield ""
-            left, title = left[take:], ""
-        yield from (Text(note, style="dim") for note in self.table.notes)
-
-    def _part(self, numbers: Sequence[int], title: str = "") -> RichTable:
-        """The first column and these."""
-        from rich import box
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        table = self.table
-        caption = Text(title, style="bold") if title else None
-        shown = RichTable(
-            title=caption, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False,
-            padding=(0, 1, 0, 0),
-        )  # fmt: skip
-        for number in (0, *numbers):
-            column = table.columns[number]
-            width = max((len(line) for row in table.rows for line in row[number].split("\n")), default=0)
-            name = column.name if len(column.name) <= width else "\n".join(column.name.rsplit(" ", 1))
-            justify = "right" if column.number else "left"
-            least = width if column.number else min(width, 16)
-            shown.add_column(Text(name), justify=justify, no_wrap=column.number, overflow="fold", min_width=least)
-        for row in table.rows:
-            shown.add_row(*(_two_lines(row[number]) for number in (0, *numbers)))
-        return shown
-
-
-def _two_lines(text: str) -> Text:
-    """The second line of a cell, an interval as a rule, is shown less brightly."""
-    from rich.text import Text
-
-    first, _, below = text.partition("\n")
-    return Text.assemble(first, *([("\n" + below, "dim")] if below else []))
 
 
 def _written(costs: Sequence[StackCost], notation: Notation) -> str:

@@ -19,6 +19,8 @@ from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
     from vaiven.model.asymmetry import Asymmetry
+    from vaiven.model.loggp import LogGP
+    from vaiven.model.times import LaunchTimes
     from vaiven.report.findings import Findings, Host, PairLadder, Sentinel, StackCost, Warning
     from vaiven.report.findings import Run as RunFacts
     from vaiven.store.query import Run
@@ -98,9 +100,22 @@ def findings(run: Run, about: tuple[str, str] | None = None) -> Findings:
         warnings=(*_below_wire(costs), *seen, *said, *notes),
         sentinel=sentinel,
         asymmetries=asymmetries,
+        loggp=_loggp(run),
         about=about,
     )
     return _compared(run, found)
+
+
+def _loggp(run: Run) -> tuple[LogGP, ...]:
+    """Nothing where prtt was not asked, or no size of it came through: the terminal says why."""
+    from vaiven.cli.loggp import loggp_of
+
+    try:
+        return loggp_of(run)
+    except VaivenError as error:
+        if error.code != "nothing-measured":
+            raise
+        return ()
 
 
 def _compared(run: Run, found: Findings) -> Findings:
@@ -237,10 +252,23 @@ def _ladders(run: Run, costs: tuple[StackCost, ...]) -> Iterator[PairLadder | Wa
         times = [launch_times(of_stack(table, key), key, Statistic.TYPICAL) for key in keys]
         wires = {point.size_bytes: point.wire_ns for point in layers[0].points}
         wire = np.array([wires.get(int(size)) for size in times[0].sizes_bytes], dtype=np.float64)
+        cpu = [_cpu_ns(cost, one) for cost, one in zip(layers, times, strict=True)]
         try:
-            yield PairLadder(near, far, ladder(times, wire if np.isfinite(wire).all() else None, rng))
+            yield PairLadder(near, far, ladder(times, wire if np.isfinite(wire).all() else None, rng, cpu))
         except VaivenError as error:
             yield Warning("no-ladder", f"no ladder of layers: {error.what}", f"{near} → {far}")
+
+
+def _cpu_ns(cost: StackCost, times: LaunchTimes) -> Any:
+    """CPU time of both ends for each message, by the sizes of `times`; NaN where an end is not known."""
+    import numpy as np
+
+    both = {
+        point.size_bytes: point.cpu_near_ns + point.cpu_far_ns
+        for point in cost.points
+        if point.cpu_near_ns is not None and point.cpu_far_ns is not None
+    }
+    return np.array([both.get(int(size), np.nan) for size in times.sizes_bytes])
 
 
 def _run_facts(run: Run, costs: tuple[StackCost, ...]) -> RunFacts:
@@ -296,6 +324,7 @@ def _host(name: str, facts: Mapping[str, Any]) -> Host:
 
 def _warnings(run: Run) -> Iterator[Warning]:
     """The run's own warnings, and what its end says; each sentence once, with how often it was said."""
+    from vaiven.plot.units import percent_text
     from vaiven.report.findings import Warning
     from vaiven.store import query
 
@@ -305,7 +334,7 @@ def _warnings(run: Run) -> Iterator[Warning]:
         key = (str(line.get("code", "")), str(line.get("text", "")), where)
         counts[key] = counts.get(key, 0) + 1
     if run.end is not None and run.end.reason == "not-achieved":
-        width = "" if run.end.half_width is None else f": {100 * run.end.half_width:.2g} % at {run.end.cell}"
+        width = "" if run.end.half_width is None else f": {percent_text(run.end.half_width)} at {run.end.cell}"
         counts[("not-achieved", f"the wanted width of the intervals was not achieved{width}", "")] = 1
     for (code, text, where), count in counts.items():
         yield Warning(code, f"{text} ({count} times)" if count > 1 else text, where)
@@ -313,15 +342,15 @@ def _warnings(run: Run) -> Iterator[Warning]:
 
 def _below_wire(costs: tuple[StackCost, ...]) -> Iterator[Warning]:
     """Times that no wire of the stated rate allows: then the rate, the hops or the lab's timing are wrong."""
-    from vaiven.plot.units import size_text
     from vaiven.report.findings import Warning
+    from vaiven.report.verdicts import ranges
 
     for pair in dict.fromkeys(cost.pair for cost in costs):
         where = []
         for cost in costs:
-            sizes = [size_text(point.size_bytes) for point in cost.points if point.below_wire]
-            if cost.pair == pair and sizes:
-                where.append(f"{cost.stack} at {', '.join(sizes)}")
+            below = [point.size_bytes for point in cost.points if point.below_wire]
+            if cost.pair == pair and below:
+                where.append(f"{cost.stack} at {ranges([point.size_bytes for point in cost.points], below)}")
         if where:
             text = (
                 "faster than the wire allows; the link is not what the run says, or the lab does not delay such frames"

@@ -48,8 +48,9 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The limits inside a knee's interval, declared ones first, then the nearest. text: one sentence. Empty limits:
-    nothing known lies there. confirmed: the knee was found again in sizes that were measured because of it."""
+    """The limits inside a knee's interval, or between the same two measured sizes: declared ones first, then the
+    nearest. text: one sentence. Empty limits: nothing known lies there. confirmed: the knee was found again in sizes
+    that were measured because of it."""
 
     knee: Knee
     limits: tuple[Limit, ...]
@@ -64,17 +65,19 @@ def limits_of(path: Path | None, declared: Declared) -> list[Limit]:
 
 
 def explain(knee: Knee, limits: Iterable[Limit], measured_again: Iterable[Span] = ()) -> Explanation:
-    """The limits that a knee can come from. A jump after size n shows up between n and the next measured size.
+    """The limits that a knee can come from. What happens between two measured sizes looks like a bend or a jump
+    anywhere between them.
 
     measured_again: where sizes were added for a knee that was seen before.
     """
     low, high, at = knee.size.low, knee.size.high, knee.size.value
     assert low is not None and high is not None and at is not None
+    first, last = min(low, knee.before_bytes), max(high, knee.after_bytes)
     inside = sorted(
-        (limit for limit in limits if low <= limit.size_bytes <= high),
+        (limit for limit in limits if first <= limit.size_bytes <= last),
         key=lambda limit: (not limit.declared, abs(limit.size_bytes - at)),
     )
-    confirmed = any(first <= low and high <= last for first, last in measured_again)
+    confirmed = any(begin <= low and high <= end for begin, end in measured_again)
     where = f"{knee.kind.value} near {at:.0f} bytes [{low:.0f}, {high:.0f}]{', confirmed' if confirmed else ''}"
     names = " or ".join(f"{limit.cause} ({limit.size_bytes} bytes)" for limit in inside[:3])
     return Explanation(knee, tuple(inside), f"{where}: {names or 'no known limit lies there'}", confirmed)

@@ -40,6 +40,15 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True)
+class Race:
+    """Launch times of two sides at one size: the shares of each that are at most t, for every t. name: the size."""
+
+    name: str
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Layer:
     """What one layer of the ladder adds at each size, with its interval. The wire is a layer."""
 

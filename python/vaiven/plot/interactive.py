@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals
+from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Race, Residuals
 from vaiven.plot.palette import WIRE, Look, looks
 from vaiven.plot.units import (
     bits_text,
@@ -32,6 +32,7 @@ from vaiven.plot.units import (
 
 Figure = dict[str, Any]
 
+MAP_SPAN = 1.5
 ZERO_PLACE = 0.4  # left of 1 byte, and rounds to 0 where a hover label prints it
 
 _INK = {"light": "#1d2733", "dark": "#e4e9ee"}
@@ -122,6 +123,30 @@ def distribution_figure(distributions: Sequence[Distribution]) -> Figure:
     return _figure(traces, xaxis=axis, yaxis=share_axis, hovermode="closest")
 
 
+def race_figure(races: Sequence[Race], first: str, second: str) -> Figure:
+    """P-P: the share of the first side's launches that are done within t against that of the second's, for every t.
+
+    Below the diagonal the first is done earlier; one that is faster for certain runs along the right lower edge.
+    """
+    even = _trace("alike", "wire", WIRE, [0, 100], [0, 100], ["", ""], ["", ""], mode="lines")
+    traces = [even | {"line": _stroke(WIRE, 1), "hoverinfo": "skip", "hovertemplate": None}]
+    for race, look in _with_looks(races):
+        pairs = [(0.0, 0.0), *zip(race.first, race.second, strict=True)]
+        x, y = ([100 * share for share in side] for side in zip(*pairs, strict=True))
+        where, texts = [f"{a:.0f} %" for a in x], [f"{b:.0f} % of {_plain(second)}" for b in y]
+        trace = _trace(race.name, "typical", look, x, y, where, texts, mode="lines+markers")
+        done = f"%{{customdata[0]}} of {_plain(first)}, %{{customdata[1]}}"
+        trace["hovertemplate"] = f"<b>{trace['name']}</b> {done}<extra></extra>"
+        marker = {"color": _colour(look), "symbol": look.marker, "size": 5}
+        traces.append(trace | {"line": _stroke(look, 2), "marker": marker})
+    span = {"range": [-2, 102], "ticksuffix": " %"}
+    axes = {
+        "xaxis": _axis(f"launches of {_plain(first)} done, %", **span),
+        "yaxis": _axis(f"launches of {_plain(second)} done, %", **span),
+    }
+    return _figure(traces, hovermode="closest", **axes)
+
+
 def ladder_figure(sizes_bytes: Sequence[int], layers: Sequence[Layer]) -> Figure:
     """What each layer adds, as a share of the whole time, one bar per size; whiskers are the layers' intervals."""
     wholes = [sum(layer.added_ns[index] for layer in layers) for index in range(len(sizes_bytes))]
@@ -161,6 +186,10 @@ def ladder_figure(sizes_bytes: Sequence[int], layers: Sequence[Layer]) -> Figure
 def host_figure(host_map: HostMap) -> Figure:
     """A number for every pair of hosts, as a map with the numbers written in it."""
     many = max(len(host_map.rows), len(host_map.columns)) > 16
+    known = [value for row in host_map.values for value in row if value is not None]
+    # Pairs that differ by little look alike: the colours span a factor of MAP_SPAN at least.
+    widen = max(1.0, MAP_SPAN * min(known) / max(known)) ** 0.5 if known and min(known) > 0 else 1.0
+    span = {"zmin": min(known) / widen, "zmax": max(known) * widen} if known else {}
     trace = {
         "type": "heatmap",
         "x": _names(host_map.columns),
@@ -170,6 +199,7 @@ def host_figure(host_map: HostMap) -> Figure:
         "texttemplate": "" if many else "%{text}",
         "hovertemplate": "%{y} → %{x}: %{text}<extra></extra>",
         "colorscale": "Cividis",
+        **span,
         "showscale": False,
         "xgap": 2,
         "ygap": 2,

@@ -17,6 +17,7 @@ from vaiven.model.explain import Explanation
 from vaiven.model.gain import Gain
 from vaiven.model.ladder import Ladder
 from vaiven.model.line import Cost
+from vaiven.model.loggp import LogGP
 from vaiven.model.papers import PapersModel
 from vaiven.model.residuals import Residuals
 from vaiven.stats.arrays import Floats
@@ -32,7 +33,8 @@ class SizePoint:
     typical_ns: median over launches of the launch medians; typical: the same with its interval, or why there is none.
     floor_ns: smallest time of all. p95_ns, p99_ns: median over launches of the launch's own, `None` where losses reach
     so far down. batch: how many messages one timed exchange was, more than 1 only where the clock is too coarse.
-    wire_*: what the message becomes on the wire, over all hops, by formula. cpu_*: CPU time per message of that end.
+    wire_*: what the message becomes on the wire, over all hops, by formula. cpu_*: CPU time that end spends on one
+    message, half of what an exchange takes it.
     quantiles_ns: equally spaced quantiles of all samples, from the smallest to the largest: its distribution;
     empty where the page does not show it.
     """
@@ -236,8 +238,8 @@ class Findings:
     """A whole page. costs are ordered by pair, then as the stacks of the plan.
 
     comparison: of all stacks of the pairs that the page shows; None where there is only one stack. sentinel: None
-    where no block had one. asymmetries: of the stacks that were timed one way in both directions. about: the pair
-    that the reader chose; None for the one in the middle.
+    where no block had one. asymmetries: of the stacks that were timed one way in both directions. loggp: of the stacks
+    that were asked prtt. about: the pair that the reader chose; None for the one in the middle.
     """
 
     run: Run
@@ -248,6 +250,7 @@ class Findings:
     comparison: Comparison | None = None
     sentinel: Sentinel | None = None
     asymmetries: tuple[Asymmetry, ...] = ()
+    loggp: tuple[LogGP, ...] = ()
     about: tuple[str, str] | None = None
 
     @property
@@ -260,6 +263,9 @@ class Findings:
 
     def ladder(self, pair: tuple[str, str]) -> Ladder | None:
         return next((one.ladder for one in self.ladders if one.pair == pair), None)
+
+    def loggp_of(self, pair: tuple[str, str]) -> tuple[LogGP, ...]:
+        return tuple(one for one in self.loggp if (one.near, one.far) == pair)
 
     def of_pair(self, pair: tuple[str, str]) -> tuple[StackCost, ...]:
         return tuple(cost for cost in self.costs if cost.pair == pair)

@@ -24,12 +24,13 @@ from markupsafe import Markup
 
 from vaiven import __version__
 from vaiven.model.ladder import Ladder
-from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals
+from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Race, Residuals
 from vaiven.plot.interactive import (
     Figure,
     distribution_figure,
     host_figure,
     ladder_figure,
+    race_figure,
     rate_figure,
     ratio_figure,
     residual_figure,
@@ -37,7 +38,7 @@ from vaiven.plot.interactive import (
 )
 from vaiven.plot.paper import rate_svg, time_svg
 from vaiven.plot.units import bits_text, count_text, duration_text, rate_text, size_text, time_text
-from vaiven.report.findings import Findings, Sentinel, StackCost
+from vaiven.report.findings import Findings, Sentinel, StackCost, Versus, Warning
 from vaiven.report.tables import (
     Column,
     Table,
@@ -47,17 +48,20 @@ from vaiven.report.tables import (
     host_table,
     knee_table,
     ladder_table,
+    loggp_table,
     measured_table,
     off_line,
+    overhead_table,
     papers_table,
     ratio_table,
     residual_table,
     size_table,
 )
-from vaiven.report.verdicts import crossover_table, headline, matrix_table, verdict_table
+from vaiven.report.verdicts import crossover_table, headline, matrix_table, race_table, verdict_table
 from vaiven.report.words import answer, middle
 
-PAIRS_SHOWN_MAX = 8  # curves of more pairs would make a page that no mail carries; the cost table has them all
+SIZES_DRAWN_MAX = 8  # distributions and P-P curves of more would make a heavy page; the tables have them all
+PAIRS_SHOWN_MAX = 4  # curves of more pairs would make a page that no mail carries; the cost table has them all
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -88,24 +92,34 @@ class Widget:
 @dataclass(frozen=True, slots=True)
 class Verdicts:
     """Who is faster between two hosts. says: one sentence for each two stacks. crossovers: without rows if there are
-    none. details: everything behind the verdicts, a table for each two stacks."""
+    none. races: the P-P figure. details: everything behind the verdicts, a table for each two stacks."""
 
     says: tuple[str, ...]
     matrix: Table
     crossovers: Table
+    races: Widget
     details: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Warnings of one kind: the first of them, and the others, which a reader may open."""
+
+    first: Warning
+    others: tuple[Warning, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PairSection:
     """All figures between two hosts. knees: where straight lines break, without rows if they do not. verdicts: None
-    where there is only one stack."""
+    where there is only one stack. loggp: the parameters first, then every size; empty where prtt was not asked."""
 
     id: str
     title: str
     widgets: tuple[Widget, ...]
     verdicts: Verdicts | None
     knees: Table
+    loggp: tuple[Table, ...]
     tables: tuple[Table, ...]
 
 
@@ -132,6 +146,7 @@ def page(findings: Findings) -> str:
         map_widget=maps,
         host_table=host_table(findings.hosts),
         facts=run_facts(findings),
+        told=told(findings.warnings),
         hidden_pairs=len(findings.pairs) - len(sections),
         css=Markup((_TEMPLATES / "page.css").read_text()),
         scripts=[Markup(script) for script in scripts],
@@ -185,6 +200,14 @@ def run_facts(findings: Findings) -> tuple[tuple[str, str], ...]:
         *(() if run.hops is None else (("links on the path", str(run.hops)),)),
         *run.versions,
     )
+
+
+def told(warnings: Sequence[Warning]) -> tuple[Told, ...]:
+    """The warnings by kind, in the order in which the kinds appear."""
+    kinds: dict[str, list[Warning]] = {}
+    for one in warnings:
+        kinds.setdefault(one.code, []).append(one)
+    return tuple(Told(first, tuple(others)) for first, *others in kinds.values())
 
 
 def sentinel_text(sentinel: Sentinel) -> str:
@@ -243,16 +266,47 @@ def _pair_section(name: str, findings: Findings, pair: tuple[str, str]) -> PairS
     )
     widgets = tuple(widget for maker in makers if (widget := maker()))
     title, sizes = f"From {pair[0]} to {pair[1]}", tuple(map(size_table, costs))
-    return PairSection(name, title, widgets, _verdicts(findings, pair), knee_table(costs), sizes)
+    found = findings.loggp_of(pair)
+    loggp = (loggp_table(found), *map(overhead_table, found)) if found else ()
+    return PairSection(name, title, widgets, _verdicts(name, findings, pair), knee_table(costs), loggp, sizes)
 
 
-def _verdicts(findings: Findings, pair: tuple[str, str]) -> Verdicts | None:
+def _verdicts(name: str, findings: Findings, pair: tuple[str, str]) -> Verdicts | None:
     comparison = findings.comparison
     versus = comparison.of_pair(pair) if comparison else ()
     if comparison is None or not versus:
         return None
-    details = tuple(map(verdict_table, versus))
-    return Verdicts(tuple(map(headline, versus)), matrix_table(comparison, pair), crossover_table(versus), details)
+    return Verdicts(
+        says=tuple(map(headline, versus)),
+        matrix=matrix_table(comparison, pair),
+        crossovers=crossover_table(versus),
+        races=_race_widget(name, versus),
+        details=tuple(map(verdict_table, versus)),
+    )
+
+
+def _race_widget(name: str, versus: Sequence[Versus]) -> Widget:
+    choices = []
+    for one in versus:
+        first, second = one.compared.first, one.compared.second
+        figure = race_figure(_races(one), first, second)
+        choices.append(Choice(f"{first} against {second}", figure, race_table(one)))
+    says = (
+        "P-P: whenever so many launches of the first are done, so many of the second are. On the diagonal both are "
+        "alike; along the lower right edge every launch of the first is faster than every one of the second."
+    )
+    return Widget(f"{name}-races", "Launches against launches", says, tuple(choices), choose="show")
+
+
+def _races(one: Versus) -> list[Race]:
+    sizes = [int(size) for size in one.compared.sizes_bytes]
+    return [Race(size_text(sizes[i]), *map(tuple, one.pp[i])) for i in _spread_out(len(sizes))]
+
+
+def _spread_out(count: int) -> list[int]:
+    """Indices of the first, the last and some between, SIZES_DRAWN_MAX at most."""
+    drawn = min(count, SIZES_DRAWN_MAX)
+    return sorted({round((count - 1) * k / max(1, drawn - 1)) for k in range(drawn)})
 
 
 _SWITCHES = (("floor", "floor (smallest time, thin dots)"), ("wire", "the wire alone"))
@@ -284,9 +338,10 @@ def _ladder_widget(name: str, ladder: Ladder | None) -> Widget | None:
 
 
 def _distribution_widget(name: str, costs: Sequence[StackCost]) -> Widget:
-    sizes = sorted({point.size_bytes for cost in costs for point in cost.points})
+    sizes = sorted(set.intersection(*({point.size_bytes for point in cost.points} for cost in costs)))
+    sizes = sizes or sorted({point.size_bytes for cost in costs for point in cost.points})
     choices = []
-    for size in sizes:
+    for size in (sizes[i] for i in _spread_out(len(sizes))):
         points = [(cost.stack, cost.point(size)) for cost in costs]
         drawn = [Distribution(stack, point.quantiles_ns) for stack, point in points if point and point.quantiles_ns]
         choices.append(Choice(size_text(size), distribution_figure(drawn), distribution_table(costs, size)))
@@ -346,6 +401,7 @@ def _line_bytes_per_s(findings: Findings) -> float | None:
 
 def _widget_data(sections: Sequence[PairSection], maps: Widget | None) -> dict[str, list[Figure]]:
     widgets = [widget for section in sections for widget in section.widgets] + ([maps] if maps else [])
+    widgets += [section.verdicts.races for section in sections if section.verdicts]
     return {widget.id: [choice.figure for choice in widget.choices] for widget in widgets}
 
 

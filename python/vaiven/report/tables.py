@@ -155,11 +155,17 @@ def ratio_table(costs: Sequence[StackCost]) -> Table:
 
 def ladder_table(ladder: Ladder) -> Table:
     """What each layer adds over the one below it, one row per size."""
-    columns = (_SIZE, *(Column(rung.name, _over(rung.over)) for rung in ladder.rungs), Column("together"))
+    top = ladder.rungs[-1]
+    columns = (
+        _SIZE,
+        *(Column(rung.name, _over(rung.over)) for rung in ladder.rungs),
+        Column("together"),
+        Column("CPU", f"work of both ends for {top.name}, over the whole time: above 100 % both work at once"),
+    )
     rows = []
     for i, size in enumerate(ladder.sizes_bytes):
         texts = (two_lines(time_interval_text(rung.ns[i], rung.low_ns[i], rung.high_ns[i])) for rung in ladder.rungs)
-        rows.append((size_text(size), *texts, time_text(ladder.total_ns[i])))
+        rows.append((size_text(size), *texts, time_text(ladder.total_ns[i]), percent_text(top.cpu_share[i])))
     notes = [f"no intervals: {ladder.refused}"] if ladder.refused else []
     for rung in ladder.rungs:
         if rung.below_zero.size:
@@ -271,9 +277,11 @@ def loggp_table(found: Sequence[LogGP]) -> Table:
         )
         for one in found
     )
-    whys = [(one, each) for one in found for each in (one.L, one.o_s, one.o_r, one.g, one.G) if each.refused]
-    notes = [f"{one.stack}: {each.refused}" for one, each in whys]
-    notes += [f"{one.stack}: {note}" for one in found for note in one.notes]
+    notes = []
+    for one in found:
+        who = f"{one.near} → {one.far} {one.stack}" if pairs else one.stack
+        notes += [f"{who}: {each.refused}" for each in (one.L, one.o_s, one.o_r, one.g, one.G) if each.refused]
+        notes += [f"{who}: {note}" for note in one.notes]
     return Table("LogGP: where the time of a message goes", columns, rows, tuple(dict.fromkeys(notes)))
 
 

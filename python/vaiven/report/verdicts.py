@@ -7,10 +7,13 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import exp
 
+import numpy as np
+
 from vaiven.model.gain import Gain
 from vaiven.plot.units import DASH, estimate_text, percent_text, size_text
 from vaiven.report.findings import Comparison, Versus
 from vaiven.report.tables import Column, Table, two_lines
+from vaiven.stats.arrays import Floats
 from vaiven.stats.estimate import Estimate
 from vaiven.stats.verdict import Verdict, Word
 from vaiven.stats.welch import Welch
@@ -137,6 +140,21 @@ def crossover_table(versus: Sequence[Versus]) -> Table:
             at = two_lines(estimate_text(size))
             rows.append((one.compared.first, one.compared.second, at, _between(where) or "nowhere for certain"))
     return Table("Where one overtakes the other", columns, tuple(rows))
+
+
+def race_table(one: Versus) -> Table:
+    """The numbers of the P-P figure: how often a launch of the first side is done before one of the second."""
+    columns = (_SIZE, Column("done first", f"of all pairs of launches, those in which {one.compared.first} is faster"))
+    found = zip(one.compared.sizes_bytes, one.pp, strict=True)
+    rows = tuple((size_text(int(size)), percent_text(first_wins(*curve))) for size, curve in found)
+    caption = f"{one.compared.first} before {one.compared.second}"
+    return Table(caption, columns, rows, ("50 %: neither; 100 %: each launch of the first before each of the second.",))
+
+
+def first_wins(first: Floats, second: Floats) -> float:
+    """The area under a P-P curve: the chance that the first side takes less time, ties counted half."""
+    x, y = (np.concatenate(([0.0], side)) for side in (first, second))
+    return float(np.sum((x[1:] + x[:-1]) / 2 * np.diff(y)))
 
 
 def turns(one: Versus) -> list[tuple[int, int]]:

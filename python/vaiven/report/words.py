@@ -51,6 +51,7 @@ def answer(findings: Findings) -> Answer:
         *_spread(findings),
         *_others(findings, headline),
         *_blame(findings, headline),
+        *_overheads(findings, headline),
         *_tail(headline),
         *_bend(headline),
     )
@@ -185,6 +186,16 @@ def _wire_text(ladder: Ladder) -> tuple[str, ...]:
         return ("At no size does the wire take half of the time: faster software helps, a faster network hardly.",)
     text = f"From {size_text(mostly[0])} on the wire itself takes more than half of the time"
     return (f"{text}: there, only a faster network helps much.",)
+
+
+def _overheads(findings: Findings, headline: StackCost) -> tuple[str, ...]:
+    """Who pays for the start-up, where LogGP was measured."""
+    for one in findings.loggp_of(headline.pair):
+        sends, receives, rest = one.o_s.value, one.o_r.value, one.L.value
+        if one.stack == headline.stack and None not in (sends, receives, rest):
+            text = f"Sending the smallest {one.stack} message costs the processor {time_text(sends)}, receiving it"
+            return (f"{text} {time_text(receives)}; {time_text(rest)} are the network's and the far kernel's (LogGP).",)
+    return ()
 
 
 def _tail(cost: StackCost) -> tuple[str, ...]:
