@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * group: broadcast among processes that know each other, over UDP multicast. One
+ * transmission reaches everybody, so it costs about the same for one receiver as
+ * for a hundred. User mode, no privileges, any IPv4 subnet whose switches carry
+ * multicast or broadcast; nothing is ever lost, whoever is slow.
+ *
+ *   struct vv_group_config config = { .ranks = 8, .rank = rank, .address = "10.1.0.3",
+ *                                     .meeting = "10.1.0.1:7000", .timeout_ms = 10000 };
+ *   memcpy(config.key, key, sizeof config.key);
+ *   struct vv_group_end *end = vv_group_open(&config, &problem);
+ *   vv_group_broadcast(end, 0, buffer, sizeof buffer, &problem);
+ *   vv_group_leave(end);
+ *
+ * Every rank makes the same calls in the same order, with the same root and size.
+ * A rank that is late is waited for: it may compute for hours between two calls.
+ * A rank that dies ends the group: at every rank the present or the next call
+ * fails and names it.
+ *
+ * A thread of the library answers peers that have lost something while the
+ * application computes. Calls on one end come from one thread at a time.
+ */
+#ifndef VAIVEN_GROUP_H
+#define VAIVEN_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VV_GROUP_KEY_BYTES 16
+#define VV_GROUP_ENDS_MAX  1024 /* ranks of one group */
+
+struct vv_group_end; /* a process's place in a group */
+
+/* How datagrams reach everybody. */
+enum vv_group_route {
+  VV_GROUP_ANY, /* the first of the following that reaches all ranks, found by trying: all ranks then agree on it */
+  VV_GROUP_MULTICAST, /* IP multicast, an address of 239.192.0.0/14 made from the key */
+  VV_GROUP_BROADCAST, /* the broadcast address of the subnet: every host of it is interrupted */
+};
+
+/* Strings are read during the call alone. */
+struct vv_group_config {
+  uint32_t ranks;      /* 1 .. VV_GROUP_ENDS_MAX */
+  uint32_t rank;       /* this one, from 0 */
+  const char *address; /* own numeric IPv4 address: it says which interface. Ranks may share one */
+  const char *meeting; /* where rank 0 listens until all are there, "10.1.0.1:7000": its address, a TCP port */
+  uint8_t key[VV_GROUP_KEY_BYTES]; /* of the job: secret, random, the same at all ranks */
+  uint32_t timeout_ms;             /* how long to wait for the others in open and leave */
+  enum vv_group_route route;       /* the same at all ranks */
+  bool spin;                       /* keep the processor while waiting in a broadcast */
+  /* Told what is worth knowing and no error (a rank that all wait for, multicast that does not arrive); may be NULL.
+   * From any thread, never two at once; it makes no call on the end. */
+  void (*notice)(void *context, const char *text);
+  /* Asked when a signal breaks a wait in broadcast or receive: true ends the call with VV_GROUP_STOPPED. May be NULL.
+   */
+  bool (*stop)(void *context);
+  void *context; /* of notice and stop */
+};
+
+#define VV_GROUP_STOPPED 1
+
+/* Why a call failed. */
+struct vv_group_problem {
+  const char
+      *code;      /* "rank-died", "timeout", "no-multicast", "wrong-key", "sizes-differ", "roots-differ", ...: static */
+  int64_t rank;   /* whom it is about; -1: nobody */
+  char text[512]; /* a sentence for people, with the rank's address and what to do about it */
+};
+
+/*
+ * Meets the other ranks, tries how to reach them, and agrees on how much may be
+ * under way. All ranks call it. The end, or NULL and *problem; rank 0 names a rank
+ * that did not come.
+ */
+struct vv_group_end *vv_group_open(const struct vv_group_config *config, struct vv_group_problem *problem);
+
+/*
+ * The bytes of root's buffer are in everybody's buffer. At the root it returns as
+ * soon as all is sent and kept for who may still ask for it; elsewhere when the
+ * whole message is there. 0, or -1 and *problem; after that only leave is left.
+ * VV_GROUP_STOPPED: the same call again goes on where it was; until then the
+ * buffer belongs to the group.
+ */
+int vv_group_broadcast(struct vv_group_end *end, uint32_t root, void *buffer, size_t size_bytes,
+                       struct vv_group_problem *problem);
+
+/*
+ * The same at a rank that is not the root and does not know the size: the message
+ * must fit into room_bytes, and *size_bytes tells how long it is.
+ */
+int vv_group_receive(struct vv_group_end *end, uint32_t root, void *buffer, size_t room_bytes, size_t *size_bytes,
+                     struct vv_group_problem *problem);
+
+/* How datagrams reach everybody: never VV_GROUP_ANY. */
+enum vv_group_route vv_group_route_of(const struct vv_group_end *end);
+
+/* Datagrams that this rank has sent again for others, and those it asked for itself, since it was opened. */
+void vv_group_repairs(const struct vv_group_end *end, uint64_t *given, uint64_t *asked);
+
+/*
+ * Leaves the group in order: waits until nobody needs this rank any more (time-out:
+ * config's), then frees the end. All ranks call it. NULL is allowed.
+ */
+void vv_group_leave(struct vv_group_end *end);
+
+#endif

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * vaiven/group.h over the core of group (core/group), its sockets (io/port/cast)
+ * and the meeting of its ranks (io/boot/meeting).
+ *
+ * Whoever holds the lock drives the core: the application's thread during its
+ * calls, asleep in poll() with the lock held; the thread of this end else. So a
+ * broadcast wakes one thread, and a peer's question is answered at any time.
+ */
+#include "vaiven/group.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/group/group.h"
+#include "core/wire/bytes.h"
+#include "io/boot/meeting.h"
+#include "io/engine/reach.h"
+#include "io/os/clock.h"
+#include "io/port/cast.h"
+
+#define TAKE_MAX 64 /* datagrams of one socket in a turn, so that no socket waits long for another */
+#define SEND_MAX 16 /* datagrams sent before the sockets are looked at again */
+/* A deadline that the other thread will not miss by more is no reason to wake it. */
+#define SLACK_NS 5000000
+
+enum { WATCH_WAKE = VV_CAST_SOCKETS, WATCH_LINKS }; /* what is polled: the sockets of the port, this, the links */
+
+struct vv_group_end {
+  struct vv_group core;
+  void *memory; /* of the core */
+  struct vv_cast cast;
+  struct vv_meeting meeting;
+  enum vv_group_route route;
+  uint32_t timeout_ms;
+  bool spin;
+  void (*notice)(void *context, const char *text);
+  bool (*stop)(void *context);
+  void *context;
+  uint8_t *bytes; /* room for one datagram */
+  size_t room;
+  struct pollfd *watched; /* of who holds the lock */
+  nfds_t watched_count;
+  bool done, failed, closed; /* what the core has told */
+  bool stopped;              /* a call was broken off: its operation goes on */
+  uint64_t size_bytes;       /* of the message that is done */
+  uint32_t byes;             /* ranks that need nobody any more */
+  struct vv_group_problem problem;
+
+  pthread_mutex_t lock;
+  pthread_t thread;
+  bool has_thread;
+  bool stopping;
+  int wake[2];             /* a pipe: a byte wakes the thread */
+  struct pollfd *asleep;   /* what the thread polls without the lock */
+  int64_t asleep_until_ns; /* when it wakes by itself */
+};
+
+/* Problems */
+
+static void problem_of(const struct vv_error *error, uint32_t rank, struct vv_group_problem *problem) {
+  problem->code = error->code;
+  problem->rank = rank == VV_MEETING_NOBODY ? -1 : (int64_t)rank;
+  snprintf(problem->text, sizeof problem->text, "%s%s%s", error->text, error->remedy[0] ? "; " : "", error->remedy);
+}
+
+static void where_is(const struct vv_group_end *end, uint32_t rank, char text[VV_ADDRESS_TEXT_MAX]) {
+  const struct vv_address address = {.v4 = end->meeting.peers[rank], .length = sizeof end->meeting.peers[rank]};
+  vv_address_format_host(&address, text);
+}
+
+static void set_failure(struct vv_group_end *end, const struct vv_group_failure *failure) {
+  static const struct {
+    const char *code, *text;
+  } reasons[] = {
+      [VV_GROUP_DIED] = {"rank-died", "has ended without leaving the group, or its host is gone"},
+      [VV_GROUP_LEFT] = {"rank-left", "has left the group before the others were done"},
+      [VV_GROUP_UNEQUAL_SIZE] = {"sizes-differ", "gave another size than the root; all ranks must give the same"},
+      [VV_GROUP_UNEQUAL_ROOT] = {"roots-differ", "named another root; all ranks must name the same"},
+  };
+  char where[VV_ADDRESS_TEXT_MAX];
+  where_is(end, failure->rank, where);
+  end->failed = true;
+  end->problem.code = reasons[failure->why].code;
+  end->problem.rank = failure->rank;
+  snprintf(end->problem.text, sizeof end->problem.text, "rank %u (%s) %s, found at broadcast %u", failure->rank, where,
+           reasons[failure->why].text, failure->operation);
+}
+
+static void notice(struct vv_group_end *end, const char *format, uint32_t rank) {
+  char text[200], where[VV_ADDRESS_TEXT_MAX];
+  if (!end->notice) return;
+  where_is(end, rank, where);
+  snprintf(text, sizeof text, format, rank, where);
+  end->notice(end->context, text);
+}
+
+/* Driving the core. All of these hold the lock. */
+
+static uint64_t now_ns(void) {
+  return (uint64_t)vv_clock_ns();
+}
+
+/* A rank's kernel, or rank 0, says that it is gone. Rank 0 tells the others in a way that loses nothing. */
+static void lose(struct vv_group_end *end, uint32_t rank) {
+  vv_group_lost(&end->core, now_ns(), rank, VV_GROUP_DIED);
+  if (end->meeting.rank == 0) vv_meeting_tell(&end->meeting, &(struct vv_note){VV_NOTE_LOST, {rank}});
+}
+
+static void hear_link(struct vv_group_end *end, uint32_t rank) {
+  struct vv_note note;
+  const nfds_t place = WATCH_LINKS + (end->meeting.rank == 0 ? rank : 0);
+  do {
+    if (!vv_meeting_hear(&end->meeting, rank, &note)) {
+      if (end->watched[place].events != 0) lose(end, rank);
+      end->watched[place].fd = -1;
+      return;
+    }
+    if (note.kind == VV_NOTE_LOST && note.values[0] < end->meeting.ranks) lose(end, note.values[0]);
+    if (note.kind == VV_NOTE_BYE) {
+      end->byes++;
+      end->watched[place].events = 0; /* what comes now is its end, and is in order */
+    }
+  } while (note.kind != VV_NOTE_NONE);
+}
+
+static void take_socket(struct vv_group_end *end, int socket) {
+  const enum vv_group_socket from = socket == VV_CAST_DATA ? VV_GROUP_SOCKET_DATA : VV_GROUP_SOCKET_CONTROL;
+  for (int i = 0; i < TAKE_MAX; i++) {
+    if (socket == VV_CAST_DATA && !vv_group_wants_data(&end->core)) return;
+    const size_t count = vv_cast_recv(&end->cast, socket, end->bytes, end->room);
+    if (count == 0) return;
+    vv_group_take(&end->core, now_ns(), from, end->bytes, count);
+  }
+}
+
+/* Takes what has come, by what poll() said. */
+static void take_ready(struct vv_group_end *end) {
+  for (int socket = VV_CAST_SOCKETS - 1; socket >= 0; socket--) {
+    if (end->watched[socket].revents) take_socket(end, socket);
+  }
+  for (nfds_t i = WATCH_LINKS; i < end->watched_count; i++) {
+    if (end->watched[i].revents) hear_link(end, (uint32_t)(i - WATCH_LINKS));
+  }
+}
+
+static const struct sockaddr_in *target(struct vv_group_end *end, const struct vv_group_datagram *datagram,
+                                        struct sockaddr_in *everyone) {
+  if (datagram->way == VV_GROUP_TO_RANK) return &end->meeting.peers[datagram->rank];
+  if (datagram->way == VV_GROUP_TO_DATA) return &end->cast.group;
+  *everyone = vv_cast_everyone(&end->cast);
+  return everyone;
+}
+
+/* Sends some of what the core wants sent. False: there is nothing more now. */
+static bool send_some(struct vv_group_end *end) {
+  struct vv_group_datagram datagram;
+  struct sockaddr_in everyone;
+  for (int i = 0; i < SEND_MAX; i++) {
+    if (!vv_group_next(&end->core, now_ns(), &datagram)) return false;
+    struct iovec pieces[2] = {{datagram.header, datagram.header_bytes},
+                              {(void *)(uintptr_t)datagram.payload, datagram.payload_bytes}};
+    vv_cast_send(&end->cast, target(end, &datagram, &everyone), pieces);
+  }
+  return true;
+}
+
+static void hear_core(struct vv_group_end *end) {
+  struct vv_group_event event;
+  while (vv_group_event(&end->core, &event)) {
+    switch (event.kind) {
+    case VV_GROUP_DONE:
+      end->done = true;
+      break;
+    case VV_GROUP_CLOSED:
+      end->closed = true;
+      break;
+    case VV_GROUP_FAILED:
+      set_failure(end, &event.failure);
+      break;
+    case VV_GROUP_LATE:
+      notice(end, "all wait for rank %u (%s)", event.rank);
+      break;
+    case VV_GROUP_HEARING:
+      notice(end, "multicast reaches rank %u (%s) again", end->meeting.rank);
+      break;
+    case VV_GROUP_DEAFENED:
+      notice(end,
+             "no multicast reaches rank %u (%s): it gets every datagram by itself. See that no switch waits "
+             "for an IGMP querier that is not there",
+             end->meeting.rank);
+      vv_cast_rejoin(&end->cast);
+      break;
+    }
+  }
+}
+
+/* Looks at what has come, without sleeping. */
+static void look(struct vv_group_end *end) {
+  if (poll(end->watched, end->watched_count, 0) > 0) take_ready(end);
+}
+
+/* Everything that can be done now. */
+static void turn(struct vv_group_end *end) {
+  while (send_some(end)) look(end);
+  hear_core(end);
+}
+
+static int64_t sooner(int64_t a_ns, uint64_t b_ns) {
+  return b_ns < (uint64_t)a_ns ? (int64_t)b_ns : a_ns;
+}
+
+/* Sleeps until something comes, or that time. `fds` are those of whoever sleeps. False: a signal came first. */
+static bool rest(struct pollfd *fds, nfds_t count, int64_t until_ns) {
+  int64_t left_ns = until_ns == INT64_MAX ? INT64_MAX : until_ns - vv_clock_ns();
+  if (left_ns < 0) left_ns = 0;
+  const struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
+  const int ready = ppoll(fds, count, left_ns == INT64_MAX ? NULL : &left, NULL);
+  for (nfds_t i = 0; ready <= 0 && i < count; i++) fds[i].revents = 0;
+  return ready >= 0;
+}
+
+/* Drives the core until `*flag`, a failure, or the deadline. True: the flag. */
+static bool drive(struct vv_group_end *end, const bool *flag, int64_t deadline_ns) {
+  for (;;) {
+    turn(end);
+    if (*flag) return true;
+    if (end->failed || vv_clock_ns() >= deadline_ns) return false;
+    end->watched[VV_CAST_DATA].events = vv_group_wants_data(&end->core) ? POLLIN : 0;
+    const int64_t until_ns = end->spin ? 0 : sooner(deadline_ns, vv_group_deadline_ns(&end->core));
+    const bool quiet = rest(end->watched, end->watched_count, until_ns);
+    if (!quiet && end->stop && end->stop(end->context)) {
+      end->stopped = true;
+      return false;
+    }
+    take_ready(end);
+  }
+}
+
+/* The thread of this end: peers get their answers while the application is elsewhere. */
+
+static void *serve(void *argument) {
+  struct vv_group_end *end = argument;
+  pthread_mutex_lock(&end->lock);
+  while (!end->stopping) {
+    end->watched[VV_CAST_DATA].events = 0; /* data wait in the kernel for the application's next call */
+    look(end);
+    turn(end);
+    memcpy(end->asleep, end->watched, end->watched_count * sizeof *end->asleep);
+    end->asleep[VV_CAST_DATA].fd = -1;
+    end->asleep[WATCH_WAKE] = (struct pollfd){.fd = end->wake[0], .events = POLLIN};
+    end->asleep_until_ns = end->failed ? INT64_MAX : sooner(INT64_MAX, vv_group_deadline_ns(&end->core));
+    pthread_mutex_unlock(&end->lock);
+    rest(end->asleep, end->watched_count, end->asleep_until_ns);
+    char bytes[64];
+    if (end->asleep[WATCH_WAKE].revents && read(end->wake[0], bytes, sizeof bytes) < 0) bytes[0] = 0;
+    pthread_mutex_lock(&end->lock);
+  }
+  pthread_mutex_unlock(&end->lock);
+  return NULL;
+}
+
+static void wake(struct vv_group_end *end) {
+  while (write(end->wake[1], "", 1) < 0 && errno == EINTR) continue;
+}
+
+/* The application leaves: the thread takes over, in time for the core's next deadline. */
+static void hand_over(struct vv_group_end *end) {
+  const bool early = sooner(INT64_MAX, vv_group_deadline_ns(&end->core)) < end->asleep_until_ns - SLACK_NS;
+  pthread_mutex_unlock(&end->lock);
+  if (early) wake(end);
+}
+
+/* Opening */
+
+static int check_config(const struct vv_group_config *config, struct vv_error *error) {
+  if (config->ranks < 1 || config->ranks > VV_GROUP_ENDS_MAX || config->rank >= config->ranks) {
+    return vv_error_set(error, "bad-rank", "rank %u of %u: ranks go from 0, and a group has 1 to %u", config->rank,
+                        config->ranks, VV_GROUP_ENDS_MAX);
+  }
+  return 0;
+}
+
+static struct vv_group_end *make(const struct vv_group_config *config) {
+  struct vv_group_end *end = calloc(1, sizeof *end);
+  if (!end) return NULL;
+  end->meeting = (struct vv_meeting){.ranks = config->ranks, .rank = config->rank, .lost = VV_MEETING_NOBODY};
+  end->cast = (struct vv_cast){.fds = {-1, -1, -1}};
+  end->wake[0] = end->wake[1] = -1;
+  end->timeout_ms = config->timeout_ms;
+  end->spin = config->spin;
+  end->notice = config->notice;
+  end->stop = config->stop;
+  end->context = config->context;
+  end->watched_count = WATCH_LINKS + (config->rank == 0 ? config->ranks : 1);
+  end->meeting.peers = calloc(config->ranks, sizeof *end->meeting.peers);
+  end->meeting.links = calloc(config->ranks, sizeof *end->meeting.links);
+  end->watched = calloc(end->watched_count, sizeof *end->watched);
+  end->asleep = calloc(end->watched_count, sizeof *end->asleep);
+  for (uint32_t i = 0; end->meeting.links && i < config->ranks; i++) end->meeting.links[i] = -1;
+  pthread_mutex_init(&end->lock, NULL);
+  return end;
+}
+
+static void destroy(struct vv_group_end *end) {
+  vv_cast_close(&end->cast);
+  if (end->meeting.links) vv_meeting_close(&end->meeting);
+  for (int i = 0; i < 2; i++) {
+    if (end->wake[i] >= 0) close(end->wake[i]);
+  }
+  pthread_mutex_destroy(&end->lock);
+  free(end->meeting.peers);
+  free(end->meeting.links);
+  free(end->watched);
+  free(end->asleep);
+  free(end->bytes);
+  free(end->memory);
+  free(end);
+}
+
+/* The meeting, and the core on what was agreed there. */
+static int meet(struct vv_group_end *end, const struct vv_group_config *config, struct vv_error *error) {
+  const int64_t deadline_ns = vv_clock_ns() + (int64_t)config->timeout_ms * 1000000;
+  struct vv_address own, place;
+  if (vv_address_parse(config->address, 0, &own, error) != 0) return -1;
+  if (vv_address_parse_pair(config->meeting, &place, error) != 0) return -1;
+  if (own.any.sa_family != AF_INET || place.any.sa_family != AF_INET) {
+    return vv_error_set(error, "bad-address", "a group needs IPv4 addresses");
+  }
+  if (vv_cast_open(&end->cast, &own.v4.sin_addr, error) != 0) return -1;
+  end->meeting.peers[config->rank] = end->cast.own;
+  if (vv_meeting_open(&end->meeting, &place, config->key, deadline_ns, error) != 0) return -1;
+  struct vv_reach reach = {.route = config->route, .port = vv_address_port(&place)};
+  if (vv_reach(&reach, &end->meeting, &end->cast, config->key, deadline_ns, error) != 0) return -1;
+  end->route = reach.route;
+  struct vv_group_wanted wanted = {.ranks = config->ranks,
+                                   .rank = config->rank,
+                                   .stream = reach.stream,
+                                   .datagram_bytes = reach.datagram_bytes,
+                                   .window_datagrams = reach.window_datagrams,
+                                   .rtt_ns = reach.rtt_ns,
+                                   .burst_datagrams = 1};
+  memcpy(wanted.key, config->key, sizeof wanted.key);
+  end->room = reach.datagram_bytes;
+  end->bytes = malloc(end->room);
+  end->memory = malloc(vv_group_bytes(&wanted));
+  if (!end->bytes || !end->memory) return vv_error_set(error, "no-memory", "no memory for the group's datagrams");
+  vv_group_init(&end->core, end->memory, &wanted);
+  return 0;
+}
+
+static void watch(struct vv_group_end *end) {
+  for (int i = 0; i < VV_CAST_SOCKETS; i++) end->watched[i] = (struct pollfd){.fd = end->cast.fds[i], .events = POLLIN};
+  end->watched[WATCH_WAKE].fd = -1;
+  for (nfds_t i = WATCH_LINKS; i < end->watched_count; i++) {
+    end->watched[i] = (struct pollfd){.fd = end->meeting.links[i - WATCH_LINKS], .events = POLLIN};
+  }
+}
+
+static int start_thread(struct vv_group_end *end, struct vv_error *error) {
+  if (pipe(end->wake) != 0) return vv_error_errno(error, "no-pipe", "cannot make a pipe");
+  /* Signals are the application's affair: they break its waits, not this thread's. */
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int failed = pthread_create(&end->thread, NULL, serve, end);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (failed != 0) {
+    errno = failed;
+    return vv_error_errno(error, "no-thread", "cannot start the thread that answers peers");
+  }
+  end->has_thread = true;
+  return 0;
+}
+
+struct vv_group_end *vv_group_open(const struct vv_group_config *config, struct vv_group_problem *problem) {
+  struct vv_error error = {0};
+  if (check_config(config, &error) != 0) return problem_of(&error, VV_MEETING_NOBODY, problem), NULL;
+  struct vv_group_end *end = make(config);
+  if (!end || !end->meeting.peers || !end->meeting.links || !end->watched || !end->asleep) {
+    vv_error_set(&error, "no-memory", "no memory for a group of %u ranks", config->ranks);
+  } else if (config->ranks == 1) {
+    end->route = config->route == VV_GROUP_ANY ? VV_GROUP_MULTICAST : config->route;
+    return end;
+  } else if (meet(end, config, &error) == 0) {
+    watch(end);
+    if (start_thread(end, &error) == 0) return end;
+  }
+  problem_of(&error, end ? end->meeting.lost : VV_MEETING_NOBODY, problem);
+  if (end) destroy(end);
+  return NULL;
+}
+
+/* Use */
+
+/* An operation, begun or gone on with. */
+static int operate(struct vv_group_end *end, const struct vv_group_operation *operation, size_t *size_bytes,
+                   struct vv_group_problem *problem) {
+  if (operation->root >= end->meeting.ranks) {
+    struct vv_error error;
+    vv_error_set(&error, "bad-rank", "there is no rank %u in a group of %u", operation->root, end->meeting.ranks);
+    problem_of(&error, VV_MEETING_NOBODY, problem);
+    return -1;
+  }
+  if (end->meeting.ranks == 1) return 0;
+  pthread_mutex_lock(&end->lock);
+  if (!end->failed) {
+    if (!end->stopped) vv_group_start(&end->core, now_ns(), operation);
+    end->stopped = end->done = false;
+    drive(end, &end->done, INT64_MAX);
+  }
+  int result = end->stopped ? VV_GROUP_STOPPED : 0;
+  if (end->failed) {
+    *problem = end->problem;
+    result = -1;
+  }
+  if (size_bytes && result == 0) *size_bytes = end->size_bytes;
+  hand_over(end);
+  return result;
+}
+
+int vv_group_broadcast(struct vv_group_end *end, uint32_t root, void *buffer, size_t size_bytes,
+                       struct vv_group_problem *problem) {
+  const struct vv_group_operation operation = {
+      .root = root, .buffer = buffer, .size_bytes = size_bytes, .size_known = true};
+  return operate(end, &operation, NULL, problem);
+}
+
+int vv_group_receive(struct vv_group_end *end, uint32_t root, void *buffer, size_t room_bytes, size_t *size_bytes,
+                     struct vv_group_problem *problem) {
+  const struct vv_group_operation operation = {.root = root, .buffer = buffer, .size_bytes = room_bytes};
+  return operate(end, &operation, size_bytes, problem);
+}
+
+enum vv_group_route vv_group_route_of(const struct vv_group_end *end) {
+  return end->route;
+}
+
+void vv_group_repairs(const struct vv_group_end *end, uint64_t *given, uint64_t *asked) {
+  struct vv_group_end *own = (struct vv_group_end *)(uintptr_t)end;
+  pthread_mutex_lock(&own->lock);
+  *given = end->core.counts.repairs_one + end->core.counts.repairs_all;
+  *asked = end->core.counts.asks;
+  pthread_mutex_unlock(&own->lock);
+}
+
+/* All ranks say bye when they need nobody; rank 0 answers when all have. Until then each answers its peers. */
+static void part(struct vv_group_end *end) {
+  const int64_t deadline_ns = vv_clock_ns() + (int64_t)end->timeout_ms * 1000000;
+  const uint32_t others = end->meeting.rank == 0 ? end->meeting.ranks - 1 : 1;
+  const struct vv_note bye = {.kind = VV_NOTE_BYE};
+  vv_group_close(&end->core, now_ns());
+  end->stop = NULL; /* bounded by the time-out alone */
+  if (!drive(end, &end->closed, deadline_ns)) return;
+  if (end->meeting.rank != 0) vv_meeting_tell(&end->meeting, &bye);
+  for (bool all = false; !all && !end->failed && vv_clock_ns() < deadline_ns; all = end->byes >= others) {
+    turn(end);
+    if (end->byes >= others) break;
+    rest(end->watched, end->watched_count, sooner(deadline_ns, vv_group_deadline_ns(&end->core)));
+    take_ready(end);
+  }
+  if (end->meeting.rank == 0) vv_meeting_tell(&end->meeting, &bye);
+}
+
+void vv_group_leave(struct vv_group_end *end) {
+  if (!end) return;
+  if (end->has_thread) {
+    pthread_mutex_lock(&end->lock);
+    if (!end->failed) part(end);
+    end->stopping = true;
+    pthread_mutex_unlock(&end->lock);
+    wake(end);
+    pthread_join(end->thread, NULL);
+  }
+  destroy(end);
+}

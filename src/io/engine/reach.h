@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How the ranks of a group reach each other, found out by trying. All ranks end
+ * with the same answer, because each step ends with an agreement.
+ *
+ * Two ranks in turn send a train of full datagrams to everybody; nobody reads
+ * until it has come, so that the kernel can be asked what it charges for one on
+ * the real way: from that follows how many may be under way (core/group/credit.h).
+ */
+#ifndef VV_IO_ENGINE_REACH_H
+#define VV_IO_ENGINE_REACH_H
+
+#include <stdint.h>
+
+#include "core/base/siphash.h"
+#include "io/boot/meeting.h"
+#include "io/os/error.h"
+#include "io/port/cast.h"
+#include "vaiven/group.h"
+
+struct vv_reach {
+  enum vv_group_route route; /* wanted; then found */
+  uint16_t port;             /* UDP: this one and the next */
+  /* Found: */
+  uint32_t stream;
+  uint32_t datagram_bytes;
+  uint32_t window_datagrams;
+  uint64_t rtt_ns;
+};
+
+/* All ranks of the meeting call it. 0, or -1 and *error: "no-multicast", "no-broadcast", and those of a meeting. */
+int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast *cast, const uint8_t key[VV_KEY_BYTES],
+             int64_t deadline_ns, struct vv_error *error);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/os/datagram.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#if defined(__linux__) && !defined(VV_PORTABLE)
+#define LINUX 1
+#include <linux/filter.h>
+#include <linux/sock_diag.h>
+#else
+#define LINUX 0
+#endif
+
+void vv_datagram_filter(int fd, uint8_t kind_min, uint8_t kind_max, uint32_t stream, const struct sockaddr_in *own) {
+#if LINUX
+  /* Offsets count from the UDP header, 8 bytes, or from the IPv4 header. A load beyond the datagram refuses it. */
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 8),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x00ffffff),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, stream, 0, 8),
+      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kind_min, 0, 6),
+      BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, kind_max, 5, 0),
+      BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohs(own->sin_port), 0, 2),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)SKF_NET_OFF + 12),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(own->sin_addr.s_addr), 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+  };
+  const struct sock_fprog filter = {sizeof program / sizeof program[0], program};
+  setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+#else
+  (void)fd, (void)kind_min, (void)kind_max, (void)stream, (void)own;
+#endif
+}
+
+void vv_datagram_joined_only(int fd) {
+#if LINUX
+  const int off = 0;
+  setsockopt(fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof off);
+#else
+  (void)fd;
+#endif
+}
+
+uint64_t vv_datagram_room_bytes(int fd) {
+  /* More than allowed is cut to what is allowed; Linux doubles what it is asked for. */
+  const int wanted = 1 << 20;
+  setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
+  int room;
+  socklen_t length = sizeof room;
+  return getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, &length) == 0 && room > 0 ? (uint64_t)room : 0;
+}
+
+uint64_t vv_datagram_charged_bytes(int fd) {
+#if LINUX
+  uint32_t values[SK_MEMINFO_VARS];
+  socklen_t length = sizeof values;
+  return getsockopt(fd, SOL_SOCKET, SO_MEMINFO, values, &length) == 0 ? values[SK_MEMINFO_RMEM_ALLOC] : 0;
+#else
+  (void)fd;
+  return 0;
+#endif
+}
+
+void vv_stream_keepalive(int fd, int seconds) {
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+#if LINUX
+  const int probes = 3, pause = seconds / (probes + 1) > 0 ? seconds / (probes + 1) : 1;
+  const unsigned patience_ms = (unsigned)seconds * 1000;
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &pause, sizeof pause);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &pause, sizeof pause);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof patience_ms);
+#else
+  (void)seconds;
+#endif
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a kernel can do for sockets beyond POSIX, asked for in one place. Each
+ * function says what follows where it cannot (a build with -Dportable=true has
+ * none of it).
+ */
+#ifndef VV_IO_OS_DATAGRAM_H
+#define VV_IO_OS_DATAGRAM_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Lets only IPv4 datagrams through whose first byte is from kind_min to kind_max,
+ * whose next three are `stream`, and that are not from `own`: others cost no room
+ * in the buffer. Without it they are dropped by who reads them.
+ */
+void vv_datagram_filter(int fd, uint8_t kind_min, uint8_t kind_max, uint32_t stream, const struct sockaddr_in *own);
+
+/* Only multicast groups that this socket has joined; without it any group that the host has joined. */
+void vv_datagram_joined_only(int fd);
+
+/* Asks for the largest receive buffer that anybody may have. The bytes it has: 0 if the kernel does not say. */
+uint64_t vv_datagram_room_bytes(int fd);
+
+/* What the kernel has charged to that buffer for what lies in it: 0 if it does not say. */
+uint64_t vv_datagram_charged_bytes(int fd);
+
+/* The kernel of the other side is asked whether it lives: the connection breaks within about that time if not. */
+void vv_stream_keepalive(int fd, int seconds);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/port/cast.h"
+
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/base/siphash.h"
+#include "core/wire/bytes.h"
+#include "core/wire/group.h"
+#include "io/os/datagram.h"
+
+static const int on = 1;
+
+/* The interface that has that address: its name, and its broadcast address (0: none). False: there is none. */
+static bool iface_of(struct in_addr address, char name[IF_NAMESIZE], struct in_addr *broadcast) {
+  struct ifaddrs *all, *at;
+  if (getifaddrs(&all) != 0) return false;
+  bool found = false;
+  for (at = all; at && !found; at = at->ifa_next) {
+    if (!at->ifa_addr || at->ifa_addr->sa_family != AF_INET) continue;
+    const struct in_addr own = ((struct sockaddr_in *)(void *)at->ifa_addr)->sin_addr;
+    if (own.s_addr != address.s_addr) continue;
+    const struct in_addr mask = ((struct sockaddr_in *)(void *)at->ifa_netmask)->sin_addr;
+    strncpy(name, at->ifa_name, IF_NAMESIZE - 1);
+    name[IF_NAMESIZE - 1] = '\0';
+    broadcast->s_addr = mask.s_addr == 0xffffffff ? 0 : own.s_addr | ~mask.s_addr;
+    found = true;
+  }
+  freeifaddrs(all);
+  return found;
+}
+
+static uint32_t mtu_of(int fd, const char *iface) {
+  struct ifreq request = {0};
+  memcpy(request.ifr_name, iface, strnlen(iface, IF_NAMESIZE - 1));
+  return ioctl(fd, SIOCGIFMTU, &request) == 0 ? (uint32_t)request.ifr_mtu : 1500;
+}
+
+int vv_cast_open(struct vv_cast *cast, const struct in_addr *address, struct vv_error *error) {
+  char iface[IF_NAMESIZE];
+  struct in_addr broadcast;
+  *cast = (struct vv_cast){.fds = {-1, -1, -1}, .own = {.sin_family = AF_INET, .sin_addr = *address}};
+  if (!iface_of(*address, iface, &broadcast)) {
+    vv_error_set(error, "no-iface", "no interface of this host has the address of this rank");
+    return vv_error_remedy(error, "see `ip -4 address`, and give one of those");
+  }
+  const int fd = cast->fds[VV_CAST_OWN] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  socklen_t length = sizeof cast->own;
+  if (fd < 0 || bind(fd, (struct sockaddr *)&cast->own, sizeof cast->own) != 0 ||
+      getsockname(fd, (struct sockaddr *)&cast->own, &length) != 0) {
+    return vv_error_errno(error, "socket", "cannot open a UDP socket at the address of this rank");
+  }
+  /* Without an interface a host without a default route cannot send (ENETUNREACH). One hop: the subnet. */
+  const unsigned char hops = 1;
+  setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, address, sizeof *address);
+  setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &hops, sizeof hops);
+  setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
+  cast->room_bytes = vv_datagram_room_bytes(fd);
+  cast->mtu_bytes = mtu_of(fd, iface);
+  return 0;
+}
+
+struct in_addr vv_cast_group_of(const uint8_t key[16], uint32_t stream) {
+  uint8_t label[8] = "cast";
+  vv_put32(label + 4, stream);
+  const uint32_t low = (uint32_t)vv_siphash(key, label, sizeof label) & 0x0003ffff;
+  return (struct in_addr){htonl(0xefc00000 | low)};
+}
+
+int vv_cast_subnet(const struct vv_cast *cast, struct in_addr *address, struct vv_error *error) {
+  char iface[IF_NAMESIZE];
+  struct in_addr broadcast;
+  if (!iface_of(cast->own.sin_addr, iface, &broadcast) || broadcast.s_addr == 0) {
+    return vv_error_set(error, "no-broadcast", "the address of this rank lies in no subnet with a broadcast address");
+  }
+  *address = broadcast;
+  return 0;
+}
+
+static int join(struct vv_cast *cast, int fd, int option) {
+  const struct ip_mreq membership = {.imr_multiaddr = cast->group.sin_addr, .imr_interface = cast->own.sin_addr};
+  return setsockopt(fd, IPPROTO_IP, option, &membership, sizeof membership);
+}
+
+static bool is_multicast(const struct vv_cast *cast) {
+  return IN_MULTICAST(ntohl(cast->group.sin_addr.s_addr));
+}
+
+/* One of the two sockets that hear what goes to all. Bound to the group's address: nothing else reaches it. */
+static int hearing(struct vv_cast *cast, uint16_t port, uint32_t stream) {
+  struct sockaddr_in at = cast->group;
+  at.sin_port = htons(port);
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
+  vv_datagram_joined_only(fd);
+  vv_datagram_filter(fd, VV_GROUP_HEAD - 1, VV_GROUP_FAIL, stream, &cast->own);
+  if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
+      (!is_multicast(cast) || join(cast, fd, IP_ADD_MEMBERSHIP) == 0)) {
+    return fd;
+  }
+  const int reason = errno;
+  close(fd);
+  errno = reason;
+  return -1;
+}
+
+static void leave(struct vv_cast *cast, int socket) {
+  if (cast->fds[socket] >= 0) close(cast->fds[socket]);
+  cast->fds[socket] = -1;
+}
+
+int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, uint32_t stream, bool shared,
+                 struct vv_error *error) {
+  leave(cast, VV_CAST_DATA);
+  leave(cast, VV_CAST_EVERYONE);
+  cast->group = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = address, .sin_port = htons(port)};
+  cast->fds[VV_CAST_DATA] = hearing(cast, port, stream);
+  cast->fds[VV_CAST_EVERYONE] = hearing(cast, port + 1, stream);
+  if (cast->fds[VV_CAST_DATA] < 0 || cast->fds[VV_CAST_EVERYONE] < 0) {
+    return vv_error_errno(error, "socket", "cannot join the group at UDP ports %u and %u", port, port + 1);
+  }
+  const unsigned char loop = shared;
+  setsockopt(cast->fds[VV_CAST_OWN], IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof loop);
+  vv_datagram_filter(cast->fds[VV_CAST_OWN], VV_GROUP_HEAD - 1, VV_GROUP_FAIL, stream, &cast->own);
+  vv_datagram_room_bytes(cast->fds[VV_CAST_EVERYONE]);
+  vv_datagram_room_bytes(cast->fds[VV_CAST_DATA]);
+  return 0;
+}
+
+void vv_cast_rejoin(struct vv_cast *cast) {
+  if (!is_multicast(cast)) return;
+  for (int i = VV_CAST_DATA; i <= VV_CAST_EVERYONE; i++) {
+    join(cast, cast->fds[i], IP_DROP_MEMBERSHIP);
+    join(cast, cast->fds[i], IP_ADD_MEMBERSHIP);
+  }
+}
+
+size_t vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room) {
+  for (;;) {
+    struct sockaddr_in from;
+    struct iovec piece = {bytes, room};
+    struct msghdr message = {.msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &piece, .msg_iovlen = 1};
+    const ssize_t got = recvmsg(cast->fds[socket], &message, MSG_DONTWAIT);
+    /* What a kernel says about an earlier datagram of ours (ECONNREFUSED) is no end: links tell who is gone. */
+    if (got < 0 && (errno == EINTR || errno == ECONNREFUSED)) continue;
+    if (got < 0) return 0;
+    const bool ours = from.sin_port == cast->own.sin_port && from.sin_addr.s_addr == cast->own.sin_addr.s_addr;
+    if (got > 0 && !ours && !(message.msg_flags & MSG_TRUNC)) return (size_t)got;
+  }
+}
+
+bool vv_cast_send(struct vv_cast *cast, const struct sockaddr_in *to, struct iovec pieces[2]) {
+  const struct msghdr message = {
+      .msg_name = (void *)(uintptr_t)to, .msg_namelen = sizeof *to, .msg_iov = pieces, .msg_iovlen = 2};
+  for (;;) {
+    if (sendmsg(cast->fds[VV_CAST_OWN], &message, 0) >= 0) return true;
+    if (errno != EINTR && errno != ECONNREFUSED) return false;
+  }
+}
+
+struct sockaddr_in vv_cast_everyone(const struct vv_cast *cast) {
+  struct sockaddr_in to = cast->group;
+  to.sin_port = htons((uint16_t)(ntohs(to.sin_port) + 1));
+  return to;
+}
+
+void vv_cast_close(struct vv_cast *cast) {
+  for (int i = 0; i < VV_CAST_SOCKETS; i++) leave(cast, i);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sockets of one rank of a group: UDP over IPv4.
+ *
+ *   data      what roots send to everybody          port P of the group's address
+ *   everyone  control PDUs to everybody             port P + 1 of the group's address
+ *   own       control PDUs to this rank; all that it sends leaves from here
+ *
+ * The group's address is a multicast address, or the broadcast address of the
+ * subnet. Several ranks may share a host: each has a copy of what goes to all.
+ */
+#ifndef VV_IO_PORT_CAST_H
+#define VV_IO_PORT_CAST_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "io/os/error.h"
+
+enum { VV_CAST_DATA, VV_CAST_EVERYONE, VV_CAST_OWN, VV_CAST_SOCKETS };
+
+struct vv_cast {
+  int fds[VV_CAST_SOCKETS]; /* -1: closed */
+  struct sockaddr_in own;   /* where `own` is bound */
+  struct sockaddr_in group; /* address of the group, port P; 0 until it is joined */
+  uint32_t mtu_bytes;       /* of that interface */
+  uint64_t room_bytes;      /* of each socket's buffer; 0: unknown */
+};
+
+/* Opens `own` at that address, any port. 0, or -1 and *error ("no-iface", "socket"). Close it in both cases. */
+int vv_cast_open(struct vv_cast *cast, const struct in_addr *address, struct vv_error *error);
+
+/* The multicast address that the job's key and the group's stream name, in 239.192.0.0/14 (RFC 2365, section 6.2). */
+struct in_addr vv_cast_group_of(const uint8_t key[16], uint32_t stream);
+
+/* The broadcast address of the subnet that the own address lies in. 0, or -1 and *error "no-broadcast". */
+int vv_cast_subnet(const struct vv_cast *cast, struct in_addr *address, struct vv_error *error);
+
+/*
+ * Opens `data` and `everyone` at that address and ports port, port + 1, and hears
+ * datagrams of that stream alone; what was joined before is left. `shared`: a
+ * multicast address that other ranks on this host must hear too. 0, or -1 and *error.
+ */
+int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, uint32_t stream, bool shared,
+                 struct vv_error *error);
+
+/* Leaves the multicast group and joins it again: switches then hear that this host is there. */
+void vv_cast_rejoin(struct vv_cast *cast);
+
+/*
+ * The next datagram of that socket that is not from this rank itself. Its bytes,
+ * or 0: none has come. Does not wait. A longer datagram than room is none.
+ */
+size_t vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room);
+
+/*
+ * Sends one datagram of two pieces; waits for room in the socket. True when it
+ * went; else it is lost, as on any wire (ENOBUFS and what a peer's kernel says).
+ */
+bool vv_cast_send(struct vv_cast *cast, const struct sockaddr_in *to, struct iovec pieces[2]);
+
+/* The port of `everyone`. */
+struct sockaddr_in vv_cast_everyone(const struct vv_cast *cast);
+
+void vv_cast_close(struct vv_cast *cast);
+
+#endif

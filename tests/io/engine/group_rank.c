@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One rank of a group, told what to do by lines on standard input:
+ *
+ *   group_rank RANKS RANK ADDRESS MEETING KEY-BYTE ROUTE [TIMEOUT-MS]
+ *
+ *   cast ROOT SIZE SEED    a broadcast of that pattern; says "done MICROSECONDS", or "wrong" at a receiver
+ *   counts                 says "counts GIVEN ASKED"
+ *   stop                   says "stopping" and stops, all threads of it, until a line "go"
+ *   leave                  leaves in order; says "left"
+ *
+ * The first line that it says is "open ROUTE". A call that fails says "failed CODE RANK TEXT" and ends it.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vaiven/group.h"
+
+static uint8_t *buffer;
+
+static int64_t now_us(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* The bytes of a message: another one for every seed and place, the same on every machine. */
+static uint8_t pattern(uint32_t seed, size_t i) {
+  const uint32_t x = (seed * 2654435761u) ^ (uint32_t)(i * 40503u);
+  return (uint8_t)(x >> 13);
+}
+
+static int failed(const struct vv_group_problem *problem) {
+  printf("failed %s %" PRId64 " %s\n", problem->code, problem->rank, problem->text);
+  return 1;
+}
+
+static int cast(struct vv_group_end *end, uint32_t rank, uint32_t root, size_t size, uint32_t seed) {
+  struct vv_group_problem problem;
+  for (size_t i = 0; i < size; i++) buffer[i] = rank == root ? pattern(seed, i) : 0xa5;
+  const int64_t begin_us = now_us();
+  if (vv_group_broadcast(end, root, buffer, size, &problem) != 0) return failed(&problem);
+  const int64_t spent_us = now_us() - begin_us;
+  for (size_t i = 0; i < size; i++) {
+    if (buffer[i] != pattern(seed, i)) return printf("wrong at %zu of %zu\n", i, size), 1;
+  }
+  printf("done %" PRId64 "\n", spent_us);
+  return 0;
+}
+
+static int counts(const struct vv_group_end *end) {
+  uint64_t given, asked;
+  vv_group_repairs(end, &given, &asked);
+  printf("counts %" PRIu64 " %" PRIu64 "\n", given, asked);
+  return 0;
+}
+
+/* A process of its own reads the "go": this one does not run. */
+static int stop(void) {
+  const pid_t self = getpid();
+  const pid_t waker = fork();
+  if (waker == 0) {
+    char line[3];
+    const ssize_t got = read(STDIN_FILENO, line, sizeof line);
+    kill(self, SIGCONT);
+    _exit(got == sizeof line ? 0 : 1);
+  }
+  puts("stopping");
+  raise(SIGSTOP);
+  return waitpid(waker, NULL, 0) == waker ? 0 : 1;
+}
+
+static void notice(void *context, const char *text) {
+  (void)context;
+  fprintf(stderr, "%s\n", text);
+}
+
+/* 0: go on; 1: it failed; 2: it has left. */
+static int obey(struct vv_group_end *end, uint32_t rank, const char *line) {
+  uint32_t root, seed;
+  size_t size;
+  if (sscanf(line, "cast %" SCNu32 " %zu %" SCNu32, &root, &size, &seed) == 3) return cast(end, rank, root, size, seed);
+  if (strcmp(line, "counts\n") == 0) return counts(end);
+  if (strcmp(line, "stop\n") == 0) return stop();
+  return strcmp(line, "leave\n") == 0 ? 2 : 1;
+}
+
+int main(int argc, char **argv) {
+  static const char *const routes[] = {"any", "multicast", "broadcast"};
+  struct vv_group_problem problem;
+  struct vv_group_config config = {.timeout_ms = 60000, .notice = notice};
+  char line[200];
+  if (argc < 7) return 2;
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  buffer = malloc((size_t)64 << 20);
+  config.ranks = (uint32_t)atoi(argv[1]);
+  config.rank = (uint32_t)atoi(argv[2]);
+  config.address = argv[3];
+  config.meeting = argv[4];
+  memset(config.key, atoi(argv[5]), sizeof config.key);
+  if (argc > 7) config.timeout_ms = (uint32_t)atoi(argv[7]);
+  while (strcmp(routes[config.route], argv[6]) != 0) config.route++;
+  struct vv_group_end *end = vv_group_open(&config, &problem);
+  if (!end) return failed(&problem);
+  printf("open %s\n", routes[vv_group_route_of(end)]);
+  int result = 0;
+  while (result == 0 && fgets(line, sizeof line, stdin)) result = obey(end, config.rank, line);
+  if (result != 2) return 1; /* without a word: the others see a rank that has died */
+  vv_group_leave(end);
+  puts("left");
+  free(buffer);
+  return 0;
+}

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups of real processes over real sockets: every byte, whoever is slow, deaf, lossy, foreign or dead."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from vaiven.lab import faults
+from vaiven.lab.lab import Lab
+from vaiven.lab.topology import Fault
+
+SIZES = [1, 8, 100, 1431, 1432, 1433, 60000, 1_000_000]
+
+
+def everybody_is_root(group, sizes=SIZES) -> None:
+    """Each size from each root in turn, so that every rank is first, middle and last."""
+    ranks = len(group.ranks)
+    for i, size in enumerate(sizes):
+        for root in (i % ranks, (i + 1) % ranks):
+            group.cast(root, size)
+            assert group.done() == ["done"] * ranks, f"{size} B from rank {root}"
+
+
+def lost_in_kernels(lab: Lab) -> int:
+    """Datagrams that found no room in a receive buffer, on all hosts."""
+    lost = 0
+    for host in lab.hosts:
+        snmp = subprocess.run(host.argv(["cat", "/proc/net/snmp"]), capture_output=True, text=True, check=True).stdout
+        names, values = (line.split() for line in snmp.splitlines() if line.startswith("Udp:"))
+        lost += int(dict(zip(names, values, strict=True))["RcvbufErrors"])
+    return lost
+
+
+@pytest.fixture
+def cured(lab: Lab):
+    """The lab, without faults before and after."""
+    faults.cure(lab, "*")
+    yield lab
+    faults.cure(lab, "*")
+
+
+# One host
+
+
+@pytest.mark.parametrize("route", ["multicast", "broadcast"])
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_ranks_on_one_host(make_group, rank_program: Path, ranks: int, route: str) -> None:
+    address = "127.0.0.1"
+    group = make_group(
+        [[str(rank_program), str(ranks), str(i), address, f"{address}:7001", "9", route] for i in range(ranks)]
+    )
+    assert group.opened() == {f"open {route}"}
+    everybody_is_root(group)
+    assert group.leave() == ["left"] * ranks
+
+
+def test_a_group_of_one_has_nobody_to_wait_for(make_group, rank_program: Path) -> None:
+    group = make_group([[str(rank_program), "1", "0", "127.0.0.1", "127.0.0.1:7002", "9", "any"]])
+    assert group.opened() == {"open multicast"}
+    group.cast(0, 1000)
+    assert group.done() == ["done"]
+    assert group.leave() == ["left"]
+
+
+def test_who_has_another_key_is_not_let_in(make_group, rank_program: Path) -> None:
+    """And does not disturb those who have the right one."""
+    arguments = ["127.0.0.1", "127.0.0.1:7003"]
+    stranger = make_group([[str(rank_program), "3", "1", *arguments, "8", "any"]])
+    group = make_group([[str(rank_program), "3", str(i), *arguments, "9", "any"] for i in range(3)])
+    assert group.opened() == {"open multicast"}
+    everybody_is_root(group, [1000])
+    assert not stranger.ranks[0].has_spoken()
+    assert group.leave() == ["left"] * 3
+
+
+def test_who_does_not_come_is_named(make_group, rank_program: Path, tmp_path: Path) -> None:
+    group = make_group(
+        [[str(rank_program), "3", str(i), "127.0.0.1", "127.0.0.1:7004", "9", "any", "10000"] for i in (0, 1)]
+    )
+    host = group.ranks[0].hear()
+    assert host.startswith("failed timeout 2 ") and "rank 2" in host
+    assert group.ranks[1].hear().startswith("failed ")
+
+
+# A lab
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("route", ["multicast", "broadcast"])
+def test_ranks_on_hosts_of_their_own(cured: Lab, on_lab, route: str) -> None:
+    before = lost_in_kernels(cured)
+    group = on_lab(route=route)
+    assert group.opened() == {f"open {route}"}
+    everybody_is_root(group)
+    assert group.leave() == ["left"] * 4
+    assert lost_in_kernels(cured) == before
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(host="*", kind="loss", probability=0.02, direction="both"),
+        Fault(host="h3", kind="burst-loss", probability=0.005, burst_frames=20, direction="in"),
+        Fault(host="*", kind="duplicate", probability=0.1, direction="in"),
+        Fault(host="h2", kind="reorder", probability=0.1, delay_us=300, direction="in"),
+    ],
+    ids=lambda fault: fault.kind,
+)
+def test_every_byte_comes_over_a_bad_network(cured: Lab, on_lab, fault: Fault) -> None:
+    group = on_lab()
+    assert group.opened() == {"open multicast"}
+    faults.change(cured, fault)
+    everybody_is_root(group)
+    faults.cure(cured, "*")
+    assert group.leave() == ["left"] * 4
+
+
+def fall_asleep(rank) -> None:
+    """The process stops, with its thread that answers peers, until it is told to go."""
+    rank.tell("stop")
+    assert rank.hear() == "stopping"
+
+
+@pytest.mark.lab
+def test_a_sleeping_rank_loses_nothing_and_stops_the_root(cured: Lab, on_lab) -> None:
+    """With the buffers that Linux gives anybody: the message is many times longer than they are."""
+    before = lost_in_kernels(cured)
+    group = on_lab()
+    group.opened()
+    fall_asleep(group.ranks[2])
+    group.cast(0, 3_000_000, only=[0, 1, 3])
+    time.sleep(0.3)
+    assert not group.ranks[0].has_spoken(), "the root ran ahead of what the sleeper's buffer holds"
+    group.ranks[2].tell("go")
+    group.cast(0, 3_000_000, only=[2])
+    assert group.done() == ["done"] * 4
+    assert group.leave() == ["left"] * 4
+    assert lost_in_kernels(cured) == before
+
+
+@pytest.mark.lab
+def test_many_roots_at_a_sleeping_rank(cured: Lab, on_lab) -> None:
+    before = lost_in_kernels(cured)
+    group = on_lab()
+    group.opened()
+    fall_asleep(group.ranks[3])
+    for i in range(60):
+        group.cast(i % 3, 20_000, only=[0, 1, 2])
+    time.sleep(0.3)
+    group.ranks[3].tell("go")
+    for i in range(60):
+        group.cast(i % 3, 20_000, only=[3])
+    for _ in range(60):
+        assert group.done() == ["done"] * 4
+    assert lost_in_kernels(cured) == before
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("size", [1, 5000])
+def test_who_owes_a_repair_gives_it_while_its_application_is_elsewhere(cured: Lab, on_lab, size: int) -> None:
+    """The root has returned and calls nothing more; what it sent was lost at one rank, then at all."""
+    group = on_lab()
+    group.opened()
+    for victims in ("h3", "*"):
+        for host in ["h2", "h3", "h4"] if victims == "*" else [victims]:
+            faults.change(cured, Fault(host=host, kind="cut", direction="in"))
+        group.cast(0, size, only=[0])
+        assert group.ranks[0].hear().startswith("done")
+        faults.cure(cured, "*")
+        group.cast(0, size, only=[1, 2, 3])
+        assert [rank.hear().split(" ")[0] for rank in group.ranks[1:]] == ["done"] * 3
+    assert group.leave() == ["left"] * 4
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("victim", [0, 2])
+def test_a_dead_rank_is_named_to_everybody(cured: Lab, on_lab, victim: int) -> None:
+    group = on_lab()
+    group.opened()
+    waiting = [i for i in range(4) if i != victim]
+    group.cast(victim, 1000, only=waiting)
+    group.ranks[victim].signal(signal.SIGKILL)
+    for i in waiting:
+        said = group.ranks[i].hear()
+        assert said.startswith(f"failed rank-died {victim} ") and cured.hosts[victim].address in said
+
+
+@pytest.mark.lab
+def test_unequal_calls_are_an_error_of_everybody(cured: Lab, on_lab) -> None:
+    group = on_lab()
+    group.opened()
+    for i, size in enumerate([5000, 5000, 4999, 5000]):
+        group.ranks[i].tell(f"cast 0 {size} 1")
+    assert group.ranks[2].hear().startswith("failed sizes-differ 2 ")
+    for rank in (group.ranks[i] for i in (0, 1, 3)):  # a root need not hear of it before it has sent another one
+        said = rank.hear()
+        for _ in range(1000):
+            if not said.startswith("done"):
+                break
+            rank.tell("cast 0 10 2")
+            said = rank.hear()
+        assert said.startswith("failed sizes-differ 2 ")
+
+
+@pytest.mark.lab
+def test_multicast_that_stops_arriving_is_noticed_and_survived(cured: Lab, on_lab) -> None:
+    group = on_lab()
+    group.opened()
+    everybody_is_root(group, [100_000])
+    with_multicast(cured, 2, False)
+    try:
+        everybody_is_root(group, [100_000, 1, 1_000_000])
+    finally:
+        with_multicast(cured, 2, True)
+    group.ranks[2].tell("counts")
+    given_asked = group.ranks[2].hear().split(" ")
+    assert int(given_asked[2]) > 0
+    everybody_is_root(group, [100_000])
+    assert group.leave() == ["left"] * 4
+
+
+def with_multicast(lab: Lab, number: int, arrives: bool) -> None:
+    """Whether a host gets frames that go to groups."""
+    word = "on" if arrives else "off"
+    port = ["bridge", "link", "set", "dev", f"p{lab.hosts[number].number}", "mcast_flood", word]
+    subprocess.run(lab.switch.argv(port), check=True)
+
+
+# Other machines, other users, other libraries
+
+
+@pytest.mark.lab
+def test_nobody_may_be_a_rank(cured: Lab, on_lab, rank_program: Path) -> None:
+    """Without any privilege, with the default sysctls."""
+    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
+    program = Path("/tmp") / f"group-rank-{rank_program.stat().st_ino}"  # where anybody may go
+    shutil.copy(rank_program, program)
+    try:
+        program.chmod(0o755)
+        group = on_lab(programs={i: [str(program)] for i in range(4)}, prefix={i: prefix for i in range(4)})
+        assert group.opened() == {"open multicast"}
+        everybody_is_root(group, [1, 100_000])
+        assert group.leave() == ["left"] * 4
+    finally:
+        program.unlink()
+
+
+@pytest.mark.lab
+def test_little_and_big_endian_ranks_in_one_group(cured: Lab, on_lab, compile_rank) -> None:
+    big = ["qemu-s390x-static", str(compile_rank("s390x-linux-gnu-gcc"))]
+    group = on_lab(programs={1: big, 3: big})
+    assert group.opened() == {"open multicast"}
+    everybody_is_root(group, [1, 5000, 200_000])
+    assert group.leave() == ["left"] * 4
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("compiler", ["gcc", "musl-gcc"])
+def test_without_what_only_linux_has(cured: Lab, on_lab, compile_rank, compiler: str) -> None:
+    """Beside ranks that use all of it."""
+    options = ["-DVV_PORTABLE"] if compiler == "gcc" else ["-DVV_PORTABLE", "-idirafter", "/usr/include"]
+    group = on_lab(programs={2: [str(compile_rank(compiler, *options))]})
+    assert group.opened() == {"open multicast"}
+    everybody_is_root(group, [1, 5000, 200_000])
+    assert group.leave() == ["left"] * 4
