@@ -9,6 +9,8 @@ from collections import Counter
 import pytest
 from tests.rules.conftest import Bench
 
+from vaiven.lab import calibration, topology
+from vaiven.lab import lab as labs
 from vaiven.store import query
 
 COMPARE = """
@@ -65,7 +67,7 @@ def test_the_sizes_of_paper_d_are_measured_from_the_empty_message_on(bench: Benc
 def test_a_plan_that_cannot_tell_its_stacks_apart_is_refused_with_what_would_do(bench: Bench) -> None:
     """9 comparisons at 1 %: 2^(1-10) is not small enough, 2^(1-11) is."""
     for command in (["plan", "check"], ["measure"], ["measure", "--dry-run"]):
-        for launches, refused in ((6, True), (8, True), (11, False)):
+        for launches, refused in ((8, True), (11, False)):
             (bench.path / "plan.toml").write_text(COMPARE.format(launches=launches))
             if command == ["measure"] and not refused:
                 continue  # it would begin
@@ -75,6 +77,20 @@ def test_a_plan_that_cannot_tell_its_stacks_apart_is_refused_with_what_would_do(
                 assert "9 comparisons cannot reach 0.01" in done.stderr
                 assert "plan 11 launches" in done.stderr
     assert not (bench.path / "runs").exists()
+
+
+def test_a_plan_for_more_frames_than_the_lab_carries_is_refused_with_the_numbers(bench: Bench) -> None:
+    """100 Mb/s are 8127 full frames a second; what `lab check` measured is remembered for each kind of lab."""
+    bench.write(LAB.format(count=2).replace('"free"', '"timed"\nrate_mbps = 100'))
+    lab = topology.load(bench.path / "lab.toml")
+    command = ["measure", "--lab", "./lab.toml", "--stacks", "udp", "--sizes", "64,3000"]
+    calibration.store_frames_per_s(lab, 8_200.0)
+    assert bench.vaiven(*command, "--dry-run").returncode == 0
+    calibration.store_frames_per_s(lab, 8_100.0)
+    done = bench.vaiven(*command)
+    assert done.returncode == 1
+    assert "needs 8,127 frames/s, and this lab was measured to carry 8,100" in done.stderr
+    assert not (bench.path / "runs").exists() and labs.running() == []
 
 
 def test_a_plan_says_what_it_can_find(bench: Bench) -> None:

@@ -108,8 +108,8 @@ def measure(
         if dry_run:
             _dry_run(wanted, known, real)
             return
-        if wanted.compare and (wanted.lab or wanted.hosts):
-            plans.preview(wanted)  # what cannot compare is refused before anything is raised
+        if wanted.lab or (wanted.compare and wanted.hosts):
+            plans.preview(wanted)  # what cannot compare, or be carried, is refused before anything is raised
         with _place(wanted, real) as place:
             design = _design(wanted, place, known)
             manifest = _manifest(wanted, text, name, design, place, known)
@@ -238,6 +238,7 @@ def _manifest(plan: Plan, text: str, name: str, design: Design, place: Place, kn
 def _start(root: Path, manifest: Manifest, plan: Plan, design: Design, place: Place, known: Known) -> Run:
     from vaiven.cli.plan import summary
     from vaiven.cli.ways import asymmetries
+    from vaiven.run import quiet
     from vaiven.store.record import Record
 
     with Record.create(root, manifest) as record:
@@ -246,7 +247,8 @@ def _start(root: Path, manifest: Manifest, plan: Plan, design: Design, place: Pl
             record.warn(code, text)
         for name, error in place.missing.items():
             record.warn("host-down", " ".join(str(error).split()), host=name)
-        for code, text in asymmetries(design, place, known.stacks):
+        busy = quiet.findings(quiet.listen(place.hosts), place.link)
+        for code, text in (*busy, *asymmetries(design, place, known.stacks)):
             print(f"warning: {code}: {text}", file=sys.stderr)
             record.warn(code, text)
         return _carry(record, plan, design, place, known)

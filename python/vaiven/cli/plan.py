@@ -34,19 +34,27 @@ def load(name: str) -> tuple[Plan, str, str]:
 
 
 def preview(plan: Plan) -> tuple[Design, Link | None]:
-    """The design of a plan without going anywhere: its own hosts, or those of its lab's file."""
-    from vaiven.lab import topology
+    """The design of a plan without going anywhere: its own hosts, or those of its lab's file.
+
+    VaivenError: those of the design, and "too-many-frames" for a timed lab that was measured to carry less.
+    """
+    from vaiven.lab import calibration, topology
     from vaiven.plan import design as designs
+    from vaiven.plan import load as loads
     from vaiven.run import place
 
-    names, link = plan.hosts, plan.link
+    names, link, carried = plan.hosts, plan.link, None
     if plan.lab:
         lab = topology.find(plan.lab)
         names, link = plan.hosts or tuple(host.name for host in lab.hosts), place.lab_link(lab)
+        carried = calibration.frames_per_s(lab) if lab.fabric.fabric_class == "timed" else None
     if not names:
         raise VaivenError("the plan names no lab and no hosts", "add lab = ... or hosts = [...]", code="no-hosts")
-    design = designs.resolve(plan, names, place.known_stacks().stacks, lab=bool(plan.lab))
+    known = place.known_stacks().stacks
+    design = designs.resolve(plan, names, known, lab=bool(plan.lab))
     require(design, plan)
+    if link:
+        loads.require(design, known, link, carried)
     return design, link
 
 
