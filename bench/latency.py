@@ -20,7 +20,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from ratio import Ratio, ratio
 
 from vaiven import resources
 from vaiven.lab.lab import Lab
@@ -28,12 +27,12 @@ from vaiven.lab.lab import Lab
 TRIALS = 7
 PER_TRIAL = 1000
 EXCHANGES = TRIALS * PER_TRIAL
-MOST = 1.03
 SOCKPERF_SIZES = {14: "14 B", 64: "64 B", 1024: "1 KiB", 65507: "65507 B"}  # its own limits are 14 and 65507
 NETPIPE_SIZES = {1: "1 B", 64: "64 B", 1024: "1 KiB", 65536: "64 KiB"}
 
 
 NEAR_CPU, FAR_CPU = "0", "1"
+Pairs = dict[str, tuple[float, float]]  # what -> (our time, theirs), in ns
 
 
 def _near(lab: Lab, command: list[str]) -> list[str]:
@@ -90,8 +89,8 @@ def vaiven_ns(lab: Lab, size: int) -> np.ndarray:
     return np.array(cell["rtt_ns"][:EXCHANGES]) / 2
 
 
-def netpipe_ns(lab: Lab, size: int) -> float:
-    """NetPIPE's one-way time: the lowest mean of its seven trials."""
+def netpipe_ns(lab: Lab, size: int) -> np.ndarray:
+    """NetPIPE's one-way time, the lowest mean of its seven trials: one number."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "np"
         flags = ["-l", str(size), "-u", str(size), "-p", "0", "-n", str(PER_TRIAL)]
@@ -102,7 +101,7 @@ def netpipe_ns(lab: Lab, size: int) -> float:
             return np.array([float(out.read_text().split()[2]) * 1e9])
 
         server = ["NPtcp", *flags, "-o", "/dev/null"]
-        return float(_with_server(lab, server, 5002, client)[0])
+        return _with_server(lab, server, 5002, client)
 
 
 def sockperf_ns(lab: Lab, size: int) -> np.ndarray:
@@ -125,40 +124,34 @@ def _best_trial(samples_ns: np.ndarray) -> float:
     return float(samples_ns[: TRIALS * PER_TRIAL].reshape(TRIALS, -1).mean(axis=1).min())
 
 
-def against_netpipe(lab: Lab, rounds: int, order: random.Random) -> list[Ratio]:
-    """One ratio per size: NetPIPE's definition of a time, ours over theirs."""
-    ours: dict[int, list[float]] = {size: [] for size in NETPIPE_SIZES}
-    theirs: dict[int, list[float]] = {size: [] for size in NETPIPE_SIZES}
-    for _ in range(rounds):
-        for size in order.sample(list(NETPIPE_SIZES), k=len(NETPIPE_SIZES)):
-            turns = [
-                lambda s=size: ours[s].append(_best_trial(vaiven_ns(lab, s))),
-                lambda s=size: theirs[s].append(netpipe_ns(lab, s)),
-            ]
-            for turn in order.sample(turns, k=2):
-                turn()
-    return [
-        ratio(f"TCP {name}, lowest trial, against NetPIPE", ours[size], theirs[size], MOST)
-        for size, name in NETPIPE_SIZES.items()
-    ]
+def _pair(
+    size: int, ours: Callable[[int], np.ndarray], theirs: Callable[[int], np.ndarray], order: random.Random
+) -> tuple[np.ndarray, np.ndarray]:
+    """(ours, theirs) at that size, one right after the other, in random order."""
+    found = {}
+    for tool in order.sample([ours, theirs], k=2):
+        found[tool] = tool(size)
+    return found[ours], found[theirs]
 
 
-def against_sockperf(lab: Lab, rounds: int, order: random.Random) -> list[Ratio]:
-    """Two ratios per size: floor (minimum) and median, ours over theirs, from equally many messages."""
-    ours: dict[int, list[np.ndarray]] = {size: [] for size in SOCKPERF_SIZES}
-    theirs: dict[int, list[np.ndarray]] = {size: [] for size in SOCKPERF_SIZES}
-    for _ in range(rounds):
-        for size in order.sample(list(SOCKPERF_SIZES), k=len(SOCKPERF_SIZES)):
-            turns = [
-                lambda s=size: ours[s].append(vaiven_ns(lab, s)),
-                lambda s=size: theirs[s].append(sockperf_ns(lab, s)),
-            ]
-            for turn in order.sample(turns, k=2):
-                turn()
-    found = []
-    for size, name in SOCKPERF_SIZES.items():
-        pairs = [(a[: len(b)], b[: len(a)]) for a, b in zip(ours[size], theirs[size], strict=True)]
-        for word, pick in (("floor", np.min), ("median", np.median)):
-            mine, other = [float(pick(a)) for a, _ in pairs], [float(pick(b)) for _, b in pairs]
-            found.append(ratio(f"TCP {name}, {word}, against sockperf", mine, other, MOST))
-    return found
+def netpipe_round(lab: Lab, order: random.Random) -> Pairs:
+    """One round of each size: NetPIPE's definition of a time, by it and by us."""
+    found = {}
+    for size in order.sample(list(NETPIPE_SIZES), k=len(NETPIPE_SIZES)):
+        ours, theirs = _pair(size, lambda n: vaiven_ns(lab, n), lambda n: netpipe_ns(lab, n), order)
+        found[size] = _best_trial(ours), float(theirs[0])
+    return {f"TCP {name}, lowest trial, against NetPIPE": found[size] for size, name in NETPIPE_SIZES.items()}
+
+
+def sockperf_round(lab: Lab, order: random.Random) -> Pairs:
+    """One round of each size: floor (minimum) and median of equally many messages, by sockperf and by us."""
+    found = {}
+    for size in order.sample(list(SOCKPERF_SIZES), k=len(SOCKPERF_SIZES)):
+        ours, theirs = _pair(size, lambda n: vaiven_ns(lab, n), lambda n: sockperf_ns(lab, n), order)
+        count = min(len(ours), len(theirs))
+        found[size] = ours[:count], theirs[:count]
+    return {
+        f"TCP {name}, {word}, against sockperf": (float(pick(found[size][0])), float(pick(found[size][1])))
+        for size, name in SOCKPERF_SIZES.items()
+        for word, pick in (("floor", np.min), ("median", np.median))
+    }

@@ -111,7 +111,7 @@ def _measured(program: str, sizes: tuple[int, ...], seed: int, count: int) -> La
             order = tuple(int(size) for size in rng.permutation(sizes))
             work = Launch(number, number, stacks.parse(f"{stack[:-1]},seed={launch_seed}]"), "pingpong", _NEAR, _FAR,
                           order)  # fmt: skip
-            outcome = launchers.launch(work, _host(_NEAR), _host(_FAR), _SETTING, lambda _cell: None)
+            outcome = launchers.launch(work, _host(_NEAR), [_host(_FAR)], _SETTING, lambda _cell: None)
             if outcome.failure:
                 raise outcome.failure
             record.add(LaunchRecord(number, number, stack, _NEAR, _FAR, "pingpong", False, 0.0, 0.0, 1), outcome.cells)
