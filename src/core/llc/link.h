@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "core/llc/address.h"
-#include "core/llc/outbox.h"
+#include "core/llc/backlog.h"
 #include "core/llc/pace.h"
 #include "core/llc/table.h"
 #include "core/llc/window.h"
@@ -32,16 +32,18 @@ enum vv_close {
   VV_CLOSE_REFUSED, /* the peer does not accept us, or is of another job */
   VV_CLOSE_GONE,    /* the peer knows of no such connection: it ended, or another process has its place */
   VV_CLOSE_SILENT,  /* no answer after all tries */
+  VV_CLOSE_STUCK,   /* the peer answers, but what is sent does not arrive: frames too long for the way, perhaps */
   VV_CLOSE_LOST,    /* data were lost in a way that type 2 cannot mend */
 };
 
-enum vv_link_timer {
+enum vv_llc_link_timer {
   VV_TIMER_ACK,      /* T1 */
   VV_TIMER_P,        /* Tpf */
   VV_TIMER_REJ,      /* Trej */
   VV_TIMER_BUSY,     /* Tbusy */
   VV_TIMER_DELAY,    /* an acknowledgement that waits */
-  VV_TIMER_GREETING, /* of the set-up, before the SABME */
+  VV_TIMER_IDLE,     /* to ask whether a silent peer is there */
+  VV_TIMER_GREETING, /* of the agreement before a SABME */
   VV_TIMERS,
 };
 
@@ -50,8 +52,9 @@ enum {
   VV_TELL_ASKED = 1 << 0,
   VV_TELL_CONNECTED = 1 << 1,
   VV_TELL_RESET = 1 << 2,
-  VV_TELL_SENT = 1 << 3, /* messages that are done: taken from the outbox */
+  VV_TELL_SENT = 1 << 3, /* messages that are done: taken from the backlog */
   VV_TELL_CLOSED = 1 << 4,
+  VV_TELL_FIRST = VV_TELL_ASKED | VV_TELL_CONNECTED | VV_TELL_RESET, /* before data */
 };
 
 /* The agreement before a SABME (core/llc/greeting.h). */
@@ -62,6 +65,14 @@ enum vv_greeting {
   VV_GREETING_CALLED,  /* the peer's came: its SABME will */
 };
 
+/* What the standard's user was asked. */
+enum vv_asked {
+  VV_QUESTION_NONE,
+  VV_QUESTION_CONNECT,      /* may the peer connect? */
+  VV_QUESTION_RESET,        /* may the peer reset? */
+  VV_QUESTION_RESET_NEEDED, /* reset, or disconnect? */
+};
+
 /* A control PDU that waits; N(R) is put in when it goes. */
 struct vv_owed {
   uint8_t kind; /* enum vv_llc_kind */
@@ -69,7 +80,7 @@ struct vv_owed {
   bool pf;
 };
 
-struct vv_link {
+struct vv_llc_link {
   struct vv_llc_address peer;
   bool used;
   bool plain;
@@ -84,15 +95,16 @@ struct vv_link {
   uint32_t retry_count;
   uint32_t n2, tries;
   struct vv_llc_frmr frmr; /* the last one sent */
+  enum vv_asked question;
 
   /* sending */
-  struct vv_outbox outbox;
+  struct vv_backlog backlog;
   uint32_t base; /* number of the I PDU with N(S) = va */
   struct vv_window window;
   struct vv_pace pace;
   struct vv_owed owed[VV_LINK_OWED_MAX];
   uint8_t owed_first, owed_count;
-  bool ack_owed;      /* an acknowledgement waits */
+  bool ack_due;       /* an acknowledgement goes now, whatever carries it */
   uint8_t acks_owed;  /* of so many I PDUs */
   bool timing;        /* the round trip of `timed` is being measured */
   uint8_t timed;      /* acknowledged by an N(R) beyond it */
@@ -103,12 +115,15 @@ struct vv_link {
   uint32_t expected; /* number of the next I PDU of the message stream */
   uint32_t number;   /* of the I PDU with N(S) = V(R) */
   bool knows_expected, knows_number;
+  bool heard;                        /* an I or S PDU came since the numbers were cleared */
+  uint64_t heard_ns;                 /* when the last one came */
   uint32_t message_bytes, got_bytes; /* of the message that is coming in */
   uint32_t credit;
   uint8_t receive_window;
 
   /* set-up */
-  uint32_t peer_incarnation;
+  uint32_t peer_incarnation; /* of the peer's process */
+  uint32_t left_incarnation; /* the peer of the link that was here before */
   bool knows_peer;
   bool wanted; /* somebody asked to connect, or the link was up */
   bool active; /* we began */
@@ -116,6 +131,7 @@ struct vv_link {
   bool frozen; /* between greeting and SABME nothing else is sent */
   enum vv_greeting greeting;
   bool echoed, identified; /* of the two answers */
+  bool knows_epoch;
   uint16_t epoch, next_epoch;
   uint32_t greetings; /* tries */
   uint64_t greeted_ns;
@@ -123,8 +139,58 @@ struct vv_link {
   uint64_t timers[VV_TIMERS];
   uint64_t heap_ns;     /* what the station's heap has: no later than the earliest timer */
   bool queued, telling; /* in the station's rings */
+  uint32_t fruitless;   /* times in a row that we went back to the same I PDU */
   unsigned tell;
   enum vv_close why;
 };
+
+struct vv_station;
+
+/* What happens to a link: an event, its PDU if it has one, and the time. */
+struct vv_llc_link_cause {
+  struct vv_station *station;
+  uint64_t now_ns;
+  enum vv_llc_event event;
+  const struct vv_llc_pdu *pdu; /* NULL: of the user or a timer */
+  const uint8_t *data;          /* of an I PDU, without marks */
+  size_t data_bytes;
+  struct vv_station_frame *frame; /* of DATA_REQUEST: where the I PDU is put */
+};
+
+/* A link to that peer, in ADM. What is known of an earlier link to the same peer in this place stays known. */
+void vv_llc_link_open(struct vv_station *station, struct vv_llc_link *link, const struct vv_llc_address *peer);
+
+/* Carries out the row for that event, if there is one, and the answers to what it asks. */
+void vv_llc_link_do(struct vv_llc_link *link, const struct vv_llc_link_cause *cause);
+
+/* The same for an event of the user. */
+void vv_llc_link_ask(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns, enum vv_llc_event event);
+
+/* Whatever timer is due. */
+void vv_llc_link_expire(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns);
+
+/* To be called after anything happened to a link: busy or not, timers, queues. */
+void vv_llc_link_settle(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns);
+
+/* Ends the link at once, whatever its state. */
+void vv_llc_link_close(struct vv_station *station, struct vv_llc_link *link, enum vv_close why);
+
+/* Lets a control PDU wait for its turn. */
+void vv_llc_link_owe(struct vv_station *station, struct vv_llc_link *link, enum vv_llc_kind kind, bool response,
+                     bool pf);
+
+/* Stops data transfer until the numbers are cleared. */
+void vv_llc_link_freeze(struct vv_llc_link *link);
+
+/* The timer runs from now on. */
+void vv_llc_link_start(struct vv_llc_link *link, enum vv_llc_link_timer timer, uint64_t at_ns);
+
+/* True when an I PDU may be sent: there is one, and room in the windows. */
+bool vv_llc_link_can_send(const struct vv_llc_link *link);
+
+/* From one number to another, modulo 128. */
+static inline uint8_t vv_llc_link_ahead(uint8_t to, uint8_t from) {
+  return (uint8_t)(to - from) & (VV_LLC_MODULUS - 1);
+}
 
 #endif

@@ -48,12 +48,14 @@
 #include "core/base/ring.h"
 #include "core/llc/address.h"
 #include "core/llc/link.h"
+#include "core/llc/unit.h"
 
 #define VV_STATION_PDU_BYTES_MIN 64   /* the shortest limit of a PDU */
 #define VV_STATION_PDU_BYTES_MAX 9216 /* the longest: jumbo frames */
 #define VV_MESSAGE_BYTES_MAX     UINT32_MAX
 #define VV_CREDIT_UNLIMITED      UINT32_MAX
 #define VV_NO_LINK               UINT32_MAX
+#define VV_NO_UNIT               UINT32_MAX
 
 /* Who may connect to us. */
 enum vv_listen {
@@ -78,6 +80,7 @@ struct vv_station_wanted {
   uint64_t t1_ns_min;     /* T1 follows the measured round trip between these two */
   uint64_t t1_ns_max;     /* also the longest wait between two enquiries */
   uint64_t ack_ns;        /* an acknowledgement waits so long for an I PDU to carry it; < t1_ns_min */
+  uint64_t idle_ns;       /* a peer that is silent for so long is asked whether it is there; 0: never */
   uint64_t late_ns;       /* frames are not overtaken by others sent so much later: resets wait for this */
   uint32_t tries;         /* of a set-up, reset or disconnect, before VV_CLOSE_SILENT; >= 1 */
   uint32_t n2;            /* enquiries before a link is reset; 0: it waits for ever, for late is not dead */
@@ -132,19 +135,9 @@ struct vv_station_counts {
   uint64_t overflows; /* UI, TEST, XID and control PDUs that had no room to wait: lost */
 };
 
-/* A UI, XID or TEST PDU that waits to be sent. */
-struct vv_unit {
-  struct vv_llc_address to;
-  uint8_t kind; /* enum vv_llc_kind */
-  bool response;
-  bool pf;
-  uint8_t ssap;
-  uint32_t count; /* of its bytes */
-};
-
 struct vv_station {
   struct vv_station_wanted wanted;
-  struct vv_link *links;
+  struct vv_llc_link *links;
   struct vv_message *messages;
   uint32_t free_message;  /* VV_NO_MESSAGE: none */
   struct vv_heap timers;  /* by link */
@@ -155,6 +148,7 @@ struct vv_station {
   struct vv_ring unit_queue;
   struct vv_ring unit_free;
   uint32_t lent_unit;           /* the one whose bytes the last frame showed */
+  uint32_t tests, identities;   /* asked for by the caller and not answered yet */
   struct vv_station_event data; /* what the last frame brought */
   bool has_data;
   struct vv_station_counts counts;
@@ -175,6 +169,9 @@ uint32_t vv_station_connect(struct vv_station *station, uint64_t now_ns, const s
 
 /* The link to a peer, VV_NO_LINK when there is none. */
 uint32_t vv_station_find(const struct vv_station *station, const struct vv_llc_address *peer);
+
+/* A new link to a peer that has none, in ADM; VV_NO_LINK when all are taken. Of no use outside core/llc. */
+uint32_t vv_station_open(struct vv_station *station, const struct vv_llc_address *peer);
 
 /* The answer to VV_STATION_ASKED. */
 void vv_station_accept(struct vv_station *station, uint64_t now_ns, uint32_t link);

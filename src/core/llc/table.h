@@ -2,7 +2,7 @@
 /*
  * The connection component of type 2 as a table (ISO/IEC 8802-2:1998, clause
  * 7.9.2): 14 states, the events, and for each pair what is done. It is data:
- * vv_link carries it out.
+ * vv_llc_link carries it out.
  *
  * A row holds for one state and one event, or for all six states of data
  * transfer, under conditions. Of the rows of a pair the first whose conditions
@@ -16,6 +16,7 @@
  *   - A busy receiver discards the I PDUs that come, for it has no place.
  *   - I PDUs are sent again by setting V(S) back; sending is one event, whether
  *     it is the first time or not.
+ *   - A peer that answers an enquiry with RNR is alive: RETRY_COUNT begins anew.
  *   - Acknowledgements of I PDUs without P wait for an I PDU that carries them.
  */
 #ifndef VV_CORE_LLC_TABLE_H
@@ -52,6 +53,7 @@ enum vv_llc_event {
   VV_LLC_DATA_REQUEST, /* an I PDU may be sent: there is one, and room in the window */
   VV_LLC_BUSY_DETECTED,
   VV_LLC_BUSY_CLEARED,
+  VV_LLC_ENQUIRE, /* is the peer there? */
   /* of the timers */
   VV_LLC_ACK_TIMER,  /* T1 */
   VV_LLC_P_TIMER,    /* Tpf */
@@ -123,7 +125,6 @@ enum vv_llc_action {
   VV_LLC_CLEAR_NUMBERS, /* V(S) := V(R) := last N(R) received := 0 */
   VV_LLC_CLEAR_RETRY,
   VV_LLC_COUNT_RETRY,
-  VV_LLC_CLEAR_P,
   VV_LLC_CLEAR_S,
   VV_LLC_SET_S,
   VV_LLC_KEEP_F,            /* F_FLAG := P */
@@ -133,11 +134,9 @@ enum vv_llc_action {
   VV_LLC_DATA_REJECTING,    /* := 2 */
   VV_LLC_COUNT_VR,          /* V(R) := V(R) + 1 */
   VV_LLC_UPDATE_NR,         /* what N(R) acknowledges is done: RETRY_COUNT := 0, T1 begins anew or stops */
-  VV_LLC_UPDATE_P,          /* at F = 1: Tpf stops, P_FLAG := 0 */
   VV_LLC_BACK_TO_NR,        /* V(S) := N(R) */
   VV_LLC_HOLD,              /* REMOTE_BUSY := 1; starts Tbusy */
   VV_LLC_FREE,              /* REMOTE_BUSY := 0; stops Tbusy */
-  VV_LLC_FREE_IF_FINAL,     /* at F = 1 */
   /* told to the user */
   VV_LLC_TELL_CONNECT,      /* CONNECT indication */
   VV_LLC_TELL_CONNECTED,    /* CONNECT confirm */
@@ -154,11 +153,10 @@ enum vv_llc_action {
 
 struct vv_llc_row {
   uint8_t event; /* enum vv_llc_event */
-  uint8_t of;    /* conditions that matter */
-  uint8_t need;  /* of those, the ones that must hold; the others must not */
+  uint16_t when; /* which conditions matter (high byte), and which of those must hold: the others must not */
   uint8_t next;  /* enum vv_llc_state */
   uint8_t actions[VV_LLC_ROW_ACTIONS];
-  const char *clause; /* of ISO/IEC 8802-2:1998: the description, and the rows of the state table it stands for */
+  const char *clause; /* of ISO/IEC 8802-2:1998, and what the standard calls the event there */
 };
 
 /* The row that holds for this state, event and conditions (VV_LLC_IS_*), NULL when none does. */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/llc/inbound.h"
+
+#include "core/llc/greeting.h"
+#include "core/llc/station.h"
+
+enum { HALF = VV_LLC_MODULUS / 2, STALE = VV_LLC_EVENTS };
+
+static const uint8_t events[] = {
+    [VV_LLC_I] = VV_LLC_GOT_I,
+    [VV_LLC_RR] = VV_LLC_GOT_RR,
+    [VV_LLC_RNR] = VV_LLC_GOT_RNR,
+    [VV_LLC_REJ] = VV_LLC_GOT_REJ,
+    [VV_LLC_UI] = STALE,
+    [VV_LLC_XID] = STALE,
+    [VV_LLC_TEST] = STALE,
+    [VV_LLC_SABME] = VV_LLC_GOT_SABME,
+    [VV_LLC_DISC] = VV_LLC_GOT_DISC,
+    [VV_LLC_UA] = VV_LLC_GOT_UA,
+    [VV_LLC_DM] = VV_LLC_GOT_DM,
+    [VV_LLC_FRMR] = VV_LLC_GOT_FRMR,
+    [VV_LLC_UNKNOWN] = VV_LLC_GOT_BAD,
+};
+
+/* N(S) alone says it on a plain link. */
+static unsigned place_plain(const struct vv_llc_link *link, uint8_t ns) {
+  uint8_t ahead = vv_llc_link_ahead(ns, link->vr);
+  if (ahead == 0) return VV_LLC_GOT_I;
+  if (ahead >= HALF) return VV_LLC_GOT_I_SEEN;
+  return ahead < link->receive_window ? VV_LLC_GOT_I_GAP : VV_LLC_GOT_BAD_NS;
+}
+
+/*
+ * The first I PDU of an epoch says where the peer goes on: no further than what
+ * we have, no further back than a window. Else something was lost for good.
+ */
+static bool meet(struct vv_llc_link *link, uint32_t number) {
+  uint32_t behind = link->expected - number;
+  if (link->knows_expected && behind >= VV_LLC_MODULUS) return false;
+  if (!link->knows_expected) link->expected = number;
+  link->knows_expected = link->knows_number = true;
+  link->number = number;
+  return true;
+}
+
+/* On a link of ours the number of the I PDU says it, and N(S) must agree. */
+static unsigned place_marked(struct vv_station *station, struct vv_llc_link *link, const struct vv_llc_pdu *pdu,
+                             const struct vv_segment *segment) {
+  if (segment->epoch != link->epoch) return STALE;
+  uint8_t ahead = vv_llc_link_ahead(pdu->ns, link->vr);
+  if (!link->knows_number) {
+    if (pdu->ns != 0) return VV_LLC_GOT_I_GAP;
+    if (!meet(link, segment->number)) {
+      vv_greeting_break(station, link, VV_CLOSE_LOST);
+      return STALE;
+    }
+  }
+  int32_t beyond = (int32_t)(segment->number - link->number);
+  if (beyond >= VV_LLC_MODULUS || beyond <= -VV_LLC_MODULUS) return STALE;
+  if (((unsigned)beyond & (VV_LLC_MODULUS - 1)) != ahead) return STALE;
+  return beyond == 0 ? VV_LLC_GOT_I : beyond > 0 ? VV_LLC_GOT_I_GAP : VV_LLC_GOT_I_SEEN;
+}
+
+/* The next I PDU of the stream must fit the message that is coming in, and begin it where one begins. */
+static bool fits(const struct vv_station *station, struct vv_llc_link *link, struct vv_segment *segment,
+                 const struct vv_llc_pdu *pdu, struct vv_llc_link_cause *cause) {
+  bool first = link->got_bytes == 0 && link->message_bytes == 0;
+  size_t marks = first ? VV_SEGMENT_BYTES_MAX : VV_SEGMENT_BYTES;
+  if (first && !vv_segment_parse_first(pdu->data, pdu->data_bytes, segment)) return false;
+  cause->data = pdu->data + marks;
+  cause->data_bytes = pdu->data_bytes - marks;
+  uint32_t message_bytes = first ? segment->message_bytes : link->message_bytes;
+  if (first && segment->nonce != station->wanted.nonce) return false;
+  if (cause->data_bytes > message_bytes - link->got_bytes || (cause->data_bytes == 0 && message_bytes > 0))
+    return false;
+  link->message_bytes = message_bytes;
+  return true;
+}
+
+static unsigned place(struct vv_station *station, struct vv_llc_link *link, const struct vv_llc_pdu *pdu,
+                      struct vv_llc_link_cause *cause) {
+  cause->data = pdu->data;
+  cause->data_bytes = pdu->data_bytes;
+  if (pdu->data_bytes + VV_LLC_PDU_BYTES > station->wanted.pdu_bytes_max) return VV_LLC_GOT_BAD;
+  if (link->plain) return place_plain(link, pdu->ns);
+  struct vv_segment segment;
+  if (!vv_segment_parse(pdu->data, pdu->data_bytes, &segment)) return VV_LLC_GOT_BAD;
+  unsigned event = place_marked(station, link, pdu, &segment);
+  bool taken = link->state != VV_LLC_BUSY && link->state != VV_LLC_AWAIT_BUSY;
+  if (event != VV_LLC_GOT_I || !taken || link->number != link->expected) return event;
+  if (fits(station, link, &segment, pdu, cause)) return event;
+  vv_greeting_break(station, link, VV_CLOSE_LOST);
+  return STALE;
+}
+
+/* False when N(R) acknowledges what was never sent. A late one says nothing new. */
+static bool check_nr(const struct vv_llc_link *link, struct vv_llc_pdu *pdu) {
+  if (vv_llc_link_ahead(pdu->nr, link->va) <= vv_llc_link_ahead(link->high, link->va)) return true;
+  if (vv_llc_link_ahead(link->va, pdu->nr) > VV_LINK_LATE_MAX) return false;
+  pdu->nr = link->va;
+  return true;
+}
+
+/* I and S PDUs while the link is up. */
+static unsigned sequenced(struct vv_station *station, struct vv_llc_link *link, struct vv_llc_pdu *pdu,
+                          struct vv_llc_link_cause *cause) {
+  if (link->frozen) return STALE;
+  if (!link->plain && pdu->response && pdu->pf && !link->p_flag) return STALE; /* an answer that came twice, or late */
+  unsigned event = pdu->kind == VV_LLC_I ? place(station, link, pdu, cause) : events[pdu->kind];
+  if (event == STALE) return STALE;
+  link->heard = true;
+  link->heard_ns = cause->now_ns;
+  if (event == VV_LLC_GOT_BAD || event == VV_LLC_GOT_BAD_NS) return event;
+  return check_nr(link, pdu) ? event : VV_LLC_GOT_BAD_NR;
+}
+
+/* U PDUs. */
+static unsigned unnumbered(struct vv_llc_link *link, const struct vv_llc_pdu *pdu) {
+  if ((link->tell & VV_TELL_CLOSED) != 0 && pdu->kind == VV_LLC_SABME) return STALE;
+  if (pdu->kind == VV_LLC_SABME && !vv_greeting_expects_sabme(link)) return STALE;
+  if (pdu->kind == VV_LLC_UA && !link->plain && vv_llc_is_up(link->state)) return STALE;
+  return events[pdu->kind];
+}
+
+static unsigned event_of(struct vv_station *station, struct vv_llc_link *link, struct vv_llc_pdu *pdu,
+                         struct vv_llc_link_cause *cause) {
+  if (pdu->data_bytes > 0 && pdu->kind != VV_LLC_UNKNOWN && !vv_llc_carries_data(pdu->kind)) return VV_LLC_GOT_BAD;
+  if (pdu->kind > VV_LLC_REJ) return unnumbered(link, pdu);
+  return vv_llc_is_up(link->state) ? sequenced(station, link, pdu, cause) : events[pdu->kind];
+}
+
+void vv_inbound_take(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                     const struct vv_llc_pdu *pdu) {
+  struct vv_llc_pdu checked = *pdu;
+  struct vv_llc_link_cause cause = {.station = station, .now_ns = now_ns, .pdu = &checked};
+  unsigned event = event_of(station, link, &checked, &cause);
+  if (event == STALE) {
+    station->counts.stale++;
+  } else {
+    if (event == VV_LLC_GOT_FRMR) station->counts.frmr_in++;
+    cause.event = event;
+    vv_llc_link_do(link, &cause);
+    if (link->state == VV_LLC_RESET_WAIT && link->s_flag) vv_llc_link_ask(station, link, now_ns, VV_LLC_RESET_REQUEST);
+  }
+  vv_llc_link_settle(station, link, now_ns);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a PDU that came on a link means: which event of the table it is. Here it
+ * is found out whether an I PDU is the next one, whether an N(R) is valid, late
+ * or impossible, and what is from before and must not count.
+ */
+#ifndef VV_CORE_LLC_INBOUND_H
+#define VV_CORE_LLC_INBOUND_H
+
+#include <stdint.h>
+
+#include "core/llc/link.h"
+
+/* A type 2 PDU from the peer of a link, to us. */
+void vv_inbound_take(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                     const struct vv_llc_pdu *pdu);
+
+#endif

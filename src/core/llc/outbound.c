@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/llc/outbound.h"
+
+#include <string.h>
+
+#include "core/llc/station.h"
+
+/* Puts the headers of Ethernet and LLC before the marks (which come behind them) and the data. */
+static void head(const struct vv_station *station, const struct vv_llc_link *link, const struct vv_llc_pdu *pdu,
+                 size_t marks_bytes, struct vv_station_frame *frame) {
+  size_t header = vv_llc_pdu_emit(pdu, frame->head + VV_ENVELOPE_BYTES);
+  struct vv_envelope envelope = {.pdu_bytes = header + marks_bytes + frame->data_bytes};
+  memcpy(envelope.destination, link->peer.mac, VV_MAC_BYTES);
+  memcpy(envelope.source, station->wanted.self.mac, VV_MAC_BYTES);
+  vv_envelope_emit(&envelope, frame->head);
+  frame->head_bytes = VV_ENVELOPE_BYTES + header + marks_bytes;
+}
+
+static struct vv_llc_pdu pdu_of(const struct vv_station *station, struct vv_llc_link *link, enum vv_llc_kind kind) {
+  link->ack_due = false;
+  link->acks_owed = 0;
+  link->timers[VV_TIMER_DELAY] = VV_NEVER;
+  return (struct vv_llc_pdu){.dsap = link->peer.sap, .ssap = station->wanted.self.sap, .kind = kind, .nr = link->vr};
+}
+
+static void control(struct vv_station *station, struct vv_llc_link *link, struct vv_owed owed,
+                    struct vv_station_frame *frame) {
+  struct vv_llc_pdu pdu = pdu_of(station, link, owed.kind);
+  pdu.response = owed.response;
+  pdu.pf = owed.pf;
+  size_t info_bytes = 0;
+  if (owed.kind == VV_LLC_FRMR) {
+    vv_llc_frmr_emit(&link->frmr, frame->head + VV_ENVELOPE_BYTES + VV_LLC_HEADER_BYTES);
+    info_bytes = VV_LLC_FRMR_BYTES;
+  }
+  if (owed.kind == VV_LLC_REJ) station->counts.rejects++;
+  frame->data = NULL;
+  frame->data_bytes = 0;
+  head(station, link, &pdu, info_bytes, frame);
+}
+
+void vv_outbound_i(struct vv_llc_link *link, const struct vv_llc_link_cause *cause) {
+  struct vv_station *station = cause->station;
+  struct vv_station_frame *frame = cause->frame;
+  uint8_t outstanding = vv_llc_link_ahead(link->vs, link->va);
+  uint32_t number = link->base + outstanding;
+  struct vv_backlog_pdu part = vv_backlog_at(&link->backlog, station->messages, number);
+  struct vv_llc_pdu pdu = pdu_of(station, link, VV_LLC_I);
+  pdu.ns = link->vs;
+  pdu.pf = !link->p_flag && outstanding + 1 >= link->window.working;
+  if (pdu.pf) {
+    link->p_flag = true;
+    link->polled_ns = cause->now_ns;
+    vv_llc_link_start(link, VV_TIMER_P, cause->now_ns + vv_pace_t1_ns(&link->pace, 0));
+  }
+  if (outstanding < vv_llc_link_ahead(link->high, link->va)) {
+    station->counts.resent++;
+  } else {
+    link->high = (uint8_t)(link->high + 1) & (VV_LLC_MODULUS - 1);
+    if (!link->timing) {
+      link->timing = true;
+      link->timed = link->vs;
+      link->timed_ns = cause->now_ns;
+    }
+  }
+  link->vs = (uint8_t)(link->vs + 1) & (VV_LLC_MODULUS - 1);
+  struct vv_segment segment = {link->epoch, number, station->wanted.nonce, part.message_bytes};
+  size_t marks_bytes = 0;
+  if (!link->plain) {
+    marks_bytes = vv_segment_emit(&segment, part.first, frame->head + VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES);
+  }
+  frame->data = part.bytes;
+  frame->data_bytes = part.count;
+  head(station, link, &pdu, marks_bytes, frame);
+}
+
+bool vv_outbound_next(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                      struct vv_station_frame *frame) {
+  if (link->owed_count > 0) {
+    struct vv_owed owed = link->owed[link->owed_first];
+    link->owed_first = (uint8_t)((link->owed_first + 1) % VV_LINK_OWED_MAX);
+    link->owed_count--;
+    control(station, link, owed, frame);
+    return true;
+  }
+  if (vv_llc_link_can_send(link)) {
+    vv_llc_link_do(link, &(struct vv_llc_link_cause){
+                             .station = station, .now_ns = now_ns, .event = VV_LLC_DATA_REQUEST, .frame = frame});
+    return true;
+  }
+  if (!link->ack_due) return false;
+  bool busy = link->state == VV_LLC_BUSY || link->state == VV_LLC_AWAIT_BUSY;
+  control(station, link, (struct vv_owed){busy ? VV_LLC_RNR : VV_LLC_RR, true, false}, frame);
+  return true;
+}

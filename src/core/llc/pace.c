@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/llc/pace.h"
+
+void vv_pace_init(struct vv_pace *pace, uint64_t ns_min, uint64_t ns_max, uint64_t slack_ns) {
+  *pace = (struct vv_pace){.ns_min = ns_min, .ns_max = ns_max, .slack_ns = slack_ns};
+}
+
+void vv_pace_measured(struct vv_pace *pace, uint64_t round_trip_ns) {
+  if (pace->mean_ns == 0) {
+    pace->mean_ns = round_trip_ns;
+    pace->deviation_ns = round_trip_ns / 2;
+    return;
+  }
+  uint64_t mean = pace->mean_ns;
+  uint64_t off = round_trip_ns > mean ? round_trip_ns - mean : mean - round_trip_ns;
+  pace->deviation_ns += off / 4;
+  pace->deviation_ns -= pace->deviation_ns / 4;
+  pace->mean_ns = mean - mean / 8 + round_trip_ns / 8;
+}
+
+uint64_t vv_pace_t1_ns(const struct vv_pace *pace, uint32_t tries) {
+  uint64_t t1 = pace->mean_ns + 4 * pace->deviation_ns + pace->slack_ns;
+  if (t1 < pace->ns_min) t1 = pace->ns_min;
+  for (; tries > 0 && t1 < pace->ns_max; tries--) t1 *= 2;
+  return t1 < pace->ns_max ? t1 : pace->ns_max;
+}

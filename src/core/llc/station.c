@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/llc/station.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/llc/greeting.h"
+#include "core/llc/inbound.h"
+#include "core/llc/outbound.h"
+
+void vv_station_defaults(struct vv_station_wanted *wanted) {
+  *wanted = (struct vv_station_wanted){
+      .listen = VV_LISTEN_ACCEPT,
+      .links = 16,
+      .messages = 256,
+      .units = 16,
+      .pdu_bytes_max = VV_FRAME_DATA_BYTES_MAX,
+      .window = 127,
+      .receive_window = 127,
+      .credit = VV_CREDIT_UNLIMITED,
+      .t1_ns_min = 2000000,
+      .t1_ns_max = 1000000000,
+      .ack_ns = 200000,
+      .idle_ns = 1000000000,
+      .late_ns = 1000000,
+      .tries = 10,
+  };
+}
+
+static struct vv_heap *lay_out(struct vv_station *station, struct vv_carve *carve, void **timers) {
+  const struct vv_station_wanted *wanted = &station->wanted;
+  station->links = vv_carve(carve, wanted->links * sizeof *station->links);
+  station->messages = vv_carve(carve, wanted->messages * sizeof *station->messages);
+  station->busy.values = vv_carve(carve, wanted->links * sizeof(uint32_t));
+  station->telling.values = vv_carve(carve, wanted->links * sizeof(uint32_t));
+  station->units = vv_carve(carve, wanted->units * sizeof *station->units);
+  station->unit_bytes = vv_carve(carve, (size_t)wanted->units * wanted->pdu_bytes_max);
+  station->unit_queue.values = vv_carve(carve, wanted->units * sizeof(uint32_t));
+  station->unit_free.values = vv_carve(carve, wanted->units * sizeof(uint32_t));
+  *timers = vv_carve(carve, vv_heap_bytes(wanted->links));
+  return &station->timers;
+}
+
+size_t vv_station_bytes(const struct vv_station_wanted *wanted) {
+  struct vv_station station = {.wanted = *wanted};
+  struct vv_carve carve = {0};
+  void *timers;
+  lay_out(&station, &carve, &timers);
+  return carve.used_bytes;
+}
+
+static void check(const struct vv_station_wanted *wanted) {
+  assert(wanted->links >= 1 && wanted->messages >= 1 && wanted->units >= 2 && wanted->tries >= 1);
+  assert(wanted->pdu_bytes_max >= VV_STATION_PDU_BYTES_MIN && wanted->pdu_bytes_max <= VV_STATION_PDU_BYTES_MAX);
+  assert(wanted->window >= 1 && wanted->window < VV_LLC_MODULUS);
+  assert(wanted->receive_window >= 1 && wanted->receive_window < VV_LLC_MODULUS);
+  assert(wanted->t1_ns_min > wanted->ack_ns && wanted->t1_ns_max >= wanted->t1_ns_min);
+  assert((wanted->self.sap & 1) == 0);
+  (void)wanted;
+}
+
+void vv_station_init(struct vv_station *station, void *memory, const struct vv_station_wanted *wanted) {
+  check(wanted);
+  *station = (struct vv_station){.wanted = *wanted, .lent_unit = VV_NO_UNIT, .free_message = VV_NO_MESSAGE};
+  struct vv_carve carve = {.memory = memory};
+  void *timers;
+  struct vv_heap *heap = lay_out(station, &carve, &timers);
+  vv_heap_init(heap, timers, wanted->links);
+  memset(station->links, 0, wanted->links * sizeof *station->links);
+  station->busy.room = station->telling.room = wanted->links;
+  station->unit_queue.room = station->unit_free.room = wanted->units;
+  for (uint32_t i = 0; i < wanted->units; i++) vv_ring_push(&station->unit_free, i);
+  for (uint32_t i = 0; i < wanted->messages; i++) {
+    station->messages[i].next = station->free_message;
+    station->free_message = i;
+  }
+}
+
+/* --- links --- */
+
+uint32_t vv_station_find(const struct vv_station *station, const struct vv_llc_address *peer) {
+  for (uint32_t id = 0; id < station->wanted.links; id++) {
+    const struct vv_llc_link *link = &station->links[id];
+    if (link->used && vv_llc_address_compare(&link->peer, peer) == 0) return id;
+  }
+  return VV_NO_LINK;
+}
+
+/*
+ * A place for a link: the one that this peer had before, because what is known
+ * of it helps; else any that is free; else that of a peer that called and went no
+ * further, of which the user has never heard.
+ */
+static uint32_t place_for(const struct vv_station *station, const struct vv_llc_address *peer) {
+  uint32_t free = VV_NO_LINK, called = VV_NO_LINK;
+  for (uint32_t id = 0; id < station->wanted.links; id++) {
+    const struct vv_llc_link *link = &station->links[id];
+    bool unheard = link->state == VV_LLC_ADM && link->greeting == VV_GREETING_CALLED && !link->wanted && !link->was_up;
+    if (unheard) called = id;
+    if (link->used) continue;
+    if (vv_llc_address_compare(&link->peer, peer) == 0) return id;
+    if (free == VV_NO_LINK || !link->knows_epoch) free = id;
+  }
+  return free != VV_NO_LINK ? free : called;
+}
+
+uint32_t vv_station_open(struct vv_station *station, const struct vv_llc_address *peer) {
+  uint32_t id = place_for(station, peer);
+  if (id != VV_NO_LINK) {
+    vv_llc_link_open(station, &station->links[id], peer);
+    vv_heap_set(&station->timers, id, VV_NEVER);
+  }
+  return id;
+}
+
+uint32_t vv_station_connect(struct vv_station *station, uint64_t now_ns, const struct vv_llc_address *peer) {
+  uint32_t id = vv_station_find(station, peer);
+  if (id == VV_NO_LINK) id = vv_station_open(station, peer);
+  if (id == VV_NO_LINK) return VV_NO_LINK;
+  struct vv_llc_link *link = &station->links[id];
+  bool begun = link->wanted || link->state != VV_LLC_ADM || link->greeting != VV_GREETING_NONE;
+  link->wanted = true;
+  vv_greeting_wait(station, link, now_ns);
+  if (!begun && link->plain) vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_REQUEST);
+  if (!begun && !link->plain) vv_greeting_begin(station, link, now_ns);
+  if (link->state == VV_LLC_CONN) vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
+  vv_llc_link_settle(station, link, now_ns);
+  return id;
+}
+
+static struct vv_llc_link *link_at(struct vv_station *station, uint32_t id) {
+  assert(id < station->wanted.links && station->links[id].used);
+  return &station->links[id];
+}
+
+void vv_station_accept(struct vv_station *station, uint64_t now_ns, uint32_t id) {
+  struct vv_llc_link *link = link_at(station, id);
+  vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
+  vv_llc_link_settle(station, link, now_ns);
+}
+
+void vv_station_disconnect(struct vv_station *station, uint64_t now_ns, uint32_t id) {
+  struct vv_llc_link *link = link_at(station, id);
+  if ((link->tell & VV_TELL_CLOSED) != 0) return;
+  vv_llc_link_ask(station, link, now_ns, VV_LLC_DISCONNECT_REQUEST);
+  if (link->state == VV_LLC_ADM && (link->tell & VV_TELL_CLOSED) == 0) vv_llc_link_close(station, link, VV_CLOSE_ASKED);
+  if (link->state == VV_LLC_D_CONN) {
+    link->greeting = VV_GREETING_NONE;
+    link->timers[VV_TIMER_GREETING] = VV_NEVER;
+  }
+  vv_llc_link_settle(station, link, now_ns);
+}
+
+void vv_station_reset(struct vv_station *station, uint64_t now_ns, uint32_t id) {
+  struct vv_llc_link *link = link_at(station, id);
+  if (!vv_llc_is_up(link->state)) return;
+  if (link->plain) {
+    vv_llc_link_ask(station, link, now_ns, VV_LLC_RESET_REQUEST);
+  } else if (link->greeting == VV_GREETING_NONE) {
+    vv_greeting_begin(station, link, now_ns);
+  }
+  vv_llc_link_settle(station, link, now_ns);
+}
+
+void vv_station_abandon(struct vv_station *station, uint64_t now_ns, uint32_t id) {
+  struct vv_llc_link *link = link_at(station, id);
+  if ((link->tell & VV_TELL_CLOSED) == 0) vv_llc_link_close(station, link, VV_CLOSE_ASKED);
+  link->owed_count = 0;
+  vv_llc_link_settle(station, link, now_ns);
+}
+
+bool vv_station_send(struct vv_station *station, uint64_t now_ns, uint32_t id, const void *bytes, uint32_t count,
+                     uint64_t handle) {
+  struct vv_llc_link *link = link_at(station, id);
+  uint32_t place = station->free_message;
+  bool closing = (link->tell & VV_TELL_CLOSED) != 0 || link->state == VV_LLC_D_CONN;
+  if (place == VV_NO_MESSAGE || closing || (link->plain && count == 0)) return false;
+  station->free_message = station->messages[place].next;
+  station->messages[place] = (struct vv_message){.bytes = bytes, .count = count, .handle = handle};
+  vv_backlog_add(&link->backlog, station->messages, place);
+  vv_llc_link_settle(station, link, now_ns);
+  return true;
+}
+
+void vv_station_credit(struct vv_station *station, uint64_t now_ns, uint32_t id, uint32_t pdus) {
+  struct vv_llc_link *link = link_at(station, id);
+  bool fits = pdus < VV_CREDIT_UNLIMITED - link->credit;
+  link->credit = fits ? link->credit + pdus : VV_CREDIT_UNLIMITED;
+  vv_llc_link_settle(station, link, now_ns);
+}
+
+/* --- type 1 --- */
+
+static bool one(struct vv_station *station, const struct vv_llc_address *to, enum vv_llc_kind kind, const void *bytes,
+                size_t count) {
+  return vv_unit_add(station, &(struct vv_unit){.to = *to, .kind = kind, .pf = kind == VV_LLC_TEST}, bytes, count);
+}
+
+bool vv_station_unit(struct vv_station *station, const struct vv_llc_address *to, const void *bytes, size_t count) {
+  return one(station, to, VV_LLC_UI, bytes, count);
+}
+
+bool vv_station_test(struct vv_station *station, const struct vv_llc_address *to, const void *bytes, size_t count) {
+  bool waits = one(station, to, VV_LLC_TEST, bytes, count);
+  station->tests += waits;
+  return waits;
+}
+
+bool vv_station_identify(struct vv_station *station, const struct vv_llc_address *to) {
+  bool waits = vv_unit_add_xid(station, &(struct vv_unit){.to = *to, .kind = VV_LLC_XID, .pf = true});
+  station->identities += waits;
+  return waits;
+}
+
+/* --- frames that come --- */
+
+static void tell_unit(struct vv_station *station, enum vv_station_happening what, const struct vv_llc_address *peer,
+                      const struct vv_llc_pdu *pdu, uint8_t window) {
+  assert(!station->has_data);
+  station->has_data = true;
+  station->data = (struct vv_station_event){
+      .what = what,
+      .link = VV_NO_LINK,
+      .peer = *peer,
+      .data = pdu->data,
+      .data_bytes = pdu->data_bytes,
+      .window = window,
+  };
+}
+
+static void take_test(struct vv_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+                      const struct vv_llc_pdu *pdu) {
+  uint32_t id = vv_station_find(station, peer);
+  if (pdu->response) {
+    bool ours =
+        id != VV_NO_LINK && vv_greeting_echoed(station, &station->links[id], now_ns, pdu->data, pdu->data_bytes);
+    if (!ours && station->tests > 0) {
+      station->tests--;
+      tell_unit(station, VV_STATION_ECHO, peer, pdu, 0);
+    }
+    if (id != VV_NO_LINK) vv_llc_link_settle(station, &station->links[id], now_ns);
+    return;
+  }
+  bool null = pdu->dsap == VV_SAP_NULL;
+  if (!null && !vv_greeting_called(station, peer, now_ns, pdu->data, pdu->data_bytes)) return;
+  struct vv_unit answer = {.to = *peer, .kind = VV_LLC_TEST, .response = true, .pf = pdu->pf, .from_null = null};
+  vv_unit_add(station, &answer, pdu->data, pdu->data_bytes);
+}
+
+static void take_xid(struct vv_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+                     const struct vv_llc_pdu *pdu) {
+  struct vv_llc_xid xid;
+  if (!vv_llc_xid_parse(pdu->data, pdu->data_bytes, &xid)) {
+    station->counts.foreign++;
+    return;
+  }
+  if (!pdu->response) {
+    struct vv_unit answer = {.to = *peer, .kind = VV_LLC_XID, .response = true, .pf = pdu->pf};
+    answer.from_null = pdu->dsap == VV_SAP_NULL;
+    vv_unit_add_xid(station, &answer);
+    return;
+  }
+  uint32_t id = vv_station_find(station, peer);
+  if (id != VV_NO_LINK && vv_greeting_identified(station, &station->links[id], now_ns, xid.window)) {
+    vv_llc_link_settle(station, &station->links[id], now_ns);
+  } else if (station->identities > 0) {
+    station->identities--;
+    tell_unit(station, VV_STATION_IDENTITY, peer, pdu, xid.window);
+  }
+}
+
+/* A PDU of type 2 from somebody we have no link with: clause 7.9.2, ADM. */
+static void take_stranger(struct vv_station *station, const struct vv_llc_address *peer, const struct vv_llc_pdu *pdu) {
+  bool answered = !pdu->response && (pdu->pf || pdu->kind == VV_LLC_SABME || pdu->kind == VV_LLC_DISC);
+  if (!answered) return;
+  vv_unit_add(station, &(struct vv_unit){.to = *peer, .kind = VV_LLC_DM, .response = true, .pf = pdu->pf}, NULL, 0);
+}
+
+static void take_sequenced(struct vv_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+                           const struct vv_llc_pdu *pdu) {
+  uint32_t id = vv_station_find(station, peer);
+  bool opens = pdu->kind == VV_LLC_SABME && station->wanted.plain && station->wanted.listen != VV_LISTEN_REFUSE;
+  if (id == VV_NO_LINK && opens) id = vv_station_open(station, peer);
+  if (id == VV_NO_LINK) return take_stranger(station, peer, pdu);
+  vv_inbound_take(station, &station->links[id], now_ns, pdu);
+}
+
+/* True when the frame is for us: our address or a group, and our SAP, or the null SAP for what it answers. */
+static bool is_ours(const struct vv_station *station, const struct vv_envelope *envelope,
+                    const struct vv_llc_pdu *pdu) {
+  bool group = (envelope->destination[0] & 1) != 0;
+  if (!group && memcmp(envelope->destination, station->wanted.self.mac, VV_MAC_BYTES) != 0) return false;
+  if ((envelope->source[0] & 1) != 0) return false;
+  bool asks = (pdu->kind == VV_LLC_XID || pdu->kind == VV_LLC_TEST) && !pdu->response;
+  if (pdu->dsap == VV_SAP_NULL) return asks;
+  if (pdu->dsap == VV_SAP_GLOBAL) return asks || pdu->kind == VV_LLC_UI;
+  if (pdu->dsap != station->wanted.self.sap) return false;
+  return !group || asks || pdu->kind == VV_LLC_UI;
+}
+
+void vv_station_receive(struct vv_station *station, uint64_t now_ns, const uint8_t *frame, size_t count) {
+  struct vv_envelope envelope;
+  struct vv_llc_view view;
+  struct vv_llc_pdu pdu;
+  station->counts.frames_in++;
+  bool whole = vv_envelope_parse(frame, count, &envelope) && vv_llc_view(envelope.pdu, envelope.pdu_bytes, &view) &&
+               vv_llc_pdu_parse(view, &pdu);
+  if (!whole || !is_ours(station, &envelope, &pdu)) {
+    station->counts.foreign++;
+    return;
+  }
+  struct vv_llc_address peer = {.sap = pdu.ssap};
+  memcpy(peer.mac, envelope.source, VV_MAC_BYTES);
+  switch (pdu.kind) {
+  case VV_LLC_UI:
+    return tell_unit(station, VV_STATION_UNIT, &peer, &pdu, 0);
+  case VV_LLC_TEST:
+    return take_test(station, now_ns, &peer, &pdu);
+  case VV_LLC_XID:
+    return take_xid(station, now_ns, &peer, &pdu);
+  default:
+    return take_sequenced(station, now_ns, &peer, &pdu);
+  }
+}
+
+/* --- time --- */
+
+uint64_t vv_station_next_ns(const struct vv_station *station) {
+  return vv_heap_next_ns(&station->timers);
+}
+
+void vv_station_tick(struct vv_station *station, uint64_t now_ns) {
+  while (vv_heap_next_ns(&station->timers) <= now_ns) {
+    uint32_t id = vv_heap_next(&station->timers);
+    struct vv_llc_link *link = &station->links[id];
+    vv_heap_set(&station->timers, id, VV_NEVER);
+    link->heap_ns = VV_NEVER;
+    if (!link->used) continue;
+    vv_llc_link_expire(station, link, now_ns);
+    vv_llc_link_settle(station, link, now_ns);
+  }
+}
+
+/* --- what is taken out --- */
+
+static bool take_sent(struct vv_station *station, struct vv_llc_link *link, struct vv_station_event *event) {
+  uint32_t place = vv_backlog_take(&link->backlog, station->messages);
+  if (place == VV_NO_MESSAGE) {
+    link->tell &= ~(unsigned)VV_TELL_SENT;
+    return false;
+  }
+  struct vv_message *message = &station->messages[place];
+  event->what = VV_STATION_SENT;
+  event->handle = message->handle;
+  event->acknowledged = !message->given_up;
+  message->next = station->free_message;
+  station->free_message = place;
+  return true;
+}
+
+static bool take_from(struct vv_station *station, struct vv_llc_link *link, struct vv_station_event *event) {
+  static const struct {
+    unsigned tell;
+    enum vv_station_happening what;
+  } tells[] = {
+      {VV_TELL_ASKED, VV_STATION_ASKED}, {VV_TELL_CONNECTED, VV_STATION_CONNECTED}, {VV_TELL_RESET, VV_STATION_RESET}};
+  *event = (struct vv_station_event){.link = (uint32_t)(link - station->links), .peer = link->peer};
+  for (size_t i = 0; i < sizeof tells / sizeof tells[0]; i++) {
+    if ((link->tell & tells[i].tell) == 0) continue;
+    link->tell &= ~tells[i].tell;
+    event->what = tells[i].what;
+    return true;
+  }
+  if ((link->tell & VV_TELL_SENT) != 0 && take_sent(station, link, event)) return true;
+  if ((link->tell & VV_TELL_CLOSED) == 0) return false;
+  link->tell = 0;
+  link->used = false;
+  event->what = VV_STATION_CLOSED;
+  event->why = link->why;
+  return true;
+}
+
+/* What the last frame brought comes behind the beginning of its link, and before its end. */
+static bool take_data(struct vv_station *station, struct vv_station_event *event) {
+  if (!station->has_data) return false;
+  uint32_t id = station->data.link;
+  if (id != VV_NO_LINK && (station->links[id].tell & VV_TELL_FIRST) != 0)
+    return take_from(station, &station->links[id], event);
+  station->has_data = false;
+  *event = station->data;
+  return true;
+}
+
+bool vv_station_take(struct vv_station *station, struct vv_station_event *event) {
+  if (take_data(station, event)) return true;
+  while (station->telling.count > 0) {
+    struct vv_llc_link *link = &station->links[vv_ring_first(&station->telling)];
+    if (take_from(station, link, event)) return true;
+    vv_ring_pop(&station->telling);
+    link->telling = false;
+  }
+  return false;
+}
+
+bool vv_station_next_frame(struct vv_station *station, uint64_t now_ns, struct vv_station_frame *frame) {
+  bool found = vv_unit_next(station, frame);
+  while (!found && station->busy.count > 0) {
+    struct vv_llc_link *link = &station->links[vv_ring_pop(&station->busy)];
+    link->queued = false;
+    found = vv_outbound_next(station, link, now_ns, frame);
+    vv_llc_link_settle(station, link, now_ns);
+  }
+  station->counts.frames_out += found;
+  return found;
+}
