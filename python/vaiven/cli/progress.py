@@ -60,7 +60,9 @@ def look_text(look: Look, wanted: float) -> str:
 
 def end_text(end: End) -> str:
     """What a run reached that did not reach what its plan wanted."""
-    width = "has no interval" if end.half_width is None else f"is known to {100 * end.half_width:.2g} % only"
+    from vaiven.plot.units import percent_text
+
+    width = "has no interval" if end.half_width is None else f"is known to {percent_text(end.half_width)} only"
     return f"after {end.blocks} launches the median of {end.cell} {width}; more launches or a quieter machine tell more"
 
 
