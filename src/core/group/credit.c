@@ -26,8 +26,9 @@ static void begin_lines(struct vv_credit *credit, const struct vv_tree *tree) {
   }
 }
 
-void vv_credit_init(struct vv_credit *credit, void *memory, const struct vv_tree *tree, uint32_t window_datagrams) {
-  *credit = (struct vv_credit){.lines = memory, .window_datagrams = window_datagrams};
+void vv_credit_init(struct vv_credit *credit, void *memory, const struct vv_tree *tree, uint32_t window_datagrams,
+                    bool only_polled) {
+  *credit = (struct vv_credit){.lines = memory, .window_datagrams = window_datagrams, .only_polled = only_polled};
   begin_lines(credit, tree);
 }
 
@@ -81,8 +82,8 @@ void vv_credit_poll(struct vv_credit *credit, uint64_t position) {
 }
 
 bool vv_credit_due(struct vv_credit *credit, uint64_t least) {
-  uint32_t quarter = credit->window_datagrams / 4;
-  bool crossed = least / quarter > credit->reported / quarter;
+  uint32_t half = credit->window_datagrams / 2;
+  bool crossed = !credit->only_polled && least / half > credit->reported / half;
   bool awaited = least > credit->reported && credit->reported < credit->polled;
   if (!crossed && !awaited && !credit->answer) return false;
   credit->reported = least;

@@ -8,7 +8,7 @@
  * this rank knows; it may lag behind the truth and never runs ahead of it.
  *
  * Who knows: every rank reports to the root of its operation when it has crossed
- * a quarter of a window, and to a root that polls. Up to VV_TREE_FLAT_MAX ranks
+ * half a window, and to a root that polls. Up to VV_TREE_FLAT_MAX ranks
  * this table has a line for each rank, and whatever a rank sends counts. In a
  * larger group it has a line for each child, holds what the child's whole
  * subtree has consumed, and begins anew at the horizon when the root changes.
@@ -33,7 +33,8 @@ struct vv_credit {
   uint64_t horizon;
   uint64_t reported; /* to the present root */
   uint64_t polled;   /* a root waits until all have consumed what is below; 0: none */
-  bool answer;       /* a poll waits for an answer, whatever it is */
+  bool only_polled;
+  bool answer; /* a poll waits for an answer, whatever it is */
 };
 
 /*
@@ -46,7 +47,10 @@ struct vv_credit {
 uint32_t vv_credit_datagrams(uint64_t buffer_bytes, uint64_t charge_bytes);
 
 size_t vv_credit_bytes(uint32_t ranks);
-void vv_credit_init(struct vv_credit *credit, void *memory, const struct vv_tree *tree, uint32_t window_datagrams);
+
+/* only_polled: nobody reports unless asked, because on a hub it would collide with what the root sends. */
+void vv_credit_init(struct vv_credit *credit, void *memory, const struct vv_tree *tree, uint32_t window_datagrams,
+                    bool only_polled);
 
 /* The root has changed: the tree is that of the new one. */
 void vv_credit_turn(struct vv_credit *credit, const struct vv_tree *tree);

@@ -4,16 +4,16 @@
 #include "core/base/heap.h"
 
 /* In round trips. */
-enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_MAX = 32 };
+enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_FOR_END = 64 };
 
 void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams) {
-  uint64_t many_ns = ranks * rtt_ns / 2, long_ns = WAIT_MAX * rtt_ns;
-  uint32_t ask_max = window_datagrams / 4;
+  uint32_t ask_max = window_datagrams / 4, share = window_datagrams / 2 / ranks;
   *gap = (struct vv_gap){.rtt_ns = rtt_ns,
                          .slot_ns = slot_ns,
-                         .wait_ns_max = many_ns > long_ns ? many_ns : long_ns,
                          .ask_ns = VV_NEVER,
-                         .ask_max = ask_max < VV_GAP_ASK_MAX ? ask_max : VV_GAP_ASK_MAX};
+                         .ask_max = ask_max < VV_GAP_ASK_MAX ? ask_max : VV_GAP_ASK_MAX,
+                         .root_asks_max = share > 0 ? share : 1};
+  if (ranks == 2) gap->root_asks_max = UINT32_MAX;
 }
 
 /* Nothing is lacking: ask when nothing has come for long. Who hears no multicast will get nothing without asking. */
@@ -39,6 +39,12 @@ static void ask_by(struct vv_gap *gap, uint64_t ns) {
 void vv_gap_begin(struct vv_gap *gap, uint64_t now_ns, bool lacking) {
   wait_for_any(gap, now_ns);
   if (lacking) ask_soon(gap, now_ns, gap->rtt_ns / 4);
+}
+
+void vv_gap_close(struct vv_gap *gap, uint64_t now_ns) {
+  wait_for_any(gap, now_ns);
+  gap->wait_ns = WAIT_FOR_END * gap->rtt_ns;
+  gap->ask_ns = now_ns + gap->wait_ns;
 }
 
 void vv_gap_end(struct vv_gap *gap) {
@@ -73,12 +79,21 @@ void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns) {
   if (gap->lacking && gap->attempt > 0) ask_by(gap, now_ns + gap->slot_ns);
 }
 
-uint32_t vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count) {
+void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root) {
   gap->outstanding = count;
   gap->later = 0;
+  gap->attempt++;
+  if (root) gap->root_asks++;
   gap->ask_ns = now_ns + gap->wait_ns;
-  gap->wait_ns = 2 * gap->wait_ns < gap->wait_ns_max ? 2 * gap->wait_ns : gap->wait_ns_max;
-  return gap->attempt++;
+  gap->wait_ns = 2 * gap->wait_ns < VV_GAP_WAIT_NS_MAX ? 2 * gap->wait_ns : VV_GAP_WAIT_NS_MAX;
+}
+
+bool vv_gap_spares_root(const struct vv_gap *gap) {
+  return gap->root_asks >= gap->root_asks_max;
+}
+
+void vv_gap_heard_root(struct vv_gap *gap) {
+  gap->root_asks = 0;
 }
 
 bool vv_gap_turned_deaf(struct vv_gap *gap) {

@@ -6,7 +6,9 @@
  * for what a network may have reordered: three later datagrams, or a quarter of a
  * round trip. An operation of which nothing comes at all is asked about too
  * (the root may be late, or all its datagrams lost), more and more rarely.
- * Each unanswered question goes to somebody else (vv_tree_helper).
+ * Each unanswered question goes to somebody else (vv_tree_helper). A root of
+ * which nothing is heard gets no more questions than all ranks together may put
+ * into the buffer of a sleeper; a root that lives says so (core/group/sender.h).
  */
 #ifndef VV_CORE_GROUP_GAP_H
 #define VV_CORE_GROUP_GAP_H
@@ -14,17 +16,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VV_GAP_REORDER 3  /* later datagrams that make a position lost */
-#define VV_GAP_ASK_MAX 32 /* datagrams asked for at once, at most */
-#define VV_GAP_DEAF    8  /* repairs in a row, and no multicast between them */
+#define VV_GAP_WAIT_NS_MAX UINT64_C(8000000000) /* between questions: what a rank was asked is there when it wakes */
+#define VV_GAP_REORDER     3                    /* later datagrams that make a position lost */
+#define VV_GAP_ASK_MAX     32                   /* datagrams asked for at once, at most */
+#define VV_GAP_DEAF        8                    /* repairs in a row, and no multicast between them */
 
 struct vv_gap {
   uint64_t rtt_ns;
-  uint64_t slot_ns;     /* this rank's own delay before it asks, on a hub */
-  uint64_t wait_ns_max; /* between questions */
-  uint64_t ask_ns;      /* when to ask; VV_NEVER */
-  uint64_t wait_ns;     /* after the next question */
-  uint32_t ask_max;     /* <= VV_GAP_ASK_MAX */
+  uint64_t slot_ns;   /* this rank's own delay before it asks, on a hub */
+  uint64_t ask_ns;    /* when to ask; VV_NEVER */
+  uint64_t wait_ns;   /* after the next question */
+  uint32_t ask_max;   /* <= VV_GAP_ASK_MAX */
+  uint32_t root_asks; /* questions to the root since it was heard of */
+  uint32_t root_asks_max;
   uint32_t attempt;     /* questions since the last progress */
   uint32_t later;       /* datagrams that came behind the lacking one */
   uint32_t outstanding; /* of what was asked for by name */
@@ -38,6 +42,9 @@ void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t
 /* The receiver is in an operation again, and waits. `lacking`: for something that was sent for sure. */
 void vv_gap_begin(struct vv_gap *gap, uint64_t now_ns, bool lacking);
 
+/* It waits for the root to say that all are done, and asks only if that takes long. */
+void vv_gap_close(struct vv_gap *gap, uint64_t now_ns);
+
 /* It waits for nothing. */
 void vv_gap_end(struct vv_gap *gap);
 
@@ -50,8 +57,14 @@ void vv_gap_told(struct vv_gap *gap, uint64_t now_ns);
 /* Who was asked has it not either: the next is asked at once, if a position is lacking for sure. */
 void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns);
 
-/* A question goes out now, for `count` positions by name: the number of the attempt, for vv_tree_helper. */
-uint32_t vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count);
+/* Question number gap->attempt goes out now, for `count` positions by name. */
+void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root);
+
+/* True when the root has enough questions: it may be asleep, and everybody asks it. */
+bool vv_gap_spares_root(const struct vv_gap *gap);
+
+/* The root lives: it may be asked again. */
+void vv_gap_heard_root(struct vv_gap *gap);
 
 /* Notes whether this rank hears multicast: true when that has changed. */
 bool vv_gap_turned_deaf(struct vv_gap *gap);

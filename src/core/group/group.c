@@ -11,8 +11,6 @@
 #include "core/group/receiver.h"
 #include "core/group/sender.h"
 
-enum { SLOTS = 64 }; /* of a hub: ranks that ask one after the other */
-
 struct parts {
   void *store, *credit, *repair;
 };
@@ -51,12 +49,12 @@ void vv_group_init(struct vv_group *group, void *memory, const struct vv_group_w
   group->tree = (struct vv_tree){.ranks = wanted->ranks, .rank = wanted->rank};
   vv_group_keys_init(&group->keys, wanted->key, wanted->stream);
   vv_store_init(&group->store, parts.store, window, group->body_bytes);
-  vv_credit_init(&group->credit, parts.credit, &group->tree, window);
+  vv_credit_init(&group->credit, parts.credit, &group->tree, window, wanted->slot_ns > 0);
   vv_repair_init(&group->repair, parts.repair, window, wanted->rtt_ns);
-  vv_gap_init(&group->gap, wanted->rtt_ns, wanted->rank % SLOTS * wanted->slot_ns, wanted->ranks, window);
+  vv_gap_init(&group->gap, wanted->rtt_ns, wanted->rank % VV_TREE_SLOTS * wanted->slot_ns, wanted->ranks, window);
   vv_rate_init(&group->rate, wanted->rate_bps, (uint64_t)wanted->burst_datagrams * wanted->datagram_bytes, window);
   vv_member_init(&group->member, wanted->rtt_ns);
-  group->stalled_ns = group->poll_ns = group->remind_ns = VV_NEVER;
+  group->stalled_ns = group->poll_ns = group->remind_ns = group->report_ns = VV_NEVER;
   group->late_rank = UINT32_MAX;
 }
 
@@ -82,6 +80,8 @@ static void start_as_root(struct vv_group *group, uint64_t now_ns) {
   struct vv_group_current *current = &group->current;
   current->laid_out = true;
   current->end = current->first + vv_cut_count(current->size_bytes, group->body_bytes);
+  group->own_end = current->end;
+  group->own_number = current->number;
   if (occupied(group)) vv_peer_fail(group, now_ns, group->wanted.rank, VV_GROUP_UNEQUAL_ROOT);
 }
 
@@ -137,6 +137,7 @@ bool vv_group_next(struct vv_group *group, uint64_t now_ns, struct vv_group_data
   }
   vv_sender_speak(group, now_ns);
   vv_receiver_ask(group, now_ns);
+  vv_peer_speak(group, now_ns);
   return next_letter(group, datagram) || vv_sender_repair(group, now_ns, datagram) ||
          vv_sender_data(group, now_ns, datagram);
 }
@@ -159,7 +160,8 @@ uint64_t vv_group_deadline_ns(const struct vv_group *group) {
   if (group->outbox.count > 0) return 0;
   if (group->member.failed) return group->member.cry_ns;
   uint64_t next_ns = vv_sender_deadline_ns(group);
-  return group->gap.ask_ns < next_ns ? group->gap.ask_ns : next_ns;
+  if (group->gap.ask_ns < next_ns) next_ns = group->gap.ask_ns;
+  return group->report_ns < next_ns ? group->report_ns : next_ns;
 }
 
 bool vv_group_wants_data(const struct vv_group *group) {
@@ -181,6 +183,6 @@ void vv_group_close(struct vv_group *group, uint64_t now_ns) {
   } else if (group->last_root == group->wanted.rank) {
     vv_sender_stall(group, now_ns);
   } else {
-    vv_gap_begin(&group->gap, now_ns, false);
+    vv_gap_close(&group->gap, now_ns);
   }
 }

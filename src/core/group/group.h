@@ -160,6 +160,8 @@ struct vv_group {
   struct vv_tree tree; /* under the root that this rank heard of last */
   uint64_t consumed;   /* all positions below are delivered here, or sent */
   uint64_t edge;       /* all positions below have been sent by somebody, as far as known here */
+  uint64_t own_end;    /* of the last operation that this rank was root of, and its number */
+  uint32_t own_number;
   uint64_t published;  /* the horizon that others know from this rank */
   uint32_t operations; /* started here, modulo 2^32 but never 0 again */
   uint32_t last_root;  /* of the last operation that was started here */
@@ -173,7 +175,9 @@ struct vv_group {
   uint64_t stalled_ns; /* since when this rank waits for the others to consume; VV_NEVER */
   uint64_t poll_ns;    /* when to ask how far they are; VV_NEVER */
   uint64_t poll_wait_ns;
+  uint64_t report_ns; /* on a hub, when this rank's slot for its report comes; VV_NEVER */
   uint64_t remind_ns; /* when to say again how far this rank has sent; VV_NEVER */
+  uint64_t remind_wait_ns;
   uint32_t reminders; /* said so far */
   bool closing;
   bool closed;

@@ -7,11 +7,11 @@ void vv_member_init(struct vv_member *member, uint64_t rtt_ns) {
   *member = (struct vv_member){.rtt_ns = rtt_ns, .cry_ns = VV_NEVER};
 }
 
-bool vv_member_fail(struct vv_member *member, uint64_t now_ns, const struct vv_group_failure *failure) {
+bool vv_member_fail(struct vv_member *member, const struct vv_group_failure *failure, uint64_t cry_ns) {
   if (member->failed) return false;
   member->failed = true;
   member->failure = *failure;
-  member->cry_ns = now_ns;
+  member->cry_ns = cry_ns;
   return true;
 }
 

@@ -2,10 +2,10 @@
 /*
  * Whether the group is whole, and how everybody learns that it is not.
  *
- * The first failure that a rank hears of is the group's, for this rank. It tells
- * all, by multicast, a few times; after that it tells whoever asks it anything,
- * for as long as it lives. So no rank that is in an operation stays without it:
- * a rank that waits asks one rank after the other.
+ * The first failure that a rank hears of is the group's, for this rank. Who found
+ * it tells all, by multicast, a few times; whoever knows of it tells everybody
+ * who asks it anything, for as long as it lives. So no rank that is in an
+ * operation stays without it: a rank that waits asks one rank after the other.
  */
 #ifndef VV_CORE_GROUP_MEMBER_H
 #define VV_CORE_GROUP_MEMBER_H
@@ -34,8 +34,11 @@ struct vv_member {
 
 void vv_member_init(struct vv_member *member, uint64_t rtt_ns);
 
-/* The group has failed. False when it had before: the first failure counts. */
-bool vv_member_fail(struct vv_member *member, uint64_t now_ns, const struct vv_group_failure *failure);
+/*
+ * The group has failed. False when it had before: the first failure counts.
+ * cry_ns: when to tell all; VV_NEVER for a rank that was told itself.
+ */
+bool vv_member_fail(struct vv_member *member, const struct vv_group_failure *failure, uint64_t cry_ns);
 
 /* True when it is time to tell all, which is then taken as done. */
 bool vv_member_cry(struct vv_member *member, uint64_t now_ns);

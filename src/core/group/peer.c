@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/group/peer.h"
 
+#include "core/base/heap.h"
 #include "core/group/receiver.h"
 #include "core/group/sender.h"
 
@@ -35,8 +36,8 @@ void vv_peer_cry(struct vv_group *group, uint64_t now_ns) {
   if (vv_member_cry(&group->member, now_ns)) tell_failure(group, VV_OUTBOX_ALL);
 }
 
-static void fail(struct vv_group *group, uint64_t now_ns, const struct vv_group_failure *failure) {
-  if (!vv_member_fail(&group->member, now_ns, failure)) return;
+static void fail(struct vv_group *group, const struct vv_group_failure *failure, uint64_t cry_ns) {
+  if (!vv_member_fail(&group->member, failure, cry_ns)) return;
   group->current.busy = false;
   group->waiting[VV_GROUP_FAILED] = true;
   vv_gap_end(&group->gap);
@@ -44,7 +45,7 @@ static void fail(struct vv_group *group, uint64_t now_ns, const struct vv_group_
 
 void vv_peer_fail(struct vv_group *group, uint64_t now_ns, uint32_t rank, enum vv_group_why why) {
   const struct vv_group_failure failure = {why, rank, group->current.number, group->wanted.rank};
-  fail(group, now_ns, &failure);
+  fail(group, &failure, now_ns);
 }
 
 /* The horizon is known to be there: whoever waits for it goes on. */
@@ -57,6 +58,16 @@ static void horizon(struct vv_group *group, uint64_t now_ns, uint64_t position) 
   vv_gap_end(&group->gap);
 }
 
+static void send_report(struct vv_group *group) {
+  struct vv_credit_line least = vv_credit_least(&group->credit, &group->tree, group->consumed);
+  struct vv_group_pdu pdu = {.kind = VV_GROUP_ACK,
+                             .position = least.consumed,
+                             .source = group->wanted.rank,
+                             .rank = least.slowest,
+                             .target = group->tree.root};
+  vv_outbox_put(&group->outbox, vv_tree_parent(&group->tree), &pdu);
+}
+
 void vv_peer_report(struct vv_group *group, uint64_t now_ns) {
   if (group->tree.root == group->wanted.rank) {
     horizon(group, now_ns, 0);
@@ -64,12 +75,17 @@ void vv_peer_report(struct vv_group *group, uint64_t now_ns) {
   }
   struct vv_credit_line least = vv_credit_least(&group->credit, &group->tree, group->consumed);
   if (!vv_credit_due(&group->credit, least.consumed)) return;
-  struct vv_group_pdu pdu = {.kind = VV_GROUP_ACK,
-                             .position = least.consumed,
-                             .source = group->wanted.rank,
-                             .rank = least.slowest,
-                             .target = group->tree.root};
-  vv_outbox_put(&group->outbox, vv_tree_parent(&group->tree), &pdu);
+  if (group->wanted.slot_ns == 0) {
+    send_report(group);
+  } else if (group->report_ns == VV_NEVER) {
+    group->report_ns = now_ns + vv_tree_slot(&group->tree) * group->wanted.slot_ns;
+  }
+}
+
+void vv_peer_speak(struct vv_group *group, uint64_t now_ns) {
+  if (group->report_ns > now_ns) return;
+  group->report_ns = VV_NEVER;
+  if (group->tree.root != group->wanted.rank) send_report(group);
 }
 
 /* In a flat group whatever a rank says of itself counts; in a tree only what its parent hears of its subtree. */
@@ -125,10 +141,23 @@ static void reported(struct vv_group *group, uint64_t now_ns, const struct vv_gr
   if (group->tree.root != group->wanted.rank) vv_peer_report(group, now_ns);
 }
 
+/* Says to a root of earlier, and to no parent, how far this rank is. */
+static void answer_directly(struct vv_group *group, const struct vv_group_pdu *poll) {
+  struct vv_group_pdu ack = {.kind = VV_GROUP_ACK,
+                             .position = group->consumed,
+                             .source = group->wanted.rank,
+                             .rank = group->wanted.rank,
+                             .target = poll->source};
+  if (vv_tree_flat(group->wanted.ranks)) vv_outbox_put(&group->outbox, poll->source, &ack);
+}
+
 static void polled(struct vv_group *group, uint64_t now_ns, const struct vv_group_pdu *poll) {
   bool stale = group->operations > 0 && (int32_t)(poll->operation - group->current.number) < 0;
-  if (stale || vv_sender_active(group)) return;
   vv_receiver_told(group, now_ns, poll->edge);
+  if (stale || vv_sender_active(group)) {
+    answer_directly(group, poll);
+    return;
+  }
   vv_peer_turn(group, poll->source);
   vv_credit_poll(&group->credit, poll->position);
   vv_peer_report(group, now_ns);
@@ -142,9 +171,9 @@ static void told_state(struct vv_group *group, uint64_t now_ns, const struct vv_
   if (state->position <= group->consumed) vv_gap_refused(&group->gap, now_ns);
 }
 
-static void told_failure(struct vv_group *group, uint64_t now_ns, const struct vv_group_pdu *pdu) {
+static void told_failure(struct vv_group *group, const struct vv_group_pdu *pdu) {
   const struct vv_group_failure failure = {pdu->why, pdu->rank, pdu->operation, pdu->source};
-  fail(group, now_ns, &failure);
+  fail(group, &failure, VV_NEVER);
 }
 
 void vv_peer_control(struct vv_group *group, uint64_t now_ns, const struct vv_group_pdu *pdu) {
@@ -157,6 +186,7 @@ void vv_peer_control(struct vv_group *group, uint64_t now_ns, const struct vv_gr
     if (pdu->kind != VV_GROUP_FAIL) tell_failure(group, pdu->source);
     return;
   }
+  if (pdu->source == group->last_root) vv_gap_heard_root(&group->gap);
   switch (pdu->kind) {
   case VV_GROUP_ASK:
     asked(group, now_ns, pdu);
@@ -171,7 +201,7 @@ void vv_peer_control(struct vv_group *group, uint64_t now_ns, const struct vv_gr
     told_state(group, now_ns, pdu);
     break;
   default:
-    told_failure(group, now_ns, pdu);
+    told_failure(group, pdu);
   }
 }
 

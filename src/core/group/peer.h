@@ -15,6 +15,9 @@ void vv_peer_control(struct vv_group *group, uint64_t now_ns, const struct vv_gr
 /* What this rank and its subtree have consumed may have grown: reports it if that is due. */
 void vv_peer_report(struct vv_group *group, uint64_t now_ns);
 
+/* Puts a report in the outbox whose slot on the hub has come. */
+void vv_peer_speak(struct vv_group *group, uint64_t now_ns);
+
 /* Says to one rank, or VV_OUTBOX_ALL, where this rank is. */
 void vv_peer_state(struct vv_group *group, uint32_t rank);
 

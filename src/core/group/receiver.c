@@ -189,6 +189,7 @@ void vv_receiver_data(struct vv_group *group, uint64_t now_ns, enum vv_group_soc
   }
   if (pdu->data_bytes > group->body_bytes || useless(group, pdu) || !put(group, now_ns, pdu)) return;
   group->counts.taken++;
+  if (by_multicast) vv_gap_heard_root(&group->gap);
   if (pdu->position >= group->edge) group->edge = pdu->position + 1;
   if (pdu->position >= group->consumed) group->remind_ns = VV_NEVER;
   advance(group, now_ns);
@@ -229,7 +230,9 @@ void vv_receiver_ask(struct vv_group *group, uint64_t now_ns) {
   uint32_t count = list_lacking(group, bitmap, &bytes);
   struct vv_tree tree = group->tree;
   tree.root = group->last_root;
-  uint32_t rank = vv_tree_helper(&tree, vv_gap_asked(&group->gap, now_ns, count));
+  uint32_t rank = vv_tree_helper(&tree, group->gap.attempt);
+  if (rank == tree.root && vv_gap_spares_root(&group->gap)) rank = vv_tree_helper(&tree, group->gap.attempt + 1);
+  vv_gap_asked(&group->gap, now_ns, count, rank == tree.root);
   struct vv_group_pdu ask = {.kind = VV_GROUP_ASK,
                              .position = group->consumed,
                              .source = group->wanted.rank,

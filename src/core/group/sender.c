@@ -7,9 +7,17 @@
 #include "core/group/cut.h"
 #include "core/group/peer.h"
 
-/* In round trips, but for the last two. */
-enum { POLL_FIRST = 1, POLL_WAIT = 2, LATE_AFTER = 16, REMIND_FIRST = 2, REMIND_SLOWER = 4, REMINDERS = 3 };
-#define POLL_WAIT_MAX_NS UINT64_C(8000000000) /* a stopped rank's CONTROL buffer holds hundreds of small datagrams */
+/* Times in round trips. */
+enum {
+  POLL_FIRST = 1,
+  POLL_WAIT = 2,
+  POLL_SLOWER = 2,
+  LATE_AFTER = 16,
+  REMIND_FIRST = 2,
+  REMIND_SLOWER = 4,
+  REMINDERS = 3
+};
+#define WAIT_NS_MAX UINT64_C(8000000000)
 
 bool vv_sender_active(const struct vv_group *group) {
   return group->current.busy && group->current.wanted.root == group->wanted.rank;
@@ -56,13 +64,14 @@ static void finish(struct vv_group *group, uint64_t now_ns) {
   group->waiting[VV_GROUP_DONE] = true;
   group->reminders = 0;
   group->remind_ns = now_ns + REMIND_FIRST * group->wanted.rtt_ns;
+  group->remind_wait_ns = REMIND_FIRST * REMIND_SLOWER * group->wanted.rtt_ns;
 }
 
 void vv_sender_stall(struct vv_group *group, uint64_t now_ns) {
   if (group->stalled_ns != VV_NEVER) return;
   if (!group->closing) group->counts.stalls++;
   group->stalled_ns = now_ns;
-  group->poll_ns = now_ns + POLL_FIRST * group->wanted.rtt_ns;
+  group->poll_ns = now_ns + (group->credit.only_polled ? 0 : POLL_FIRST * group->wanted.rtt_ns);
   group->poll_wait_ns = POLL_WAIT * group->wanted.rtt_ns;
 }
 
@@ -128,35 +137,48 @@ bool vv_sender_repair(struct vv_group *group, uint64_t now_ns, struct vv_group_d
 
 /* Everything that this rank needs of the others: so much credit that it can go on, or, at the end, all. */
 static uint64_t needed(const struct vv_group *group) {
-  if (group->closing) return group->consumed;
+  if (group->closing || group->credit.only_polled) return group->consumed;
   return group->credit.horizon + group->wanted.window_datagrams / 4;
 }
 
-static void poll(struct vv_group *group, uint64_t now_ns) {
+static void send_poll(struct vv_group *group, uint64_t position) {
   struct vv_group_pdu pdu = {.kind = VV_GROUP_POLL,
-                             .position = needed(group),
+                             .position = position,
                              .source = group->wanted.rank,
-                             .operation = group->current.number,
-                             .edge = group->consumed};
+                             .operation = group->own_number,
+                             .edge = group->edge};
   vv_outbox_put(&group->outbox, VV_OUTBOX_ALL, &pdu);
+}
+
+/* The next wait: a stopped rank's buffer holds hundreds of small datagrams, but not any number. */
+static uint64_t slower(uint64_t wait_ns, uint32_t times) {
+  return wait_ns * times < WAIT_NS_MAX ? wait_ns * times : WAIT_NS_MAX;
+}
+
+static void poll(struct vv_group *group, uint64_t now_ns) {
+  send_poll(group, needed(group));
   if (group->poll_wait_ns >= LATE_AFTER * group->wanted.rtt_ns && group->late_rank == UINT32_MAX) {
     group->late_rank = vv_credit_reckon(&group->credit, &group->tree, group->consumed).slowest;
     group->waiting[VV_GROUP_LATE] = true;
   }
   group->poll_ns = now_ns + group->poll_wait_ns;
-  group->poll_wait_ns *= 2;
-  if (group->poll_wait_ns > POLL_WAIT_MAX_NS) group->poll_wait_ns = POLL_WAIT_MAX_NS;
+  group->poll_wait_ns = slower(group->poll_wait_ns, POLL_SLOWER);
 }
 
+/* First how far this rank has sent; then, as nobody need have answered, how far all are. */
 static void remind(struct vv_group *group, uint64_t now_ns) {
-  if (group->credit.horizon >= group->consumed) {
+  if (group->credit.horizon >= group->own_end) {
     group->remind_ns = VV_NEVER;
     return;
   }
-  vv_peer_state(group, VV_OUTBOX_ALL);
-  uint64_t wait_ns = REMIND_FIRST * group->wanted.rtt_ns;
-  for (uint32_t i = 0; i <= group->reminders; i++) wait_ns *= REMIND_SLOWER;
-  group->remind_ns = ++group->reminders < REMINDERS ? now_ns + wait_ns : VV_NEVER;
+  if (group->reminders < REMINDERS) {
+    vv_peer_state(group, VV_OUTBOX_ALL);
+  } else {
+    send_poll(group, group->own_end);
+  }
+  group->reminders++;
+  group->remind_ns = now_ns + group->remind_wait_ns;
+  group->remind_wait_ns = slower(group->remind_wait_ns, REMIND_SLOWER);
 }
 
 void vv_sender_speak(struct vv_group *group, uint64_t now_ns) {

@@ -46,6 +46,10 @@ uint32_t vv_tree_parent(const struct vv_tree *tree) {
   return place == 0 ? tree->root : rank_at(tree, (place - 1) / fanout(tree));
 }
 
+uint32_t vv_tree_slot(const struct vv_tree *tree) {
+  return (place_of(tree, tree->rank) + VV_TREE_SLOTS - 1) % VV_TREE_SLOTS;
+}
+
 /* The receiver that is `steps` behind this one among all receivers, or among those that report to the root too. */
 static uint32_t peer(const struct vv_tree *tree, uint32_t steps, uint32_t peers) {
   uint32_t place = place_of(tree, tree->rank);

@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VV_TREE_FLAT_MAX 64
-#define VV_TREE_FANOUT   16
+#define VV_TREE_FLAT_MAX 32
+#define VV_TREE_FANOUT   8
+#define VV_TREE_SLOTS    64
 
 struct vv_tree {
   uint32_t ranks;
@@ -36,6 +37,9 @@ uint32_t vv_tree_child(const struct vv_tree *tree, uint32_t number);
 
 /* The rank that this one reports to; of the root, itself. */
 uint32_t vv_tree_parent(const struct vv_tree *tree);
+
+/* This rank's turn among those who answer the same call on a hub: 0 .. VV_TREE_SLOTS - 1. */
+uint32_t vv_tree_slot(const struct vv_tree *tree);
 
 /*
  * Whom this rank asks for what it lacks, the attempt-th time in a row: first a

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/llc_world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+
+enum { HOST_FRAMES = 64, PORT_FRAMES = 200, FRAMES = 4096, FLIGHTS = 16384, INBOX = 400, INCIDENTS_MAX = 32 };
+enum { REPLAYS = 64, RETRY_US = 20 };
+
+enum kind { RESET, PAUSE, CRASH, RESTART };
+
+struct incident {
+  enum kind kind;
+  uint64_t ns;
+  uint32_t host;
+  uint64_t span_ns;
+};
+
+/* A frame on the LAN, in an inbox, or kept to come again. */
+struct packet {
+  uint32_t to;
+  size_t count;
+  uint8_t bytes[];
+};
+
+struct replay {
+  struct packet *packet; /* NULL: none */
+  uint64_t ns;
+};
+
+struct world {
+  const struct vv_llc_plan *plan;
+  struct vv_lan lan;
+  void *lan_memory;
+  struct vv_llc_host *hosts;
+  struct packet **held; /* by host: made, and the LAN had no room for it yet */
+  uint64_t *wake_ns;    /* by host: stopped until then */
+  struct packet *(*inboxes)[INBOX];
+  uint32_t *waiting; /* in them */
+  struct replay replays[REPLAYS];
+  struct incident incidents[INCIDENTS_MAX];
+  uint32_t incidents_count;
+  struct vv_rng rng;
+  uint64_t now_ns;
+  bool crashed; /* somebody did, at any time */
+  struct vv_station_counts dead;
+  char *wrong;
+};
+
+static void *must(void *memory) {
+  if (memory == NULL) abort();
+  return memory;
+}
+
+static uint64_t below(struct world *world, uint64_t end) {
+  return end == 0 ? 0 : vv_rng_next(&world->rng) % end;
+}
+
+static bool chance(struct world *world, double probability) {
+  return vv_rng_unit(&world->rng) < probability;
+}
+
+static void wrong_at(struct world *world, uint32_t host, uint32_t other, const char *what) {
+  if (world->wrong[0] != '\0') return;
+  const struct vv_llc_peer *peer = &world->hosts[host].peers[other];
+  snprintf(world->wrong, 200, "at %.6f s, host %u with %u (sent %u, acknowledged %u, taken %u): %s",
+           (double)world->now_ns * 1e-9, host, other, peer->sent, peer->acknowledged, peer->taken, what);
+}
+
+static void set_up_lan(struct world *world) {
+  const struct vv_llc_plan *plan = world->plan;
+  struct vv_lan_wanted wanted = {.fabric = plan->fabric,
+                                 .stations = plan->hosts,
+                                 .rate_bps = plan->rate_bps,
+                                 .reach_ns = 500,
+                                 .forward_ns = 2000,
+                                 .ageing_ns = 300000 * MS,
+                                 .host_frames = HOST_FRAMES,
+                                 .port_frames = PORT_FRAMES,
+                                 .frames = FRAMES,
+                                 .flights = FLIGHTS,
+                                 .seed = plan->seed};
+  struct vv_faults_wanted in = {.loss = plan->loss,
+                                .burst_enter = plan->burst,
+                                .burst_leave = 0.2,
+                                .burst_loss = 0.9,
+                                .corrupt = plan->corrupt,
+                                .duplicate = plan->duplicate,
+                                .reorder = plan->reorder,
+                                .reorder_ns = plan->reorder_ns};
+  world->lan_memory = must(malloc(vv_lan_bytes(&wanted)));
+  vv_lan_init(&world->lan, world->lan_memory, &wanted);
+  for (uint32_t host = 0; host < plan->hosts; host++) vv_lan_faults(&world->lan, host, VV_WAY_IN, &in);
+}
+
+static void plan_incident(struct world *world, enum kind kind, uint64_t ns, uint64_t span_ns) {
+  world->incidents[world->incidents_count++] =
+      (struct incident){kind, ns, (uint32_t)below(world, world->plan->hosts), span_ns};
+}
+
+static void plan_incidents(struct world *world) {
+  const struct vv_llc_plan *plan = world->plan;
+  uint64_t span_ns =
+      2 * MS + plan->messages * plan->hosts * (MS / 10 + plan->size_bytes * 40000 / (plan->rate_bps / 1000000));
+  for (uint32_t i = 0; i < plan->resets && i < 8; i++) plan_incident(world, RESET, below(world, span_ns), 0);
+  for (uint32_t i = 0; i < plan->pauses && i < 8; i++)
+    plan_incident(world, PAUSE, below(world, span_ns), below(world, plan->pause_ns));
+  if (!plan->crash) return;
+  plan_incident(world, CRASH, below(world, span_ns), 0);
+  struct incident crash = world->incidents[world->incidents_count - 1];
+  crash.kind = RESTART;
+  crash.ns += below(world, 100 * MS);
+  if (plan->restart) world->incidents[world->incidents_count++] = crash;
+}
+
+static struct packet *packet_of(const struct vv_station_frame *frame) {
+  size_t count = frame->head_bytes + frame->data_bytes;
+  struct packet *packet = must(malloc(sizeof *packet + count));
+  packet->count = count;
+  packet->to = frame->head[VV_MAC_BYTES - 1];
+  memcpy(packet->bytes, frame->head, frame->head_bytes);
+  if (frame->data_bytes > 0) memcpy(packet->bytes + frame->head_bytes, frame->data, frame->data_bytes);
+  return packet;
+}
+
+static struct packet *copy_of(const struct packet *packet) {
+  struct packet *copy = must(malloc(sizeof *copy + packet->count));
+  memcpy(copy, packet, sizeof *copy + packet->count);
+  return copy;
+}
+
+/* I PDUs may come again long after: numbers and epochs must tell. */
+static void keep(struct world *world, const struct packet *packet) {
+  bool is_i = packet->count > VV_ENVELOPE_BYTES + 2 && (packet->bytes[VV_ENVELOPE_BYTES + 2] & 1) == 0;
+  if (!is_i || !chance(world, world->plan->replay)) return;
+  struct replay *replay = &world->replays[below(world, REPLAYS)];
+  if (replay->packet != NULL) return;
+  *replay = (struct replay){copy_of(packet), world->now_ns + below(world, world->plan->replay_ns)};
+}
+
+/* Sends what the station has, until the interface is full. */
+static void send(struct world *world, uint32_t host) {
+  struct vv_station_frame frame;
+  for (;;) {
+    struct packet *packet = world->held[host];
+    world->held[host] = NULL;
+    if (packet == NULL && !vv_station_next_frame(&world->hosts[host].station, world->now_ns, &frame)) return;
+    if (packet == NULL) packet = packet_of(&frame);
+    struct vv_lan_frame on_lan = {.source = host,
+                                  .destination = packet->to,
+                                  .data_bytes = (uint32_t)packet->count - VV_ENVELOPE_BYTES,
+                                  .handle = packet};
+    if (!vv_lan_send(&world->lan, world->now_ns, &on_lan)) {
+      world->held[host] = packet;
+      return;
+    }
+    keep(world, packet);
+  }
+}
+
+static void watch_windows(struct world *world, uint32_t host) {
+  const struct vv_llc_plan *plan = world->plan;
+  uint32_t limit = plan->window < plan->receive_window ? plan->window : plan->receive_window;
+  for (uint32_t other = 0; other < plan->hosts; other++) {
+    const struct vv_llc_peer *peer = &world->hosts[host].peers[other];
+    if (peer->link == VV_NO_LINK) continue;
+    const struct vv_llc_link *link = &world->hosts[host].station.links[peer->link];
+    if (vv_llc_link_ahead(link->high, link->va) > limit) wrong_at(world, host, other, "the window is above its limit");
+    if (vv_llc_link_ahead(link->vs, link->va) > limit) wrong_at(world, host, other, "V(S) is beyond the window");
+  }
+}
+
+static void watch(struct world *world, uint32_t host) {
+  const struct vv_llc_plan *plan = world->plan;
+  struct vv_llc_host *self = &world->hosts[host];
+  if (self->wrong != NULL) wrong_at(world, host, 0, self->wrong);
+  watch_windows(world, host);
+  for (uint32_t other = 0; other < plan->hosts; other++) {
+    const struct vv_llc_host *far = &world->hosts[other];
+    if (other == host) continue;
+    struct vv_llc_peer *peer = &self->peers[other];
+    if (far->life == 0 && self->life == 0 && peer->acknowledged > far->peers[host].taken)
+      wrong_at(world, host, other, "acknowledged, and not taken");
+    bool asked = peer->why == VV_CLOSE_ASKED || peer->why == VV_CLOSE_PEER;
+    bool excused = world->crashed || plan->beyond;
+    if (!peer->closed || excused) continue;
+    if (!asked) wrong_at(world, host, other, peer->why == VV_CLOSE_SILENT ? "SILENT": peer->why==VV_CLOSE_LOST?"LOST":peer->why==VV_CLOSE_GONE?"GONE":peer->why==VV_CLOSE_REFUSED?"REFUSED":"STUCK");
+    if (peer->taken != plan->messages) wrong_at(world, host, other, "a link ended before all was taken");
+  }
+}
+
+static void run(struct world *world, uint32_t host) {
+  struct vv_llc_host *self = &world->hosts[host];
+  if (!self->alive || world->wake_ns[host] > world->now_ns) return;
+  for (uint32_t i = 0; i < world->waiting[host]; i++) {
+    struct packet *packet = world->inboxes[host][i];
+    vv_station_receive(&self->station, world->now_ns, packet->bytes, packet->count);
+    vv_llc_host_run(self, world->now_ns);
+    free(packet);
+  }
+  world->waiting[host] = 0;
+  vv_llc_host_run(self, world->now_ns);
+  send(world, host);
+  watch(world, host);
+}
+
+static void deliver(struct world *world, uint32_t host, const struct packet *packet) {
+  if (!world->hosts[host].alive || world->waiting[host] == INBOX) return;
+  world->inboxes[host][world->waiting[host]++] = copy_of(packet);
+  run(world, host);
+}
+
+static void sum(struct vv_station_counts *all, const struct vv_station_counts *one) {
+  uint64_t *to = (uint64_t *)all;
+  const uint64_t *from = (const uint64_t *)one;
+  for (size_t i = 0; i < sizeof *all / sizeof *to; i++) to[i] += from[i];
+}
+
+static void crash(struct world *world, uint32_t host) {
+  world->crashed = true;
+  world->hosts[host].alive = false;
+  for (uint32_t i = 0; i < world->waiting[host]; i++) free(world->inboxes[host][i]);
+  world->waiting[host] = 0;
+  free(world->held[host]);
+  world->held[host] = NULL;
+}
+
+static void restart(struct world *world, uint32_t host) {
+  sum(&world->dead, &world->hosts[host].station.counts);
+  vv_llc_host_free(&world->hosts[host]);
+  vv_llc_host_start(&world->hosts[host], world->plan, host, 1);
+}
+
+static void happen(struct world *world, const struct incident *incident) {
+  struct vv_llc_host *host = &world->hosts[incident->host];
+  if (incident->kind == RESTART) return restart(world, incident->host);
+  if (!host->alive) return;
+  if (incident->kind == CRASH) return crash(world, incident->host);
+  if (incident->kind == PAUSE) {
+    world->wake_ns[incident->host] = world->now_ns + incident->span_ns;
+    return;
+  }
+  uint32_t other = (uint32_t)below(world, world->plan->hosts);
+  if (host->peers[other].connected) vv_station_reset(&host->station, world->now_ns, host->peers[other].link);
+  run(world, incident->host);
+}
+
+static uint64_t host_ns(const struct world *world, uint32_t host) {
+  if (!world->hosts[host].alive) return VV_NEVER;
+  uint64_t next = vv_llc_host_next_ns(&world->hosts[host]);
+  if (world->held[host] != NULL && world->now_ns + RETRY_US * 1000 < next) next = world->now_ns + RETRY_US * 1000;
+  if (world->wake_ns[host] > world->now_ns) next = world->wake_ns[host];
+  return next;
+}
+
+static uint64_t next_ns(const struct world *world) {
+  uint64_t next = vv_lan_next_ns(&world->lan);
+  for (uint32_t host = 0; host < world->plan->hosts; host++) {
+    uint64_t ns = host_ns(world, host);
+    if (ns < next) next = ns;
+  }
+  for (uint32_t i = 0; i < world->incidents_count; i++) {
+    if (world->incidents[i].ns < next) next = world->incidents[i].ns;
+  }
+  for (uint32_t i = 0; i < REPLAYS; i++) {
+    if (world->replays[i].packet != NULL && world->replays[i].ns < next) next = world->replays[i].ns;
+  }
+  return next;
+}
+
+static void step(struct world *world) {
+  struct vv_lan_event event;
+  while (vv_lan_take(&world->lan, world->now_ns, &event)) {
+    if (event.kind == VV_LAN_DONE) {
+      free(event.frame.handle);
+    } else {
+      deliver(world, event.station, event.frame.handle);
+    }
+  }
+  for (uint32_t i = 0; i < world->incidents_count; i++) {
+    if (world->incidents[i].ns > world->now_ns) continue;
+    struct incident incident = world->incidents[i];
+    world->incidents[i--] = world->incidents[--world->incidents_count];
+    happen(world, &incident);
+  }
+  for (uint32_t i = 0; i < REPLAYS; i++) {
+    struct packet *packet = world->replays[i].packet;
+    if (packet == NULL || world->replays[i].ns > world->now_ns) continue;
+    world->replays[i].packet = NULL;
+    deliver(world, packet->to, packet);
+    free(packet);
+  }
+  for (uint32_t host = 0; host < world->plan->hosts; host++) run(world, host);
+}
+
+static bool has_died(const struct world *world, uint32_t host) {
+  return !world->hosts[host].alive || world->hosts[host].life > 0;
+}
+
+static bool is_over(struct world *world) {
+  for (uint32_t a = 0; a < world->plan->hosts; a++) {
+    if (!world->hosts[a].alive) continue;
+    for (uint32_t b = 0; b < world->plan->hosts; b++) {
+      if (!vv_llc_host_is_over(&world->hosts[a], b, has_died(world, b))) return false;
+    }
+  }
+  return true;
+}
+
+static void who_waits(struct world *world) {
+  for (uint32_t a = 0; a < world->plan->hosts; a++) {
+    for (uint32_t b = 0; b < world->plan->hosts && world->hosts[a].alive; b++) {
+      if (!vv_llc_host_is_over(&world->hosts[a], b, has_died(world, b))) wrong_at(world, a, b, "not over by the deadline");
+    }
+  }
+}
+
+static void set_up(struct world *world) {
+  const struct vv_llc_plan *plan = world->plan;
+  world->rng.state = plan->seed * 7919 + 1;
+  set_up_lan(world);
+  world->hosts = must(calloc(plan->hosts, sizeof *world->hosts));
+  world->held = must(calloc(plan->hosts, sizeof(struct packet *)));
+  world->wake_ns = must(calloc(plan->hosts, sizeof *world->wake_ns));
+  world->inboxes = must(calloc(plan->hosts, sizeof *world->inboxes));
+  world->waiting = must(calloc(plan->hosts, sizeof *world->waiting));
+  for (uint32_t host = 0; host < plan->hosts; host++) vv_llc_host_start(&world->hosts[host], plan, host, 0);
+  plan_incidents(world);
+}
+
+static void take_down(struct world *world, struct vv_llc_result *result) {
+  struct vv_lan_event event;
+  result->elapsed_ns = world->now_ns;
+  result->counts = world->dead;
+  for (uint32_t host = 0; host < world->plan->hosts; host++) {
+    struct vv_llc_host *one = &world->hosts[host];
+    sum(&result->counts, &one->station.counts);
+    for (uint32_t other = 0; other < world->plan->hosts; other++) {
+      for (uint32_t seq = 0; seq < one->peers[other].taken; seq++)
+        result->payload_bytes += vv_llc_plan_size(world->plan, other, host, seq);
+    }
+    for (uint32_t i = 0; i < world->waiting[host]; i++) free(world->inboxes[host][i]);
+    free(world->held[host]);
+    vv_llc_host_free(one);
+  }
+  for (uint64_t ns = vv_lan_next_ns(&world->lan); ns != VV_NEVER; ns = vv_lan_next_ns(&world->lan)) {
+    while (vv_lan_take(&world->lan, ns, &event)) {
+      if (event.kind == VV_LAN_DONE) free(event.frame.handle);
+    }
+  }
+  for (int i = 0; i < REPLAYS; i++) free(world->replays[i].packet);
+  free(world->lan_memory);
+  free(world->hosts);
+  free(world->held);
+  free(world->wake_ns);
+  free(world->inboxes);
+  free(world->waiting);
+}
+
+bool vv_llc_world_run(const struct vv_llc_plan *plan, struct vv_llc_result *result, char wrong[200]) {
+  struct world world = {.plan = plan, .wrong = wrong};
+  wrong[0] = '\0';
+  *result = (struct vv_llc_result){0};
+  set_up(&world);
+  for (uint32_t host = 0; host < plan->hosts; host++) run(&world, host);
+  while (wrong[0] == '\0' && !is_over(&world)) {
+    uint64_t next = next_ns(&world);
+    if (next > plan->deadline_ns) {
+      who_waits(&world);
+      break;
+    }
+    world.now_ns = next > world.now_ns ? next : world.now_ns;
+    step(&world);
+  }
+  take_down(&world, result);
+  return wrong[0] == '\0';
+}
