@@ -108,7 +108,7 @@ enum vv_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context),
   for (uint32_t looks = 1;; looks++) {
     size_t count = 0;
     if (!over) over = take(engine, done, context, &count);
-    if ((stirred || count > 0) && vv_engine_flush(engine, error) != 0) return VV_RAN_ERROR;
+    if ((stirred || over || count > 0) && vv_engine_flush(engine, error) != 0) return VV_RAN_ERROR;
     if (over) return VV_RAN_DONE;
     bool asleep = !engine->spin && count == 0;
     stirred = asleep || looks % LOOKS_PER_READING == 0;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/engine/node.h"
+
+#include <assert.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/os/host.h"
+#include "io/port/sap.h"
+
+enum { WINDOW_MAX = VV_LLC_MODULUS - 1 };
+
+static_assert(VV_LINK_HEAD_BYTES <= VV_ENGINE_HEAD_BYTES, "the engine has room for the head of a frame");
+
+/* the station as the engine's core ------------------------------------- */
+
+static void tell_all(struct vv_node *node) {
+  struct vv_station_event event;
+  while (vv_station_take(&node->station, &event)) node->config.tell(node->config.context, &event);
+}
+
+static void receive(void *self, uint64_t now_ns, const uint8_t *bytes, size_t count) {
+  struct vv_node *node = self;
+  vv_station_receive(&node->station, now_ns, bytes, count);
+  tell_all(node);
+}
+
+/* What the rest of a frame points to changes only when something comes or a timer runs out. */
+static bool next(void *self, uint64_t now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES], size_t *head_bytes,
+                 struct iovec *rest) {
+  struct vv_node *node = self;
+  struct vv_station_frame frame;
+  if (!vv_station_next_frame(&node->station, now_ns, &frame)) return false;
+  memcpy(head, frame.head, frame.head_bytes);
+  *head_bytes = frame.head_bytes;
+  *rest = (struct iovec){.iov_base = (void *)(uintptr_t)frame.data, .iov_len = frame.data_bytes};
+  return true;
+}
+
+static uint64_t next_ns(const void *self) {
+  const struct vv_node *node = self;
+  return vv_station_next_ns(&node->station);
+}
+
+static void tick(void *self, uint64_t now_ns) {
+  struct vv_node *node = self;
+  vv_station_tick(&node->station, now_ns);
+  tell_all(node);
+}
+
+/* open, start, close --------------------------------------------------- */
+
+/* Three quarters of the ring are promised to peers; the rest is for acknowledgements and repetitions. */
+static size_t backlog_bytes(uint32_t links) {
+  return (size_t)links * WINDOW_MAX * VV_FRAME_DATA_BYTES_MAX / 3 * 4;
+}
+
+static uint8_t receive_window(const struct vv_node *node) {
+  size_t share = node->packet.slots / 4 * 3 / node->config.links;
+  return share < 1 ? 1 : share < WINDOW_MAX ? (uint8_t)share : WINDOW_MAX;
+}
+
+/* An interface that is not there has the number 0; the port then says so. */
+int vv_node_open(struct vv_node *node, const struct vv_node_config *config, struct vv_error *error) {
+  *node = (struct vv_node){.config = *config, .self.sap = config->sap};
+  node->claim = vv_sap_claim((int)if_nametoindex(config->iface), &node->self.sap, error);
+  if (node->claim < 0) return -1;
+  struct vv_packet_config packet = {
+      .iface = config->iface, .dsap = node->self.sap, .backlog_bytes = backlog_bytes(config->links)};
+  if (vv_packet_open(&node->packet, &packet, error) != 0) {
+    close(node->claim);
+    return -1;
+  }
+  memcpy(node->self.mac, node->packet.mac, VV_MAC_BYTES);
+  return 0;
+}
+
+int vv_node_start(struct vv_node *node, struct vv_station_wanted wanted, struct vv_error *error) {
+  static const struct vv_engine_core core = {.receive = receive, .next = next, .next_ns = next_ns, .tick = tick};
+  uint32_t own_max =
+      node->packet.mtu_bytes < VV_FRAME_DATA_BYTES_MAX ? (uint32_t)node->packet.mtu_bytes : VV_FRAME_DATA_BYTES_MAX;
+  uint8_t random[sizeof wanted.incarnation];
+  if (vv_host_random(random, sizeof random, error) != 0) return -1;
+  memcpy(&wanted.incarnation, random, sizeof random);
+  wanted.self = node->self;
+  wanted.links = node->config.links;
+  wanted.receive_window = receive_window(node);
+  if (wanted.pdu_bytes_max > own_max) wanted.pdu_bytes_max = own_max;
+  void *memory = malloc(vv_station_bytes(&wanted));
+  if (!memory) return vv_error_set(error, "no-memory", "no memory for an LLC station");
+  free(node->memory);
+  node->memory = memory;
+  vv_station_init(&node->station, memory, &wanted);
+  vv_engine_init(&node->engine, vv_packet_port(&node->packet), &core, node);
+  node->engine.spin = node->config.spin;
+  node->engine.stop = node->config.stop;
+  return 0;
+}
+
+void vv_node_close(struct vv_node *node) {
+  vv_packet_close(&node->packet);
+  close(node->claim);
+  free(node->memory);
+}
+
+const char *vv_node_why(enum vv_close why) {
+  static const char *const words[] = {
+      [VV_CLOSE_ASKED] = "this end closed it",
+      [VV_CLOSE_PEER] = "the other end closed it",
+      [VV_CLOSE_REFUSED] = "the other end refused it",
+      [VV_CLOSE_GONE] = "the other end knows nothing of it: it has ended, or another process has its SAP",
+      [VV_CLOSE_SILENT] = "the other end did not answer",
+      [VV_CLOSE_LOST] = "the network delayed frames so long that data were lost",
+  };
+  return words[why];
+}
