@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.run.conftest import Cluster
 
 from vaiven.errors import VaivenError
 from vaiven.run import doctor
@@ -108,3 +110,31 @@ def test_a_host_of_a_lab_that_drops_multicast_is_found(lab: str, vaiven) -> None
         (f"{lab}/ward3", "mtu-mismatch"),
         (f"{lab}/ward3", "multicast-off"),
     } <= found
+
+
+@pytest.mark.lab
+def test_machines_are_examined_over_ssh_and_nothing_stays_on_them(cluster: Cluster) -> None:
+    """Two machines behind real daemons: one has another MTU, and the switch keeps multicast from the other."""
+    cluster.on("node2", "ip", "link", "set", "eth0", "mtu", "1400")
+    cluster.on("node2", "sysctl", "-qw", "net.ipv4.tcp_slow_start_after_idle=0")
+    cluster.on("node3", "sysctl", "-qw", "net.ipv4.tcp_slow_start_after_idle=1")
+    cluster.deafen("node3")
+    done = cluster.vaiven("doctor", "--hosts", "node2,node3,10.1.0.99", "--listen-s", "4", "--json")
+    assert done.returncode == 1, done.stderr  # one host is not there
+    said = json.loads(done.stdout)
+    assert set(said["hosts"]) == {"node2", "node3"} and said["hosts"]["node3"]["hostname"] == "node3"
+    assert {name: link["mtu_bytes"] for name, link in said["links"].items()} == {"node2": 1400, "node3": 1500}
+    found = {(one["host"], one["code"]): one for one in said["findings"]}
+    assert {key for key in found if key[1].startswith(("mtu", "slow", "multicast", "no-answer"))} == {
+        ("10.1.0.99", "no-answer"),
+        ("node3", "mtu-mismatch"),
+        ("node3", "slow-start-after-idle"),
+        ("node3", "multicast-deaf"),
+    }
+    assert all(one["what"] and one["effect"] and one["remedy"] for one in said["findings"])
+    assert list(cluster.remote.iterdir()) == []
+    # What it says to type mends it.
+    for code in ("mtu-mismatch", "slow-start-after-idle"):
+        cluster.on("node3", *shlex.split(found["node3", code]["remedy"])[1:])  # without sudo
+    again = json.loads(cluster.vaiven("doctor", "--hosts", "node2,node3", "--listen-s", "0", "--json").stdout)
+    assert not {"mtu-mismatch", "slow-start-after-idle"} & {one["code"] for one in again["findings"]}

@@ -28,6 +28,11 @@ def test_multicast_that_stops_is_told_from_multicast_that_never_came() -> None:
     assert [(f.host, f.code) for f in found] == [("a", "multicast-stops")]
 
 
+def test_a_host_that_began_late_was_heard_all_the_same() -> None:
+    late = Heard({"a": 5}, ALL, None)
+    assert multicast.judge({"a": late, "b": Heard(ALL, ALL, None)}, 4) == []
+
+
 def test_a_host_that_took_no_part_is_not_called_deaf_nor_mute() -> None:
     found = multicast.judge({"a": Heard({"a": 9}, {"a": 9}, 0), "b": None}, 4)
     assert [(f.host, f.code) for f in found] == [("b", "multicast-unknown")]

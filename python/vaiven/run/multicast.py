@@ -97,8 +97,11 @@ def judge(heard: Mapping[str, Heard | None], seconds: float) -> list[Finding]:
     found = [_not_known(host) for host, answer in heard.items() if answer is None]
     present = {host: answer for host, answer in heard.items() if answer is not None}
     for host, answer in present.items():
-        deaf = [other for other in present if other != host and not answer.first.get(other, 0)]
-        stopped = [o for o in present if o not in (host, *deaf) and not answer.second.get(o, 0)]
+        others = {
+            other: (answer.first.get(other, 0), answer.second.get(other, 0)) for other in present if other != host
+        }
+        deaf = [other for other, (early, late) in others.items() if not early and not late]
+        stopped = [other for other, (early, late) in others.items() if early and not late]
         if deaf:
             found.append(_deaf(host, deaf))
         if stopped:
