@@ -16,12 +16,7 @@ static int check(const struct vv_options *options, struct vv_error *error) {
     vv_error_set(error, "usage", "--ask fanout: %s has no far ends that can say what they got", options->stack->id);
     return vv_error_remedy(error, "ask raw, udp or tcp");
   }
-  for (size_t i = 0; i < options->size_count; i++) {
-    if (options->sizes[i] > 0) continue;
-    vv_error_set(error, "size-limit", "--ask fanout: an empty message cannot be told from the one before");
-    return vv_error_remedy(error, "leave size 0 out");
-  }
-  return 0;
+  return vv_rounds_check_sizes(options, "fanout", error);
 }
 
 static enum vv_outcome give(struct vv_rounds *rounds, struct vv_error *error) {
@@ -34,7 +29,8 @@ static enum vv_outcome give(struct vv_rounds *rounds, struct vv_error *error) {
 
 static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {
   uint32_t messages = once(session->options) ? 1 : (uint32_t)session->options->also_count + 1;
-  return vv_rounds_cell(session, "fanout", size_bytes, messages, give, error);
+  const struct vv_rounds_plan plan = {.verb = "fanout", .give = give, .sends = messages, .on_medium = messages};
+  return vv_rounds_cell(session, &plan, size_bytes, error);
 }
 
 const struct vv_question vv_question_fanout = {

@@ -34,10 +34,12 @@ struct vv_question {
 
 /* The tables, one per file. */
 extern const struct vv_question vv_question_connect;
+extern const struct vv_question vv_question_exchange;
 extern const struct vv_question vv_question_fanout;
 extern const struct vv_question vv_question_oneway;
 extern const struct vv_question vv_question_pingpong;
 extern const struct vv_question vv_question_prtt;
+extern const struct vv_question vv_question_stream;
 
 /* All questions, NULL at the end. */
 extern const struct vv_question *const vv_questions[];

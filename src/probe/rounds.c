@@ -14,8 +14,7 @@
 #define HUSH_MORE_NS 100000
 #define ERROR_SHARE  10 /* a clock that may be wrong by more than a tenth of the result is not used */
 
-/* The tag of a short message repeats: only its own bytes of the number count. */
-static uint64_t tag_of(uint64_t seq, size_t size_bytes) {
+uint64_t vv_rounds_tag(uint64_t seq, size_t size_bytes) {
   return size_bytes >= VV_TAG_BYTES ? seq : seq & ((UINT64_C(1) << (8 * size_bytes)) - 1);
 }
 
@@ -53,34 +52,41 @@ static int64_t time_of(const struct vv_rounds *rounds, size_t far, int64_t at_ns
   return ns > 0 ? ns : 0;
 }
 
-/* 1: it has this round's message; 0: it has not, until the deadline; -1 and *error. */
-static int hear(const struct vv_rounds *rounds, size_t far, int64_t deadline_ns, int64_t *ns, struct vv_error *error) {
+/* VV_ANSWERED: it has this round's message; VV_LOST: it has not, at the deadline; VV_WRONG; VV_FAILED and *error. */
+static enum vv_outcome hear(const struct vv_rounds *rounds, size_t far, int64_t deadline_ns, int64_t *ns,
+                            struct vv_error *error) {
   struct vv_control *control = &rounds->fars->ends[far].session->control;
-  uint64_t wanted = tag_of(rounds->session->seq, rounds->size_bytes);
+  uint64_t wanted = vv_rounds_tag(rounds->session->seq, rounds->size_bytes);
   char line[VV_CONTROL_LINE_MAX];
-  int64_t tag, at_ns;
+  int64_t tag, at_ns, missing, late;
   for (;;) {
-    if (vv_control_receive(control, line, deadline_ns, error) != 0) return strcmp(error->code, "timeout") == 0 ? 0 : -1;
-    if (!vv_control_is(line, "got")) {
-      return vv_error_set(error, "bad-control", "the far end said \"%.80s\" in a round", line);
+    if (vv_control_receive(control, line, deadline_ns, error) != 0) {
+      return strcmp(error->code, "timeout") == 0 ? VV_LOST : VV_FAILED;
     }
-    if (vv_control_number(line, "tag", &tag, error) != 0 || vv_control_number(line, "at_ns", &at_ns, error) != 0) {
-      return -1;
+    if (!vv_control_is(line, "got")) {
+      vv_error_set(error, "bad-control", "the far end said \"%.80s\" in a round", line);
+      return VV_FAILED;
+    }
+    if (vv_control_number(line, "tag", &tag, error) != 0 || vv_control_number(line, "at_ns", &at_ns, error) != 0 ||
+        vv_control_number(line, "missing", &missing, error) != 0 ||
+        vv_control_number(line, "late", &late, error) != 0) {
+      return VV_FAILED;
     }
     if ((uint64_t)tag != wanted) continue; /* of a round that was given up */
     *ns = time_of(rounds, far, at_ns);
-    return 1;
+    return late ? VV_WRONG : missing > 0 ? VV_LOST : VV_ANSWERED;
   }
 }
 
-/* Hears all far ends. VV_LOST when one of them has nothing to say. */
+/* Hears all far ends. VV_LOST when one of them misses something, else VV_WRONG when one was late. */
 static enum vv_outcome hear_all(struct vv_rounds *rounds, int64_t *each_ns, struct vv_error *error) {
   int64_t deadline_ns = vv_clock_ns() + rounds->patience_ns;
   enum vv_outcome outcome = VV_ANSWERED;
   for (size_t i = 0; i < rounds->fars->count; i++) {
-    int heard = hear(rounds, i, deadline_ns, &each_ns[i], error);
-    if (heard < 0) return VV_FAILED;
-    if (heard > 0) continue;
+    enum vv_outcome heard = hear(rounds, i, deadline_ns, &each_ns[i], error);
+    if (heard == VV_FAILED) return VV_FAILED;
+    if (heard == VV_WRONG && outcome == VV_ANSWERED) outcome = VV_WRONG;
+    if (heard != VV_LOST) continue;
     rounds->missing[i]++;
     outcome = VV_LOST;
   }
@@ -93,20 +99,28 @@ static int no_answer(const struct vv_rounds *rounds, struct vv_error *error) {
   return vv_error_remedy(error, "see whether the far hosts still run; give a longer --timeout-ms to a slow network");
 }
 
-/* 1 and the times, 0 when it was lost, -1 and *error. */
-static int try_round(struct vv_rounds *rounds, vv_round_fn *give, int64_t *each_ns, struct vv_error *error) {
+/* 1 and the times, 0 when it was lost or came too late, -1 and *error. */
+static int try_round(struct vv_rounds *rounds, int64_t *each_ns, struct vv_error *error) {
   struct vv_session *session = rounds->session;
   if (settle(rounds, error) != 0) return -1;
   int64_t cpu_start_ns = vv_clock_cpu_ns();
   session->stop_at_ns = vv_clock_ns() + rounds->patience_ns;
-  enum vv_outcome outcome = give(rounds, error);
+  enum vv_outcome own = rounds->plan->give(rounds, error), outcome = own;
   session->stop_at_ns = VV_FOREVER;
   rounds->cpu_ns += vv_clock_cpu_ns() - cpu_start_ns;
-  if (outcome != VV_FAILED) outcome = hear_all(rounds, each_ns, error);
+  if (rounds->plan->takes_part) *each_ns++ = rounds->own_ns;
+  if (own != VV_FAILED) outcome = hear_all(rounds, each_ns, error);
+  if (outcome == VV_ANSWERED) outcome = own;
   session->seq++;
   if (outcome == VV_ANSWERED) return 1;
-  if (outcome == VV_LOST && session->stack->datagram) return 0;
+  rounds->late += outcome == VV_WRONG;
+  rounds->lost += outcome == VV_LOST;
+  if (outcome == VV_WRONG || (outcome == VV_LOST && session->stack->datagram)) return 0;
   return outcome == VV_LOST ? no_answer(rounds, error) : -1;
+}
+
+static size_t ends_of(const struct vv_rounds *rounds) {
+  return rounds->fars->count + rounds->plan->takes_part;
 }
 
 static int64_t last_of(const int64_t *each_ns, size_t count) {
@@ -117,20 +131,21 @@ static int64_t last_of(const int64_t *each_ns, size_t count) {
 
 /* near: a series of rounds --------------------------------------------- */
 
-static int begin_series(const struct vv_rounds *rounds, const int64_t *hush_ns, struct vv_error *error) {
+static int begin_series(struct vv_rounds *rounds, const int64_t *hush_ns, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX];
   for (size_t i = 0; i < rounds->fars->count; i++) {
     struct vv_session *session = rounds->fars->ends[i].session;
-    if (vv_control_send(&session->control, error, "%s size_bytes=%zu hush_ns=%" PRId64, rounds->verb,
-                        rounds->size_bytes, hush_ns[i]) != 0 ||
+    if (vv_control_send(&session->control, error, "%s size_bytes=%zu number=%zu ends=%zu hush_ns=%" PRId64,
+                        rounds->plan->verb, rounds->size_bytes, i + 1, rounds->fars->count + 1, hush_ns[i]) != 0 ||
         vv_session_expect(session, "go", line, error) != 0) {
       return -1;
     }
   }
-  return 0;
+  return rounds->plan->begin ? rounds->plan->begin(rounds, error) : 0;
 }
 
-static int end_one(struct vv_rounds *rounds, struct vv_session *session, struct vv_error *error) {
+static int end_one(struct vv_rounds *rounds, size_t far, struct vv_error *error) {
+  struct vv_session *session = rounds->fars->ends[far].session;
   char line[VV_CONTROL_LINE_MAX];
   int64_t corrupt, messages, cpu_ns;
   if (vv_control_send(&session->control, error, "end") != 0) return -1;
@@ -139,6 +154,7 @@ static int end_one(struct vv_rounds *rounds, struct vv_session *session, struct 
   } while (vv_control_is(line, "got"));
   if (!vv_control_is(line, "done") || vv_control_number(line, "corrupt", &corrupt, error) != 0 ||
       vv_control_number(line, "messages", &messages, error) != 0 ||
+      vv_control_number(line, "resent", &rounds->far_resent[far], error) != 0 ||
       vv_control_number(line, "cpu_ns", &cpu_ns, error) != 0) {
     return vv_error_set(error, "bad-control", "the far end said \"%.80s\" at the end", line);
   }
@@ -150,34 +166,34 @@ static int end_one(struct vv_rounds *rounds, struct vv_session *session, struct 
 
 static int end_series(struct vv_rounds *rounds, struct vv_error *error) {
   int result = 0;
-  rounds->corrupt = rounds->far_messages = rounds->far_cpu_ns = 0;
+  rounds->far_messages = rounds->far_cpu_ns = 0;
   for (size_t i = 0; i < rounds->fars->count && result == 0; i++) {
-    result = end_one(rounds, rounds->fars->ends[i].session, error);
+    result = end_one(rounds, i, error);
   }
   return result;
 }
 
 /* Rounds that count for nothing; they tell how long each far end is to hush. */
-static int try_rounds(struct vv_rounds *rounds, vv_round_fn *give, int64_t *hush_ns, struct vv_error *error) {
+static int try_rounds(struct vv_rounds *rounds, int64_t *hush_ns, struct vv_error *error) {
   int64_t until_ns = vv_clock_ns() + rounds->session->options->cell_ns / 4;
-  int64_t each_ns[VV_FARS_MAX] = {0}, last_ns = 0;
-  size_t ends = rounds->fars->count;
+  int64_t each_ns[VV_FARS_MAX + 1] = {0}, last_ns = 0;
+  size_t ends = ends_of(rounds);
   if (begin_series(rounds, hush_ns, error) != 0) return -1;
   do {
-    int got = try_round(rounds, give, each_ns, error);
+    int got = try_round(rounds, each_ns, error);
     if (got < 0) return -1;
     if (got > 0 && last_of(each_ns, ends) > last_ns) last_ns = last_of(each_ns, ends);
     rounds->tried++;
   } while (rounds->tried < TRIED && vv_clock_ns() < until_ns);
-  for (size_t i = 0; i < ends; i++) {
-    int64_t rest_ns = last_ns + last_ns / 4 - each_ns[i];
+  for (size_t i = 0; i < rounds->fars->count; i++) {
+    int64_t rest_ns = last_ns + last_ns / 4 - each_ns[i + rounds->plan->takes_part];
     hush_ns[i] = (rest_ns > 0 ? rest_ns : 0) + HUSH_MORE_NS;
   }
   return end_series(rounds, error);
 }
 
 static int make_room(struct vv_rounds *rounds, struct vv_error *error) {
-  size_t ends = rounds->fars->count, more = 256;
+  size_t ends = ends_of(rounds), more = 256;
   if (rounds->count % more != 0) return 0;
   int64_t *last_ns = realloc(rounds->last_ns, (rounds->count + more) * sizeof *last_ns);
   if (last_ns) rounds->last_ns = last_ns;
@@ -186,16 +202,16 @@ static int make_room(struct vv_rounds *rounds, struct vv_error *error) {
   return last_ns && each_ns ? 0 : vv_error_set(error, "no-memory", "no memory for %zu rounds", rounds->count + more);
 }
 
-static int measure(struct vv_rounds *rounds, vv_round_fn *give, int64_t deadline_ns, struct vv_error *error) {
-  size_t ends = rounds->fars->count;
-  rounds->cpu_ns = 0;
+static int measure(struct vv_rounds *rounds, int64_t deadline_ns, struct vv_error *error) {
+  size_t ends = ends_of(rounds);
+  rounds->cpu_ns = rounds->corrupt = 0;
+  rounds->lost = rounds->late = 0;
   memset(rounds->missing, 0, sizeof rounds->missing);
   do {
     if (make_room(rounds, error) != 0) return -1;
     int64_t *each_ns = rounds->each_ns + rounds->count * ends;
-    int got = try_round(rounds, give, each_ns, error);
+    int got = try_round(rounds, each_ns, error);
     if (got < 0) return -1;
-    if (got == 0) rounds->lost++;
     if (got > 0) rounds->last_ns[rounds->count++] = last_of(each_ns, ends);
   } while (rounds->count < rounds->session->options->samples && vv_clock_ns() < deadline_ns);
   return end_series(rounds, error);
@@ -224,19 +240,19 @@ static bool clock_is_too_rough(const struct vv_rounds *rounds) {
   return rounds->clock_error_ns * ERROR_SHARE > median_ns;
 }
 
-static int run_series(struct vv_rounds *rounds, vv_round_fn *give, struct vv_error *error) {
+static int run_series(struct vv_rounds *rounds, struct vv_error *error) {
   int64_t deadline_ns = vv_clock_ns() + rounds->session->options->cell_ns;
   int64_t hush_ns[VV_FARS_MAX] = {0};
-  rounds->count = rounds->tried = rounds->lost = 0;
-  if (try_rounds(rounds, give, hush_ns, error) != 0 || begin_series(rounds, hush_ns, error) != 0) return -1;
-  return measure(rounds, give, deadline_ns, error);
+  rounds->count = rounds->tried = 0;
+  if (try_rounds(rounds, hush_ns, error) != 0 || begin_series(rounds, hush_ns, error) != 0) return -1;
+  return measure(rounds, deadline_ns, error);
 }
 
 static void record_ends(struct vv_record *record, const struct vv_rounds *rounds) {
-  size_t ends = rounds->fars->count;
+  size_t ends = ends_of(rounds);
   char host[VV_ADDRESS_TEXT_MAX];
   vv_record_array(record, "far");
-  for (size_t i = 0; i < ends; i++) {
+  for (size_t i = 0; i < rounds->fars->count; i++) {
     vv_address_format_host(&rounds->fars->ends[i].session->peer, host);
     vv_record_text(record, NULL, host);
   }
@@ -250,7 +266,7 @@ static void record_ends(struct vv_record *record, const struct vv_rounds *rounds
   }
   vv_record_array_end(record);
   vv_record_array(record, "missing");
-  for (size_t i = 0; i < ends; i++) vv_record_int(record, NULL, rounds->missing[i]);
+  for (size_t i = 0; i < rounds->fars->count; i++) vv_record_int(record, NULL, rounds->missing[i]);
   vv_record_array_end(record);
 }
 
@@ -264,12 +280,38 @@ static int64_t count_resent(const struct vv_rounds *rounds) {
   return resent;
 }
 
+/* By sending end: the near one, and the far ones where they send too. */
 static void record_resent(struct vv_record *record, const struct vv_rounds *rounds) {
-  int64_t resent = count_resent(rounds) - rounds->resent;
-  if (rounds->session->stack->resent)
-    vv_record_ints(record, "resent", &resent, 1);
-  else
+  if (!rounds->session->stack->resent) {
     vv_record_null(record, "resent");
+    return;
+  }
+  vv_record_array(record, "resent");
+  vv_record_int(record, NULL, count_resent(rounds) - rounds->resent);
+  for (size_t i = 0; rounds->plan->takes_part && i < rounds->fars->count; i++) {
+    vv_record_int(record, NULL, rounds->far_resent[i]);
+  }
+  vv_record_array_end(record);
+}
+
+/* What the near end sends, and how long the busiest link is taken. */
+static void record_wire(struct vv_record *record, const struct vv_rounds *rounds) {
+  const struct vv_options *options = rounds->session->options;
+  if (options->mtu_bytes == 0) {
+    vv_record_null(record, "wire");
+    return;
+  }
+  struct vv_message_cost one = vv_message_cost(options->stack->path, rounds->size_bytes, options->mtu_bytes), all = one;
+  all.frames *= rounds->plan->on_medium;
+  all.bytes *= rounds->plan->on_medium;
+  vv_record_object(record, "wire");
+  vv_record_int(record, "frames", (int64_t)one.frames * rounds->plan->sends);
+  vv_record_int(record, "bytes", (int64_t)one.bytes * rounds->plan->sends);
+  if (options->rate_bps > 0 && options->hops > 0)
+    vv_record_int(record, "ns", (int64_t)vv_message_ns(&all, options->rate_bps, options->hops));
+  else
+    vv_record_null(record, "ns");
+  vv_record_object_end(record);
 }
 
 static void record_clock(struct vv_record *record, const struct vv_rounds *rounds) {
@@ -282,22 +324,22 @@ static void record_clock(struct vv_record *record, const struct vv_rounds *round
 
 static int print_cell(const struct vv_rounds *rounds, struct vv_error *error) {
   struct vv_record record;
-  int64_t all = (int64_t)rounds->count + rounds->lost;
+  int64_t all = (int64_t)rounds->count + rounds->lost + rounds->late;
   vv_record_begin(&record, "cell");
-  vv_record_text(&record, "ask", rounds->verb);
+  vv_record_text(&record, "ask", rounds->plan->verb);
   vv_record_int(&record, "size_bytes", (int64_t)rounds->size_bytes);
   vv_record_int(&record, "batch", 1);
   record_ends(&record, rounds);
   vv_record_int(&record, "lost", rounds->lost);
   record_resent(&record, rounds);
   record_clock(&record, rounds);
-  vv_record_int(&record, "late", 0);
+  vv_record_int(&record, "late", rounds->late);
   vv_record_int(&record, "warmup", rounds->tried);
   vv_record_bool(&record, "warm", rounds->tried >= TRIED);
   vv_record_int(&record, "corrupt", rounds->corrupt);
   vv_record_int(&record, "cpu_near_ns", all > 0 ? rounds->cpu_ns / all : 0);
   vv_record_int(&record, "cpu_far_ns", rounds->far_messages > 0 ? rounds->far_cpu_ns / rounds->far_messages : 0);
-  vv_question_wire(&record, rounds->session->options, rounds->size_bytes, rounds->messages);
+  record_wire(&record, rounds);
   if (vv_record_end(&record) == 0) return 0;
   return vv_error_errno(error, "no-output", "cannot write to standard output");
 }
@@ -337,20 +379,23 @@ int vv_rounds_check(const struct vv_options *options, const char *verb, struct v
   return vv_rounds_check_sizes(options, verb, error);
 }
 
-int vv_rounds_cell(struct vv_session *session, const char *verb, size_t size_bytes, uint32_t messages,
-                   vv_round_fn *give, struct vv_error *error) {
-  struct vv_rounds rounds = {.session = session, .verb = verb, .size_bytes = size_bytes, .messages = messages};
+/* Where all begin at one instant and count from it, rough clocks only mean that they begin apart: a barrier. */
+static int measure_by_barrier(struct vv_rounds *rounds, struct vv_error *error) {
+  rounds->clock = VV_CLOCK_BARRIER;
+  return rounds->plan->takes_part ? 0 : run_series(rounds, error);
+}
+
+int vv_rounds_cell(struct vv_session *session, const struct vv_rounds_plan *plan, size_t size_bytes,
+                   struct vv_error *error) {
+  struct vv_rounds rounds = {.session = session, .plan = plan, .size_bytes = size_bytes};
   rounds.fars = vv_fars_meet(session, true, error);
   if (!rounds.fars) return -1;
   rounds.resent = count_resent(&rounds);
-  rounds.patience_ns = (int64_t)(messages + 1) * vv_session_patience_ns(session, size_bytes);
+  rounds.patience_ns = (int64_t)(plan->on_medium + 1) * vv_session_patience_ns(session, size_bytes);
   int result = vv_ring_open(&rounds.ring, session->options->buffers, size_bytes, error);
   if (result == 0) result = compare_clocks(&rounds, error);
-  if (result == 0) result = run_series(&rounds, give, error);
-  if (result == 0 && clock_is_too_rough(&rounds)) {
-    rounds.clock = VV_CLOCK_BARRIER;
-    result = run_series(&rounds, give, error);
-  }
+  if (result == 0) result = run_series(&rounds, error);
+  if (result == 0 && clock_is_too_rough(&rounds)) result = measure_by_barrier(&rounds, error);
   if (result == 0) result = print_cell(&rounds, error);
   if (result == 0) warn(&rounds);
   vv_ring_close(&rounds.ring);
@@ -385,17 +430,9 @@ static int obey(struct taking *taking, struct vv_error *error) {
   return 0;
 }
 
-/* Quiet until the others have got theirs too. 0, or obey's results. */
-static int hush(struct taking *taking, struct vv_error *error) {
-  int64_t until_ns = vv_clock_ns() + taking->hush_ns;
-  while (vv_clock_ns() < until_ns) {
-    if (vv_watch_wait(&taking->session->control.fd, 1, until_ns, error) < 0) {
-      return strcmp(error->code, "timeout") == 0 ? 0 : -1;
-    }
-    int over = obey(taking, error);
-    if (over != 0) return over;
-  }
-  return 0;
+int vv_rounds_hush(struct vv_session *session, int64_t hush_ns, struct vv_error *error) {
+  if (vv_watch_wait(&session->control.fd, 1, vv_clock_ns() + hush_ns, error) >= 0) return 1;
+  return strcmp(error->code, "timeout") == 0 ? 0 : -1;
 }
 
 /* 0: one message was taken; 1: the rounds are over. */
@@ -414,10 +451,13 @@ static int take_one(struct taking *taking, struct vv_error *error) {
   bool whole = taking->size_bytes > VV_TAG_BYTES;
   taking->corrupt += whole && !vv_payload_check(&session->payload, seq, message, taking->size_bytes);
   taking->messages++;
-  if ((over = hush(taking, error)) != 0) return over;
+  while ((over = vv_rounds_hush(session, taking->hush_ns, error)) == 1) {
+    if ((over = obey(taking, error)) != 0) return over;
+  }
+  if (over != 0) return over;
   taking->started_ns = 0;
-  return vv_control_send(&session->control, error, "got tag=%" PRId64 " at_ns=%" PRId64,
-                         (int64_t)tag_of(seq, taking->size_bytes), at_ns);
+  return vv_control_send(&session->control, error, "got tag=%" PRId64 " at_ns=%" PRId64 " missing=0 late=0",
+                         (int64_t)vv_rounds_tag(seq, taking->size_bytes), at_ns);
 }
 
 static int take_all(struct taking *taking, struct vv_error *error) {
@@ -426,7 +466,7 @@ static int take_all(struct taking *taking, struct vv_error *error) {
   int over = vv_control_send(control, error, "go");
   while (over == 0) over = take_one(taking, error);
   if (over < 0) return -1;
-  return vv_control_send(control, error, "done corrupt=%" PRId64 " messages=%" PRId64 " cpu_ns=%" PRId64,
+  return vv_control_send(control, error, "done corrupt=%" PRId64 " messages=%" PRId64 " cpu_ns=%" PRId64 " resent=0",
                          taking->corrupt, taking->messages, vv_clock_cpu_ns() - cpu_start_ns);
 }
 

@@ -75,14 +75,20 @@ static struct vv_stack_config make_config(struct vv_session *session, const char
   return config;
 }
 
-struct vv_end *vv_session_open_end(struct vv_session *session, char contact[VV_CONTACT_MAX], struct vv_error *error) {
+struct vv_end *vv_session_open_as(struct vv_session *session, bool far, char contact[VV_CONTACT_MAX],
+                                  struct vv_error *error) {
   char own_host[VV_ADDRESS_TEXT_MAX] = "";
   if (session->own.length > 0) vv_address_format_host(&session->own, own_host);
   struct vv_stack_config config = make_config(session, own_host);
   return session->stack->open(&config, contact, error);
+  config.far = far;
 }
 
 /* The other end's contact: what it says, or, where its kernel answers, its address. */
+struct vv_end *vv_session_open_end(struct vv_session *session, char contact[VV_CONTACT_MAX], struct vv_error *error) {
+  return vv_session_open_as(session, session->options->command == VV_COMMAND_FAR, contact, error);
+}
+
 static int exchange_contacts(struct vv_session *session, const char *contact, char far_contact[VV_CONTACT_MAX],
                              struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX], host[VV_ADDRESS_TEXT_MAX];

@@ -64,6 +64,9 @@ int vv_session_serve_open(struct vv_session *session, const char *line, struct v
 
 /* Another own end, not yet linked to the far one: `connect` needs many. The caller closes it. NULL and *error. */
 struct vv_end *vv_session_open_end(struct vv_session *session, char contact[VV_CONTACT_MAX], struct vv_error *error);
+/* The same, and whether it will accept (far) or connect: `exchange` joins far ends with each other. */
+struct vv_end *vv_session_open_as(struct vv_session *session, bool far, char contact[VV_CONTACT_MAX],
+                                  struct vv_error *error);
 
 /* The stack's clock, in ns. */
 static inline int64_t vv_session_clock_ns(const struct vv_session *session) {

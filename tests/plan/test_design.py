@@ -24,7 +24,7 @@ HOSTS = ("a", "b", "c", "d")
 KNOWN = {
     "icmp": Available(Limits(0, 65_507), ("pingpong",), "CAP_NET_RAW"),
     "udp": Available(Limits(0, 65_507), ("pingpong", "oneway"), two_writes=False),
-    "tcp": Available(Limits(0, 2**26), ("pingpong", "connect", "fanout")),
+    "tcp": Available(Limits(0, 2**26), ("pingpong", "connect", "fanout", "stream", "exchange")),
     "raw": Available(Limits(1, 2**26), ("fanout",), to_all=True),
 }
 PLAN = Plan(stacks=("icmp", "udp", "tcp[write=split]"), sizes=("paper-a",))
@@ -58,6 +58,16 @@ def test_a_fanout_goes_from_the_first_host_to_so_many_of_the_next() -> None:
     assert duration.run_s(design, plan, None)[0] > 0
 
 
+def test_a_stream_has_so_many_connections_and_an_exchange_so_many_hosts() -> None:
+    plan = Plan(stacks=("tcp",), questions=("stream", "exchange"), pairs=(("a", "c"), ("b", "d")), sizes=(8,),
+                at_once=(3, 1), hosts_at_once=(2, 4))  # fmt: skip
+    stream, exchange = resolve(plan).courses
+    assert stream.own_pairs == (("a", "c"), ("a", "c*3"), ("b", "d"), ("b", "d*3"))
+    assert exchange.own_pairs == (("a", "b"), ("a", "b+c+d"))
+    everybody = resolve(Plan(stacks=("tcp",), questions=("exchange",), sizes=(8,))).courses[0]
+    assert everybody.own_pairs == (("a", "b+c+d"),)
+
+
 def test_an_empty_message_is_not_for_many() -> None:
     design = resolve(Plan(stacks=("tcp",), questions=("fanout",), sizes=("linear:0..8/8",)), lab=True)
     assert [course.sizes_bytes for course in design.courses] == [(8,)]
@@ -79,6 +89,7 @@ def test_listed_pairs_are_taken_as_they_are() -> None:
         (Plan(stacks=("icmp",), sizes=(100_000,)), HOSTS, "size-limit", "65507"),
         (Plan(stacks=("tcp[to=each]",)), HOSTS, "bad-stack", "sends to each"),
         (Plan(stacks=("raw",), questions=("fanout",), receivers=(1, 4)), HOSTS, "no-pair", "receivers up to 3"),
+        (Plan(stacks=("tcp",), questions=("exchange",), hosts_at_once=(5,)), HOSTS, "no-pair", "hosts_at_once up to 4"),
     ],
 )
 def test_what_cannot_be_is_refused(plan: Plan, hosts: Sequence[str], code: str, words: str) -> None:

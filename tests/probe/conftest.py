@@ -116,3 +116,17 @@ def probe(vaiven_programs: Callable[[str], Path]) -> Iterator[Probe]:
     probe = Probe([str(vaiven_programs("vaiven-probe"))])
     yield probe
     probe.close()
+
+
+@pytest.fixture
+def ask_many(probe: Probe) -> Callable[..., tuple[Ended, list[Ended]]]:
+    """A whole launch with so many far ends: (what the near end printed, what each far end did)."""
+
+    def call(ask: str, stack: str, ends: int, *options: str, both: tuple[str, ...] = (), sizes=(8,), samples: int = 4):
+        fars = [probe.far(stack, *both) for _ in range(ends)]
+        also = [word for _, peer in fars[1:] for word in ("--also", peer)]
+        near = probe.near(stack, fars[0][1], *also, "--ask", ask, "--sizes", ",".join(map(str, sizes)),
+                          "--samples", str(samples), "--cell-ms", "20000", *options, *both)  # fmt: skip
+        return near, [far.end() for far, _ in fars]
+
+    return call

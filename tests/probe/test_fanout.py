@@ -9,25 +9,26 @@ SIZES = (1, 7, 8, 1000, 60_000)
 
 
 @pytest.fixture
-def ask(probe):
-    def call(stack: str, ends: int, *options: str, both: tuple[str, ...] = (), sizes=SIZES, samples: int = 4):
-        """(what the near end printed, what each far end did)."""
-        fars = [probe.far(stack, *both) for _ in range(ends)]
-        also = [word for _, peer in fars[1:] for word in ("--also", peer)]
-        near = probe.near(stack, fars[0][1], *also, "--ask", "fanout", "--sizes", ",".join(map(str, sizes)),
-                          "--samples", str(samples), "--cell-ms", "20000", *options, *both)  # fmt: skip
-        return near, [far.end() for far, _ in fars]
+def ask(ask_many):
+    def call(*arguments, **options):
+        return ask_many("fanout", *arguments, **{"sizes": SIZES, **options})
 
     return call
 
 
-def check_cell(cell: dict, ends: int, samples: int) -> None:
-    assert cell["ask"] == "fanout" and cell["far"] == ["127.0.0.1"] * ends
-    assert len(cell["last_ns"]) == samples and [len(each) for each in cell["each_ns"]] == [samples] * ends
+def check_many(cell: dict, ask: str, ends: int, samples: int) -> None:
+    """What holds of every cell of several far ends, of which nothing was lost."""
+    assert cell["ask"] == ask and cell["far"] == ["127.0.0.1"] * ends
+    assert len(cell["last_ns"]) == samples and {len(each) for each in cell["each_ns"]} == {samples}
     assert cell["last_ns"] == [max(each) for each in zip(*cell["each_ns"], strict=True)]
-    assert all(ns > 0 for each in cell["each_ns"] for ns in each)
-    assert (cell["lost"], cell["missing"], cell["corrupt"], cell["late"]) == (0, [0] * ends, 0, 0)
+    assert (cell["lost"], cell["missing"], cell["corrupt"]) == (0, [0] * ends, 0)
     assert cell["cpu_near_ns"] >= 0 and cell["cpu_far_ns"] > 0
+
+
+def check_cell(cell: dict, ends: int, samples: int) -> None:
+    check_many(cell, "fanout", ends, samples)
+    assert len(cell["each_ns"]) == ends and cell["late"] == 0
+    assert all(ns > 0 for each in cell["each_ns"] for ns in each)
 
 
 @pytest.mark.parametrize(

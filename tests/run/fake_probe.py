@@ -105,7 +105,7 @@ def spoil(mode: str) -> None:
 def stacks() -> None:
     for stack in ("icmp", "udp", "tcp"):
         stream("stack", stack=stack, size_bytes_min=0, size_bytes_max=65507, kernel_echo=stack == "icmp", alone=False,
-               datagram=stack != "tcp", two_writes=stack == "tcp", to_all=False, needs=None)  # fmt: skip
+               datagram=stack != "tcp", two_writes=stack == "tcp", to_all=False, at_once=False, needs=None)  # fmt: skip
 
 
 def main() -> None:

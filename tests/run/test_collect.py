@@ -121,23 +121,30 @@ def test_a_story_is_heard_line_by_line() -> None:
 
 def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
     def line(stack: str, **facts: object) -> bytes:
-        plain = {"kernel_echo": False, "alone": False, "datagram": True, "two_writes": False, "to_all": False}
+        plain = {
+            "kernel_echo": False,
+            "alone": False,
+            "datagram": True,
+            "two_writes": False,
+            "to_all": False,
+            "at_once": False,
+        }
         plain["needs"] = None
         record = {"type": "stack", "schema": 1, "probe": "0.1.0", "stack": stack, "size_bytes_min": 0}
         return json.dumps(record | {"size_bytes_max": 9} | plain | facts).encode() + b"\n"
 
     known = stacks(
         line("icmp", kernel_echo=True, needs="CAP_NET_RAW")
-        + line("udp")
-        + line("tcp", datagram=False, two_writes=True)
+        + line("udp", at_once=True)
+        + line("tcp", datagram=False, two_writes=True, at_once=True)
         + line("raw", to_all=True)
         + line("null", alone=True)
     )
     assert known.version == "0.1.0"
     assert {name: one.questions for name, one in known.stacks.items()} == {
         "icmp": ("pingpong",),
-        "udp": ("pingpong", "oneway", "fanout", "prtt"),
-        "tcp": ("pingpong", "connect", "oneway", "fanout", "prtt"),
+        "udp": ("pingpong", "oneway", "fanout", "stream", "exchange", "prtt"),
+        "tcp": ("pingpong", "connect", "oneway", "fanout", "stream", "exchange", "prtt"),
         "raw": ("fanout",),
         "null": ("pingpong", "prtt"),
     }

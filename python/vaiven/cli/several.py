@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vaiven.model.several import Audience, Blocks
     from vaiven.store.query import Run
 
-ASKED = ("fanout",)
+ASKED = ("fanout", "stream", "exchange")
 
 
 def audiences(run: Run) -> tuple[Audience, ...]:

@@ -19,6 +19,7 @@ from vaiven.plan.stack import Stack
 from vaiven.plan.sweep import Limits
 
 Pair = tuple[str, str]
+MANY = ("fanout", "stream", "exchange")  # questions with several far ends
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,7 @@ def resolve(plan: Plan, hosts: Sequence[str], known: Mapping[str, Available], *,
         for ask in plan.questions
         if (course := _course(_known(text, known), ask, sizes, known, warnings))
     ]
-    if "fanout" in plan.questions:
-        wide = _fanout_pairs(plan, hosts)
-        courses = [replace(course, own_pairs=wide) if course.ask == "fanout" else course for course in courses]
+    courses = [replace(course, own_pairs=_own_pairs(course.ask, plan, hosts)) for course in courses]
     if not courses:
         raise VaivenError("none of the stacks answers the questions", "see vaiven-probe stacks", code="bad-question")
     if "oneway" in plan.questions and not lab:
@@ -114,17 +113,30 @@ def pairs(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
     return found
 
 
-def _fanout_pairs(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
-    """From the first host to so many of the next. VaivenError ("no-pair")."""
+def _own_pairs(ask: Question, plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
+    """Who takes part in a question with several far ends; () of one with two ends."""
+    if ask == "fanout":
+        return _first_hosts(hosts, [count + 1 for count in plan.receivers], "receivers", 1)
+    if ask == "exchange":
+        return _first_hosts(hosts, plan.hosts_at_once, "hosts_at_once", 0)
+    if ask == "stream":
+        return tuple(
+            (near, ends.join([far] * k)) for near, far in pairs(plan, hosts) for k in sorted(set(plan.at_once))
+        )
+    return ()
+
+
+def _first_hosts(hosts: Sequence[str], counts: Sequence[int], word: str, less: int) -> tuple[Pair, ...]:
+    """The first host and those that follow it, so many in all. VaivenError ("no-pair")."""
     root, *others = hosts
-    counts = sorted(set(plan.receivers)) or [len(others)]
-    if not 1 <= counts[-1] <= len(others):
+    wanted = sorted(set(counts)) or [len(hosts)]
+    if not 2 <= wanted[-1] <= len(hosts):
         raise VaivenError(
-            f"{counts[-1]} receivers beside {root} need more than {len(hosts)} hosts",
-            f"receivers up to {len(others)}, or more hosts",
+            f"{word}: {wanted[-1] - less} is more than {len(hosts)} hosts allow",
+            f"{word} up to {len(hosts) - less}, or more hosts",
             code="no-pair",
         )
-    return tuple((root, ends.join(others[:count])) for count in counts)
+    return tuple((root, ends.join(others[: count - 1])) for count in wanted)
 
 
 def to_facts(design: Design) -> dict[str, Any]:
@@ -210,7 +222,7 @@ def _course(
     if ask == "connect":
         return Course(stack, ask, (0,))
     limits = has.limits
-    if ask == "fanout":  # an empty message cannot be told from the one before
+    if ask in MANY:  # an empty message cannot be told from the one before
         limits = replace(limits, size_bytes_min=max(1, limits.size_bytes_min))
     inside, outside = sweep.fit(sizes, stack.name, limits)
     if outside:

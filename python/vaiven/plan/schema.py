@@ -22,7 +22,7 @@ from vaiven.plan import stack as stacks
 from vaiven.plan import sweep
 from vaiven.stats.launches import LAUNCHES_MIN, launches_needed
 
-Question = Literal["pingpong", "connect", "oneway", "prtt", "fanout"]
+Question = Literal["pingpong", "connect", "oneway", "prtt", "fanout", "stream", "exchange"]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Where = Callable[..., str]
 
@@ -137,6 +137,14 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         tuple[Annotated[int, Meta(ge=1, le=64)], ...],
         Meta(description="of a fanout, a launch for each: the first host sends to so many of the next; empty: to all"),
     ] = ()
+    hosts_at_once: Annotated[
+        tuple[Annotated[int, Meta(ge=2, le=64)], ...],
+        Meta(description="of an exchange, a launch for each: so many of the first hosts take part; empty: all"),
+    ] = ()
+    at_once: Annotated[
+        tuple[Annotated[int, Meta(ge=1, le=64)], ...],
+        Meta(min_length=1, description="of a stream, a launch for each: so many connections between two hosts"),
+    ] = (1, 2, 4)
     seed: Annotated[int, Meta(ge=0, le=10**18, description="of the random order and sizes")] = 1
     effort: Effort = Effort()
     stop: Stop = Stop()

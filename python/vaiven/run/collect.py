@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from vaiven.errors import VaivenError
-from vaiven.plan.design import Available
+from vaiven.plan.design import MANY, Available
 from vaiven.plan.sweep import Limits
 from vaiven.store.record import Cell
 
@@ -70,6 +70,7 @@ class StackRecord(msgspec.Struct):
     datagram: bool
     two_writes: bool
     to_all: bool
+    at_once: bool
     probe: str
     needs: str | None = None
 
@@ -128,7 +129,9 @@ def decode(line: bytes) -> dict[str, Any]:
 
 
 def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
-    """A "cell" record as it is stored; with several far ends, behind it a part "to:N" for each, from 1.
+    """A "cell" record as it is stored; with several far ends, behind it a part "to:N" for each.
+
+    They count from 1; 0 is the near end, where it receives too.
 
     The lost ones come last: nobody knows when they were due. A train (oneway, prtt) counts as one exchange; batch is
     then its length.
@@ -146,7 +149,7 @@ def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
     )  # fmt: skip
     parts = (
         Cell(found.ask, found.size_bytes, 1, ns, 0, 0, 0, 0, found.warm, started_s, part=f"to:{number}")
-        for number, ns in enumerate(found.each_ns, 1)
+        for number, ns in enumerate(found.each_ns, len(found.far) - len(found.each_ns) + 1)
     )
     return (whole, *parts)
 
@@ -156,7 +159,8 @@ def _times(found: CellRecord) -> list[int] | None:
     if found.ask == "prtt":
         names = {"one": "rtt_ns", "burst": "rtt_ns", "spaced": "rtt_ns", "send": "send_ns", "receive": "receive_ns"}
         return getattr(found, names[found.part]) if found.part in names else None
-    times = {"pingpong": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns, "fanout": found.last_ns}
+    times = {"pingpong": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns}
+    times |= dict.fromkeys(MANY, found.last_ns)
     return times.get(found.ask)
 
 
@@ -184,6 +188,8 @@ def _available(record: StackRecord) -> Available:
         questions.append("connect")
     if not record.kernel_echo and not record.alone:
         questions += ["oneway", "fanout"]
+    if record.at_once:
+        questions += ["stream", "exchange"]
     if not record.kernel_echo:
         questions.append("prtt")
     return Available(

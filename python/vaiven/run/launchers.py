@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from vaiven.errors import VaivenError
-from vaiven.plan.design import Available
+from vaiven.plan.design import MANY, Available
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort, Link
 from vaiven.run import signals
@@ -99,7 +99,7 @@ def near_argv(work: Launch, host: Host, peers: Sequence[str], setting: Setting) 
     ports = ["--port", host.ports] if host.ports else []
     to = [] if work.stack.id == "null" else ["--peer", peers[0]]
     to += [word for peer in peers[1:] for word in ("--also", peer)]
-    clock = ["--one-clock"] if setting.one_clock and work.ask == "fanout" else []
+    clock = ["--one-clock"] if setting.one_clock and work.ask in MANY else []
     return [
         *host.probe, "near", work.stack.id, *to, *ports, "--ask", work.ask, *sizes, *clock,
         "--samples", str(effort.samples), "--cell-ms", str(effort.cell_ms), *map(str, wire),
@@ -121,7 +121,7 @@ def _pinned(work: Launch, host: Host, place: int) -> list[str]:
     options = dict(work.stack.options)
     if not host.processors or "cpu" in options:
         return []
-    apart = options.get("wait") == "spin" or work.ask in ("prtt", "fanout")
+    apart = options.get("wait") == "spin" or work.ask in ("prtt", *MANY)
     number = place if apart else 0
     return ["--cpu", str(host.processors[-1 - number % len(host.processors)])]
 
