@@ -80,15 +80,15 @@ struct vv_end *vv_session_open_as(struct vv_session *session, bool far, char con
   char own_host[VV_ADDRESS_TEXT_MAX] = "";
   if (session->own.length > 0) vv_address_format_host(&session->own, own_host);
   struct vv_stack_config config = make_config(session, own_host);
-  return session->stack->open(&config, contact, error);
   config.far = far;
+  return session->stack->open(&config, contact, error);
 }
 
-/* The other end's contact: what it says, or, where its kernel answers, its address. */
 struct vv_end *vv_session_open_end(struct vv_session *session, char contact[VV_CONTACT_MAX], struct vv_error *error) {
   return vv_session_open_as(session, session->options->command == VV_COMMAND_FAR, contact, error);
 }
 
+/* The other end's contact: what it says, or, where its kernel answers, its address. */
 static int exchange_contacts(struct vv_session *session, const char *contact, char far_contact[VV_CONTACT_MAX],
                              struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX], host[VV_ADDRESS_TEXT_MAX];
@@ -209,7 +209,8 @@ static int print_hello(struct vv_session *session, const struct vv_host *far, st
 }
 
 static void begin(struct vv_session *session, const struct vv_options *options) {
-  *session = (struct vv_session){.options = options, .stack = options->stack, .stop_at_ns = VV_FOREVER, .connect_ns = -1};
+  *session =
+      (struct vv_session){.options = options, .stack = options->stack, .stop_at_ns = VV_FOREVER, .connect_ns = -1};
   vv_control_init(&session->control, VV_CONTROL_NONE);
   for (size_t i = 0; i < options->size_count; i++) {
     if (options->sizes[i] > session->size_bytes_max) session->size_bytes_max = options->sizes[i];
