@@ -24,6 +24,7 @@ _VERBS = {
     "model": "vaiven.cli.model:model",
     "compare": "vaiven.cli.compare:compare",
     "report": "vaiven.cli.report:report",
+    "plausible": "vaiven.cli.plausible:plausible",
 }
 
 

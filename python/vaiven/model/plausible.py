@@ -140,10 +140,11 @@ def _sentence(given: Quantity, limit: Quantity, meant: Quantity | None, why: str
 
 
 def _readable(given: Quantity) -> Quantity:
-    """With the largest unit of time or data that leaves at least 0.01 of it."""
+    """As people write it: a time with the largest unit that leaves 0.01 of it, a rate with the largest that leaves 1."""
     over, _, under = given.unit.partition("/")
-    ladder = ("s", "ms", "us", "ns") if over in ("s", "ms", "us", "ns") else ("GB", "MB", "kB", "byte")
+    is_time = over in ("s", "ms", "us", "ns")
+    ladder = ("s", "ms", "us", "ns") if is_time else ("GB", "MB", "kB", "byte")
     if over[-1] == "b" or over[-3:] == "bit":
         ladder = ("Gb", "Mb", "kb", "bit")
     shown = [given.to(f"{unit}/{under}") for unit in ladder]
-    return next((q for q in shown if abs(q.value) >= 0.01), shown[-1])
+    return next((q for q in shown if abs(q.value) >= (0.01 if is_time else 1.0)), shown[-1])

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vaiven plausible`: can a published number be true on that link, and if not, what was likely meant?"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from vaiven.errors import VaivenError
+
+if TYPE_CHECKING:
+    from vaiven.model.units import Quantity
+
+FLAGGED = 3  # exit status
+
+
+def plausible(number: str, link: str, /, *, payload_share: float = 1.0) -> None:
+    """Can that cost per byte, or that rate of long messages, be true on a link? If not, which slip explains it?
+
+    Exit status 3 if it cannot.
+
+    Parameters
+    ----------
+    number
+        A time per data or a rate, one way, with its unit: "0.086 ms/byte", "330 us/float", "93 MB/s".
+    link
+        The rate of the link: "100 Mb/s".
+    payload_share
+        What is left of that rate for the payload, above 0 and up to 1: 0.95 for TCP in full frames of 1500 bytes.
+    """
+    from vaiven.model.plausible import check_cost
+
+    if not 0 < payload_share <= 1:
+        raise VaivenError(f"--payload-share {payload_share:g}", "above 0 and up to 1", code="bad-value")
+    found = check_cost(quantity(number), quantity(link), payload_share)
+    print(f"{found.word}: {found.text}")
+    if not found.plausible:
+        sys.exit(FLAGGED)
+
+
+def quantity(text: str) -> Quantity:
+    """ "0.086 ms/byte" as a number with its unit. Raises VaivenError ("bad-number", "unlike-units")."""
+    from vaiven.model.units import Quantity
+
+    found = re.fullmatch(r"\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*", text)
+    try:
+        return Quantity(float(found[1]), found[2]) if found else _refuse(text)
+    except ValueError:
+        return _refuse(text)
+
+
+def _refuse(text: str) -> Quantity:
+    raise VaivenError(f"{text!r} is not a number with a unit", 'such as "0.086 us/byte", "100 Mb/s"', "bad-number")
