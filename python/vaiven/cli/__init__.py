@@ -18,6 +18,8 @@ _VERBS = {
     "doctor": "vaiven.cli.doctor:doctor",
     "lab": "vaiven.cli.lab:app",
     "measure": "vaiven.cli.measure:measure",
+    "stacks": "vaiven.cli.stacks:stacks",
+    "run": "vaiven.cli.run:run",
     "plan": "vaiven.cli.plan:app",
     "runs": "vaiven.cli.runs:runs",
     "export": "vaiven.cli.export:app",

@@ -27,7 +27,9 @@ class Available:
     """A stack of this probe: what it carries, which questions it answers, the privilege it needs ("" for none).
 
     two_writes: a message may be handed over in two pieces. alone: there is no far end to start. to_all: it can reach
-    all far ends of a fanout with one message.
+    all far ends of a fanout with one message. library: the one that it needs ("openmpi"), whose probe has
+    it. ranked: that library's launcher starts all ends. spins: its ends never sleep. absent: why it is not here, or "".
+    summary: what it is, in a line.
     """
 
     limits: Limits
@@ -36,6 +38,11 @@ class Available:
     two_writes: bool = True
     alone: bool = False
     to_all: bool = False
+    library: str = ""
+    ranked: bool = False
+    spins: bool = False
+    absent: str = ""
+    summary: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,8 @@ def resolve(plan: Plan, hosts: Sequence[str], known: Mapping[str, Available], *,
     ]
     courses = [replace(course, own_pairs=_own_pairs(course.ask, plan, hosts)) for course in courses]
     if not courses:
-        raise VaivenError("none of the stacks answers the questions", "see vaiven-probe stacks", code="bad-question")
+        why = "; ".join(warnings) or "see vaiven stacks"
+        raise VaivenError("none of the stacks answers the questions", why, code="bad-question")
     if "oneway" in plan.questions and not lab:
         raise VaivenError(
             "oneway needs one clock for both hosts", "ask pingpong, or measure on a lab", code="bad-question"
@@ -216,6 +224,9 @@ def _course(
     stack: Stack, ask: Question, sizes: sweep.Sizes, known: Mapping[str, Available], warnings: list[str]
 ) -> Course | None:
     has = known[stack.id]
+    if has.absent:
+        warnings.append(f"{stack.name} is left out: {has.absent}")
+        return None
     if ask not in has.questions:
         warnings.append(f"{stack.name} is not asked {ask}: it has no answer to that")
         return None

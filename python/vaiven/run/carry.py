@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from vaiven.errors import VaivenError
@@ -203,7 +203,10 @@ class Carrying:
                 self.watcher.cell(launch, cell, _median_ns(cell))
 
         outcome = launchers.launch(launch, near, fars, self._setting, on_cell)
-        return outcome, _grown(before, _counters(near, fars[0]))
+        grown = _grown(before, _counters(near, fars[0]))
+        if outcome.failure is None and grown and self.known[launch.stack.id].library:
+            outcome = replace(outcome, failure=path.refused(outcome.cells, grown))
+        return outcome, grown
 
     def _keep(self, launch: Launch, outcome: Outcome, grown: path.Grown | None, attempt: int, began_s: float) -> None:
         """Records a launch that worked."""

@@ -73,6 +73,10 @@ class StackRecord(msgspec.Struct):
     at_once: bool
     probe: str
     needs: str | None = None
+    summary: str = ""
+    joined: bool = False
+    ranked: bool = False
+    spins: bool = False
 
 
 @dataclass
@@ -106,7 +110,7 @@ class Story:
             self.warnings.append((str(record.get("code", "warning")), str(record.get("text", ""))))
         elif kind == "error":
             texts = (str(record.get(key) or "") for key in ("text", "remedy", "code"))
-            self.error = VaivenError(*texts)
+            self.error = self.error or VaivenError(*texts)  # the first says why, the others follow from it
         elif kind == "bye":
             self.bye = True
         return None
@@ -172,22 +176,24 @@ class Known:
     version: str
 
 
-def stacks(text: bytes) -> Known:
-    """What `vaiven-probe stacks` prints. VaivenError ("bad-record", "probe-schema")."""
+def stacks(text: bytes, library: str = "") -> Known:
+    """What `vaiven-probe stacks`, or that of a library's probe, prints. VaivenError ("bad-record", "probe-schema")."""
     records = [_convert(decode(line), StackRecord) for line in text.splitlines()]
     if not records:
         raise VaivenError("the probe has no stacks", "reinstall vaiven", code="bad-record")
-    return Known({record.stack: _available(record) for record in records}, records[0].probe)
+    return Known({record.stack: _available(record, library) for record in records}, records[0].probe)
 
 
-def _available(record: StackRecord) -> Available:
+def _available(record: StackRecord, library: str) -> Available:
     if record.to_all:
-        return Available(Limits(record.size_bytes_min, record.size_bytes_max), ("fanout",), to_all=True)
+        return Available(
+            Limits(record.size_bytes_min, record.size_bytes_max), ("fanout",), to_all=True, summary=record.summary
+        )
     questions = ["pingpong"]
-    if not record.datagram and not record.alone:
+    if not (record.datagram or record.alone or record.joined):
         questions.append("connect")
     if not record.kernel_echo and not record.alone:
-        questions += ["oneway", "fanout"]
+        questions += ["fanout"] if record.joined else ["oneway", "fanout"]
     if record.at_once:
         questions += ["stream", "exchange"]
     if not record.kernel_echo:
@@ -198,6 +204,10 @@ def _available(record: StackRecord) -> Available:
         record.needs or "",
         two_writes=record.two_writes,
         alone=record.alone or record.kernel_echo,
+        library=library,
+        ranked=record.ranked,
+        spins=record.spins,
+        summary=record.summary,
     )
 
 

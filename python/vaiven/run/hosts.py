@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vaiven.errors import VaivenError
@@ -25,7 +25,8 @@ class Host:
     mtu_bytes: of that interface, 0 if not known. arch: as `uname -m` says it there. ports: "LO-HI" that may be used,
     "" for any. probe: the command that is its vaiven-probe, an emulator before it if need be. processors: those of
     this machine, where the host shares them with the other hosts of its lab; empty for a machine of its own.
-    proc_net: where this machine shows the host's /proc/net; None for a machine of its own.
+    libraries: the probe of each library that it has ("openmpi"), as `probe`. proc_net: where this machine shows the
+    host's /proc/net; None for a machine of its own.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Host:
     ports: str = ""
     mtu_bytes: int = 0
     processors: tuple[int, ...] = ()
+    libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     proc_net: Path | None = None
 
 

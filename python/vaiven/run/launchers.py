@@ -16,20 +16,21 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
 from vaiven.errors import VaivenError
 from vaiven.plan.design import MANY, Available
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort, Link
-from vaiven.run import signals
+from vaiven.run import mpi, signals
 from vaiven.run.collect import Story
 from vaiven.run.hosts import Host
 from vaiven.store.record import Cell
 
 _START_S = 20.0  # until the far end is ready
 _END_S = 5.0  # until the other end has ended too
+_LINES = 4  # of what a launcher says, for its first words are the cause
 
 OnCell = Callable[[Cell], None]
 
@@ -61,59 +62,97 @@ def launch(work: Launch, near: Host, fars: Sequence[Host], setting: Setting, on_
     Never raises for what the world does.
     """
     heard: queue.SimpleQueue[tuple[_End, bytes]] = queue.SimpleQueue()
-    key = secrets.token_hex(16)
     ends: list[_End] = []
     failure: VaivenError | None = None
     try:
-        peers = [far.address for far in fars]
-        if not setting.known[work.stack.id].alone:
-            for place, far in enumerate(fars, 1):
-                ends.append(_End("far", far, far_argv(work, far, setting, place), key, heard))
-            peers = [_ready(end, heard) for end in ends]
-        ends.append(_End("near", near, near_argv(work, near, peers, setting), key, heard))
-        _listen(ends, heard, setting, on_cell)
+        with _job(work, near, fars, setting) as job:
+            try:
+                _start(ends, heard, work, near, fars, setting, job)
+                _listen(ends, heard, setting, on_cell)
+            finally:
+                with signals.shielded():
+                    for end in ends:
+                        end.stop()
     except VaivenError as error:
         failure = error
-    finally:
-        with signals.shielded():
-            for end in ends:
-                end.stop()
     story = ends[-1].story if ends and ends[-1].name == "near" else Story()
     warnings = tuple(warning for end in ends for warning in end.story.warnings)
     return Outcome(tuple(story.cells), story.hello, warnings, failure or _missing(work, story))
 
 
+def _job(
+    work: Launch, near: Host, fars: Sequence[Host], setting: Setting
+) -> AbstractContextManager[Sequence[str] | None]:
+    """The command that starts all ends at once, where the launcher of a library must do that; else None."""
+    known = setting.known[work.stack.id]
+    if not known.ranked:
+        return nullcontext()
+    ranks = [mpi.Rank(near, tuple(near_argv(work, near, (), setting)))]
+    ranks += [mpi.Rank(far, tuple(far_argv(work, far, setting, place))) for place, far in enumerate(fars, 1)]
+    return mpi.job(known.library, ranks, mpi.manner(work.stack, ranks))
+
+
+def _start(
+    ends: list[_End], heard: queue.SimpleQueue[tuple[_End, bytes]], work: Launch, near: Host, fars: Sequence[Host],
+    setting: Setting, job: Sequence[str] | None,
+) -> None:  # fmt: skip
+    """Starts the far ends, then the near one, last in `ends`; a job is one process, which speaks for all of them."""
+    key = secrets.token_hex(16)
+    if job:
+        ends.append(_End("near", near, job, key, heard, words_between=True))
+        return
+    peers = [far.address for far in fars]
+    if not setting.known[work.stack.id].alone:
+        for place, far in enumerate(fars, 1):
+            ends.append(_End("far", far, far_argv(work, far, setting, place), key, heard))
+        peers = [_ready(end, heard) for end in ends]
+    ends.append(_End("near", near, near_argv(work, near, peers, setting), key, heard))
+
+
 def far_argv(work: Launch, host: Host, setting: Setting, place: int = 1) -> list[str]:
     """The command of far end number `place`, from 1."""
     ports = ["--port", host.ports] if host.ports else []
-    return [*host.probe, "far", work.stack.id, "--bind", host.address, *ports, *_both(work, host, setting, place)]
+    key = [] if setting.known[work.stack.id].ranked else ["--key-stdin"]
+    both = _both(work, host, setting, place)
+    return [*_probe(work, host, setting), "far", work.stack.id, "--bind", host.address, *ports, *both, *key]
 
 
 def near_argv(work: Launch, host: Host, peers: Sequence[str], setting: Setting) -> list[str]:
-    """The near end's command; peers: "address:port" of each far end, or an address where the kernel answers."""
+    """The near end's command; peers: "address:port" of each far end, or an address where the kernel answers; none
+    where ranks find each other."""
     effort, link = setting.effort, setting.link
     sizes = [] if work.ask == "connect" else ["--sizes", ",".join(map(str, work.sizes_bytes))]
     wire = ["--rate-bps", link.rate_bps, "--hops", link.hops] if link else []
     if mtu_bytes := link.mtu_bytes if link else host.mtu_bytes:
         wire = ["--mtu", mtu_bytes, *wire]
     ports = ["--port", host.ports] if host.ports else []
-    to = [] if work.stack.id == "null" else ["--peer", peers[0]]
-    to += [word for peer in peers[1:] for word in ("--also", peer)]
+    flags = ["--peer", *["--also"] * (len(peers) - 1)]
+    to = [] if work.stack.id == "null" else [word for pair in zip(flags, peers, strict=False) for word in pair]
     clock = ["--one-clock"] if setting.one_clock and work.ask in MANY else []
     return [
-        *host.probe, "near", work.stack.id, *to, *ports, "--ask", work.ask, *sizes, *clock,
+        *_probe(work, host, setting), "near", work.stack.id, *to, *ports, "--ask", work.ask, *sizes, *clock,
         "--samples", str(effort.samples), "--cell-ms", str(effort.cell_ms), *map(str, wire),
-        *_both(work, host, setting, 0),
+        *_both(work, host, setting, 0), "--key-stdin",
     ]  # fmt: skip
+
+
+def _probe(work: Launch, host: Host, setting: Setting) -> tuple[str, ...]:
+    """The probe that has this stack, as that host runs it. VaivenError ("no-probe")."""
+    library = setting.known[work.stack.id].library
+    if not library:
+        return host.probe
+    if library not in host.libraries:
+        raise VaivenError(f"{host.name} has no vaiven-probe-{library}", "leave it out of this stack", code="no-probe")
+    return host.libraries[library]
 
 
 def _both(work: Launch, host: Host, setting: Setting, place: int) -> list[str]:
     interface = ["--iface", host.interface] if host.interface else []
     timeout = ["--timeout-ms", str(setting.effort.timeout_ms)]
-    return [*interface, *timeout, *work.stack.argv, *_pinned(work, host, place), "--key-stdin"]
+    return [*interface, *timeout, *work.stack.argv, *_pinned(work, host, setting, place)]
 
 
-def _pinned(work: Launch, host: Host, place: int) -> list[str]:
+def _pinned(work: Launch, host: Host, setting: Setting, place: int) -> list[str]:
     """Where an end runs, on hosts that share processors: else the scheduler's choice is most of what is measured
     (one hop or an interrupt between processors, 8 us or 26). Ends that sleep take turns on one processor, ends that
     spin need one each, and those of a prtt, which keeps its processor between two messages. Several far ends are dealt
@@ -121,7 +160,8 @@ def _pinned(work: Launch, host: Host, place: int) -> list[str]:
     options = dict(work.stack.options)
     if not host.processors or "cpu" in options:
         return []
-    apart = options.get("wait") == "spin" or work.ask in ("prtt", *MANY)
+    spins = options.get("wait") == "spin" or setting.known[work.stack.id].spins
+    apart = spins or work.ask in ("prtt", *MANY)
     number = place if apart else 0
     return ["--cpu", str(host.processors[-1 - number % len(host.processors)])]
 
@@ -130,13 +170,16 @@ class _End:
     """One end: its process, and a thread that puts its lines in the queue; b"" is the end of them."""
 
     def __init__(
-        self, name: str, host: Host, command: Sequence[str], key: str, heard: queue.SimpleQueue[tuple[_End, bytes]]
-    ) -> None:
+        self, name: str, host: Host, command: Sequence[str], key: str, heard: queue.SimpleQueue[tuple[_End, bytes]], *,
+        words_between: bool = False,
+    ) -> None:  # fmt: skip
+        """words_between: it may print lines that are no records, which are kept as what it said at last."""
         self.name = name
         self.host = host
         self.story = Story()
         self.open = True
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115  # closed in stop()
+        self._words_between = words_between
+        self._said = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # closed in stop()
         try:
             self._process = subprocess.Popen(
                 host.argv(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
@@ -159,17 +202,23 @@ class _End:
         assert self._process.stdout
         with self._process.stdout as lines:
             for line in lines:
-                heard.put((self, line))
+                if self._words_between and not line.startswith(b"{"):
+                    self._said.write(line)
+                else:
+                    heard.put((self, line))
         heard.put((self, b""))
 
     def silence(self) -> VaivenError:
         """Why it ended without a word of its own."""
         status = self._process.wait()
         self._said.seek(0)
-        said = self._said.read().decode(errors="replace").strip().splitlines()
+        said = self._said.read().decode(errors="replace").splitlines()
+        said = [line.strip() for line in said if line.strip(" -=|\t")]  # launchers frame what they say
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         return VaivenError(
-            f"the {self.name} probe on {self.host.name} {how}", said[-1] if said else "", code="probe-gone"
+            f"the {self.name} probe on {self.host.name} {how}",
+            " ".join(said[:_LINES] if self._words_between else said[-1:]),
+            code="probe-gone",
         )
 
     def stop(self) -> None:

@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from vaiven.errors import VaivenError
 from vaiven.store.record import END_PART, Cell
 
 FILES = ("dev", "softnet_stat")  # of /proc/net
 
+_ANOTHER = "another-path"
 _UNCOUNTED_BYTES = 24  # of each frame: preamble 8, FCS 4, gap 12 are on the wire but in no counter
 _SHARE_MIN = 0.5  # segments of one send share their headers until the card cuts them; padding is not counted
 _OWN_TIMES = 1.1  # acknowledgements, and what was sent again
@@ -77,20 +79,25 @@ def counters(text: str, interface: str) -> Counters | None:
 
 def expected_tx_bytes(cells: Sequence[Cell]) -> int | None:
     """The fewest bytes that the near end must have sent; None where the frames of its messages are not known."""
+    return _sent_bytes(cells, 0)
+
+
+def _sent_bytes(cells: Sequence[Cell], more: int) -> int | None:
+    """What these messages, and so many more in each cell, are to the near end's counters."""
     total = 0
     for cell in cells:
         if cell.part == "send" or cell.part.startswith(END_PART):  # measured on the messages of another cell
             continue
         if cell.wire_bytes is None or cell.wire_frames is None:
             return None
-        messages = len(cell.ns) * cell.batch + cell.warmup
+        messages = (len(cell.ns) + more) * cell.batch + cell.warmup
         total += messages * (cell.wire_bytes - _UNCOUNTED_BYTES * cell.wire_frames)
     return total
 
 
 def own_bytes(cells: Sequence[Cell]) -> int | None:
     """The most bytes, both ways, that a launch itself can have caused at one interface; None where it is not known."""
-    sent = expected_tx_bytes(cells)
+    sent = _sent_bytes(cells, 1)  # the first exchange after the warm-up is in no record
     if sent is None:
         return None
     exchanges = sum(len(cell.ns) for cell in cells)
@@ -105,7 +112,7 @@ def findings(cells: Sequence[Cell], grown: Grown) -> list[tuple[str, str]]:
     expected, own = expected_tx_bytes(cells), own_bytes(cells)
     if expected is not None and grown.near.tx_bytes < _SHARE_MIN * expected:
         said = f"{grown.near.tx_bytes} bytes left the interface where {expected} were expected"
-        found.append(("another-path", f"{said}: the messages took another path"))
+        found.append((_ANOTHER, f"{said}: the messages took another path"))
     if own is not None and grown.seen_bytes - own > FOREIGN_MAX * grown.seen_bytes:
         said = f"{grown.seen_bytes} bytes crossed an interface where {own} at most were ours"
         found.append(("shared-path", f"{said}: something else is sending too"))
@@ -114,6 +121,15 @@ def findings(cells: Sequence[Cell], grown: Grown) -> list[tuple[str, str]]:
             ("softnet-drops", f"{grown.softnet_dropped} frames were dropped: this machine is too slow for them")
         )
     return found
+
+
+def refused(cells: Sequence[Cell], grown: Grown) -> VaivenError | None:
+    """Why a launch does not count whose library chose the path itself; None if the messages crossed the interface."""
+    strayed = [text for code, text in findings(cells, grown) if code == _ANOTHER]
+    if not strayed:
+        return None
+    remedy = "a library that shares memory between hosts of one machine must be told not to: see hello of the launch"
+    return VaivenError(strayed[0], remedy, code=_ANOTHER)
 
 
 def facts(grown: Grown | None, cells: Sequence[Cell]) -> dict[str, Any]:

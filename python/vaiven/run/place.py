@@ -11,7 +11,7 @@ import os
 import platform
 import secrets
 import socket
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,9 +24,15 @@ from vaiven.errors import VaivenError
 from vaiven.lab import lab as labs
 from vaiven.lab.topology import Topology
 from vaiven.plan.schema import Link
-from vaiven.run import addresses, collect, hosts, signals, ssh
+from vaiven.run import addresses, collect, hosts, libraries, signals, ssh
 from vaiven.run.hosts import Argv, Host
 
+# For at most ten seconds.
+_RUNNING = """left=500
+while [ $left -gt 0 ]; do
+  read -r state <"/sys/class/net/$1/operstate" && [ "$state" = up ] && exit
+  left=$((left - 1)); sleep 0.02
+done"""
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -57,9 +63,9 @@ class Place:
 
 
 def known_stacks() -> collect.Known:
-    """The stacks of the probe that is installed here."""
+    """The stacks of the probes that are installed here."""
     program = str(resources.program("vaiven-probe"))
-    return collect.stacks(hosts.call("here", list, [program, "stacks"]))
+    return libraries.known(collect.stacks(hosts.call("here", list, [program, "stacks"])))
 
 
 @contextmanager
@@ -76,6 +82,8 @@ def in_lab(topology: Topology, names: Sequence[str]) -> Iterator[Place]:
     try:
         chosen = [lab.host(name) for name in (names or [host.name for host in lab.hosts])]
         members = {host.name: _lab_host(host, topology.fabric.mtu) for host in chosen}
+        if not found:
+            _until_running(members.values())
         yield Place(
             members,
             {name: _inventory(host) for name, host in members.items()},
@@ -140,6 +148,17 @@ def _already_up(topology: Topology) -> labs.Lab | None:
     return lab if lab.topology == topology else None
 
 
+def _until_running(members: Iterable[Host]) -> None:
+    """Waits until the kernel says of new cables that they carry: it says so late, and UCX believes what it says."""
+    for host in members:
+        hosts.call(host.name, host.argv, ["sh", "-c", _RUNNING, "sh", host.interface])
+
+
+def _here() -> dict[str, tuple[str, ...]]:
+    """The probes of libraries as a host runs them that shares our files."""
+    return {name: (str(path),) for name, path in libraries.probes().items()}
+
+
 def _lab_host(host: labs.LabHost, mtu_bytes: int) -> Host:
     native = host.arch == platform.machine()
     program = resources.program("vaiven-probe" if native else f"vaiven-probe-{host.arch}")
@@ -147,7 +166,7 @@ def _lab_host(host: labs.LabHost, mtu_bytes: int) -> Host:
     processors = tuple(sorted(os.sched_getaffinity(0)))
     return Host(
         host.name, host.address, host.interface, host.arch, probe, host.argv, mtu_bytes=mtu_bytes,
-        processors=processors, proc_net=host.proc_net,
+        processors=processors, libraries=_here() if native else {}, proc_net=host.proc_net,
     )  # fmt: skip
 
 
@@ -157,7 +176,9 @@ def _reached(name: str, wanted: Wanted) -> Iterator[Host]:
     if name in LOCAL:
         program = (str(resources.program("vaiven-probe")),)
         address = wanted.bind.get(name) or ("::1" if name == "::1" else "127.0.0.1")
-        yield _addressed(Host(name, address, "", platform.machine(), program, list, wanted.ports), wanted)
+        yield _addressed(
+            Host(name, address, "", platform.machine(), program, list, wanted.ports, libraries=_here()), wanted
+        )
         return
     with ssh.connected(name) as connection:
         arch, reached_at = _first_words(name, connection.argv)

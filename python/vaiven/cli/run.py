@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vaiven run`: an unmodified program of a message-passing library, on a stack, one rank on each host."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from vaiven.errors import VaivenError
+
+if TYPE_CHECKING:
+    from vaiven.run.place import Place
+
+
+def run(
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    stack: str,
+    lab: str = "",
+    hosts: str = "",
+    ranks: Annotated[int, Parameter(name=["--ranks", "-n"])] = 0,
+    iface: str = "",
+) -> None:
+    """Run a program as it is: vaiven run --lab lidi --stack openmpi -n 4 -- ./program arguments.
+
+    One rank on each host; its output and its exit status are this command's own.
+
+    Parameters
+    ----------
+    command
+        The program and its arguments, after --.
+    stack
+        Which way its messages travel: openmpi, openmpi-nagle, mpich (see `vaiven stacks`).
+    lab
+        A ready lab's name or a lab file; raised for the program unless it is up.
+    hosts
+        Names that ssh knows, separated by commas; with --lab, hosts of it.
+    ranks
+        How many; without it one for each host.
+    iface
+        The interface that messages take, on hosts that are not a lab.
+    """
+    from vaiven.plan import stack as stacks
+    from vaiven.run import programs, signals
+
+    if not command:
+        raise VaivenError("which program?", "vaiven run --lab lidi --stack openmpi -- ./program", code="usage")
+    wanted = stacks.parse(stack)
+    with signals.interruptible(), _place(lab, tuple(filter(None, hosts.split(","))), iface) as place:
+        if place.missing:
+            raise next(iter(place.missing.values()))
+        status = programs.run(list(place.hosts.values()), wanted, ranks, command)
+    sys.exit(status)
+
+
+def _place(lab: str, hosts: tuple[str, ...], iface: str) -> AbstractContextManager[Place]:
+    from vaiven.lab import topology
+    from vaiven.run import place as places
+
+    if lab:
+        return places.in_lab(topology.find(lab), hosts)
+    if hosts:
+        return places.on_hosts(places.Wanted(hosts, iface), None)
+    raise VaivenError("run it where?", "--lab NAME, or --hosts A,B", code="no-hosts")

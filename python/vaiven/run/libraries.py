@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Libraries that stacks need: each has a probe of its own, which is there if the library was when vaiven was built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from vaiven import resources
+from vaiven.errors import VaivenError
+from vaiven.plan.design import Available
+from vaiven.plan.sweep import Limits
+from vaiven.run import collect, hosts
+
+
+@dataclass(frozen=True)
+class Library:
+    """stacks: those of its probe. packages: what brings it, on Debian."""
+
+    stacks: tuple[str, ...]
+    packages: str
+
+
+LIBRARIES = {
+    "openmpi": Library(("openmpi", "openmpi-nagle"), "openmpi-bin libopenmpi-dev"),
+    "mpich": Library(("mpich",), "mpich libmpich-dev"),
+}
+
+
+def probes() -> dict[str, Path]:
+    """library -> its probe, of those that are here."""
+    found: dict[str, Path] = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = resources.program(f"vaiven-probe-{name}")
+        except VaivenError:
+            continue
+    return found
+
+
+def known(own: collect.Known) -> collect.Known:
+    """These stacks and those of every library; one that is not here is `absent`."""
+    found: dict[str, Available] = dict(own.stacks)
+    here = probes()
+    for name, library in LIBRARIES.items():
+        found |= _stacks(name, here) if name in here else _absent(library, f"vaiven-probe-{name} is not installed")
+    return replace(own, stacks=found)
+
+
+def _stacks(name: str, here: Mapping[str, Path]) -> dict[str, Available]:
+    """A probe that does not start has lost its library since it was built."""
+    try:
+        return collect.stacks(hosts.call("here", list, [str(here[name]), "stacks"]), name).stacks
+    except VaivenError as error:
+        return _absent(LIBRARIES[name], f"vaiven-probe-{name} does not start: {error.what}")
+
+
+def _absent(library: Library, why: str) -> dict[str, Available]:
+    remedy = f"{why}; apt-get install {library.packages}, then install vaiven again"
+    return {stack: Available(Limits(0, 0), (), absent=remedy) for stack in library.stacks}

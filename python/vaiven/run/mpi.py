@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI's own launchers: the command that starts ranks on hosts, one job for each launch of an MPI stack.
+
+Each library has words of its own for the same wishes: use TCP over these interfaces and nothing else, even between
+hosts that share a memory; start on other hosts through this remote shell; do not bind, the probe does that itself.
+Hosts of a lab are entered through `rsh`; other hosts must reach each other over ssh, as MPI wants it anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from vaiven.errors import VaivenError
+from vaiven.plan.stack import Stack
+from vaiven.run import hosts, rsh
+from vaiven.run.hosts import Host
+
+# Prints the path of the first of these programs that is the library's launcher, and what it says of its version.
+_FIND = """wanted=$1; shift
+for name in "$@"; do
+  said=$("$name" --version 2>&1) || continue
+  case $said in *"$wanted"*) command -v "$name"; printf '%s\\n' "$said"; exit ;; esac
+done
+echo none"""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """What runs on a host. command: with its path there."""
+
+    host: Host
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a job shall send. nagle: with Nagle's algorithm. yields: a rank that waits lets others run.
+
+    settings: (name, value) of the library's own, of Open MPI its MCA parameters.
+    """
+
+    nagle: bool = False
+    yields: bool = False
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class _Launcher:
+    """A launcher that was found. shell: what it starts daemons with on other hosts, None for its own ssh."""
+
+    path: str
+    version: int
+    shell: Path | None
+
+
+@dataclass(frozen=True)
+class Library:
+    """names: programs that may be its launcher. says: what that one says of itself. package: what brings it."""
+
+    names: tuple[str, ...]
+    says: str
+    package: str
+    command: Callable[[_Launcher, Sequence[Rank], Manner], list[str]]
+
+
+def manner(stack: Stack, ranks: Sequence[Rank]) -> Manner:
+    """How the ranks of this stack shall send: they yield where they are more than the processors they share."""
+    shared = [rank.host.processors for rank in ranks if rank.host.processors]
+    return Manner(nagle=stack.id.endswith("-nagle"), yields=bool(shared) and len(shared) > len(shared[0]))
+
+
+@contextmanager
+def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]:
+    """The command that runs these ranks of that library, on the host of the first; at the end all of it is gone.
+
+    VaivenError: "no-mpi" (that host has no launcher of this library), "host-down".
+    """
+    library = LIBRARIES[name]
+    path, version = _found(library, ranks[0].host)
+    members = list({rank.host.name: rank.host for rank in ranks}.values())
+    if not all(host.processors for host in members):
+        yield library.command(_Launcher(path, version, None), ranks, manner)
+        return
+    with rsh.serving(members, lambda _host, private: {"TMPDIR": str(private)}) as shell:
+        words = library.command(_Launcher(path, version, shell), ranks, manner)
+        yield ["env", f"TMPDIR={shell.parent}", *words]
+
+
+def _found(library: Library, host: Host) -> tuple[str, int]:
+    """(path, major version) of the library's launcher on that host."""
+    command = ["sh", "-c", _FIND, "sh", library.says, *library.names]
+    said = hosts.call(host.name, host.argv, command).decode(errors="replace")
+    path, _, version = said.partition("\n")
+    number = re.search(r"(\d+)\.\d+", version)
+    if path == "none" or not number:
+        raise VaivenError(
+            f"{host.name} has no {library.names[0]}", f"there: apt-get install {library.package}", code="no-mpi"
+        )
+    return path, int(number[1])
+
+
+def _openmpi(launcher: _Launcher, ranks: Sequence[Rank], manner: Manner) -> list[str]:
+    """Open MPI 4 calls its run-time ORTE, from 5 on PRRTE. A rank more than there are slots is no reason to refuse."""
+    run, tree, shell = ("mca", "oob_tcp", "rsh") if launcher.version < 5 else ("prtemca", "prte", "ssh")
+    interfaces = ",".join(sorted({rank.host.interface for rank in ranks}))
+    settings = {"pml": "ob1", "btl": "tcp,self", "btl_tcp_use_nagle": str(int(manner.nagle)),
+                "mpi_yield_when_idle": str(int(manner.yields))}  # fmt: skip
+    if interfaces and all(rank.host.interface for rank in ranks):
+        settings["btl_tcp_if_include"] = interfaces
+    words = [launcher.path, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+    if launcher.shell:
+        words += ["--leave-session-attached", f"--{run}", f"plm_{shell}_agent", str(launcher.shell)]
+        words += [f"--{run}", f"plm_{shell}_no_tree_spawn", "1", f"--{run}", f"{tree}_if_include", interfaces]
+    for name, value in (*settings.items(), *manner.settings):
+        words += ["--mca", name, value]
+    return [*words, *_contexts(ranks, lambda rank: ["-n", "1", "--host", rank.host.name])]
+
+
+def _mpich(launcher: _Launcher, ranks: Sequence[Rank], manner: Manner) -> list[str]:
+    """UCX and OFI are told by the environment, whichever of them this MPICH was built with."""
+    words = [launcher.path, "-hosts", ",".join(rank.host.name for rank in ranks)]
+    if launcher.shell:
+        words += ["-launcher", "rsh", "-launcher-exec", str(launcher.shell)]
+
+    def context(rank: Rank) -> list[str]:
+        return ["-n", "1", *(word for pair in _tcp_only(rank.host, manner).items() for word in ("-env", *pair))]
+
+    return [*words, *_contexts(ranks, context)]
+
+
+def _tcp_only(host: Host, manner: Manner) -> Mapping[str, str]:
+    own = {"UCX_NET_DEVICES": host.interface, "FI_TCP_IFACE": host.interface} if host.interface else {}
+    return {"UCX_TLS": "tcp,self", "FI_PROVIDER": "tcp", "MPIR_CVAR_NOLOCAL": "1", **own, **dict(manner.settings)}
+
+
+def _contexts(ranks: Sequence[Rank], before: Callable[[Rank], list[str]]) -> list[str]:
+    """The ranks' commands, each with its own words before it, as all launchers want them: with colons between."""
+    words: list[str] = []
+    for rank in ranks:
+        words += [":", *before(rank), *rank.command]
+    return words[1:]
+
+
+LIBRARIES = {
+    "openmpi": Library(("mpirun.openmpi", "mpirun", "mpiexec"), "Open", "openmpi-bin", _openmpi),
+    "mpich": Library(("mpiexec.hydra", "mpiexec.mpich", "mpiexec", "mpirun"), "HYDRA", "mpich", _mpich),
+}

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launches of the MPI stacks: what they measure, what they say of themselves, and what becomes of what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from vaiven import resources
+from vaiven.run import mpi, path, place
+
+from .conftest import running, until
+
+STACKS = ("openmpi", "openmpi-nagle", "mpich")
+KEY = b"000102030405060708090a0b0c0d0e0f\n"
+
+
+def counters(two: place.Place) -> path.Counters:
+    host = two.hosts["m1"]
+    text = b"".join((host.proc_net / name).read_bytes() for name in path.FILES).decode()
+    return path.counters(text, host.interface)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_messages_of_all_sizes_come_back_sound_over_the_cable(launch, two, stack: str) -> None:
+    before = counters(two)
+    outcome = launch(stack, 0, 1, 70_000, 1_000_000)
+    grown = path.Grown(counters(two).since(before))
+    assert outcome.failure is None, outcome.failure
+    assert [cell.size_bytes for cell in outcome.cells] == [0, 1, 70_000, 1_000_000]
+    assert all(cell.corrupt == cell.lost == 0 and min(cell.ns) > 0 for cell in outcome.cells)
+    assert path.refused(outcome.cells, grown) is None
+    assert grown.near.tx_bytes > sum(len(cell.ns) * cell.size_bytes for cell in outcome.cells)
+
+
+@pytest.mark.parametrize(
+    ("stack", "words"),
+    [
+        ("openmpi", ("Open MPI v", " pml=ob1 ", " btl=tcp,self ", "btl_tcp_if_include=eth0", "use_nagle=0")),
+        ("openmpi-nagle", ("Open MPI v", "use_nagle=1", "btl_tcp_eager_limit=", "mpi_yield_when_idle=0")),
+        ("mpich", ("MPICH Version", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=eth0")),
+    ],
+)
+def test_a_launch_says_which_library_and_settings_it_had(launch, stack: str, words: tuple[str, ...]) -> None:
+    hello = launch(stack, 1).hello
+    assert (hello["near"]["hostname"], hello["far"]["hostname"]) == ("m1", "m2")
+    assert hello["options"]["wait"] == "spin" and hello["connect_ns"] == []
+    assert [word for word in words if word not in hello["way"]] == [], hello["way"]
+
+
+def test_ranks_yield_only_where_they_are_more_than_processors(two) -> None:
+    near, far = two.hosts.values()
+    both = [mpi.Rank(near, ()), mpi.Rank(far, ())]
+    count = len(near.processors)
+    assert mpi.manner(mpi.Stack("openmpi"), both * count).yields
+    assert not mpi.manner(mpi.Stack("openmpi"), both[: min(2, count)]).yields
+
+
+def test_a_launcher_that_is_not_there_is_named_with_its_package(launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    nowhere = mpi.Library(("mpirun.nowhere",), "Open", "openmpi-bin", mpi.LIBRARIES["openmpi"].command)
+    monkeypatch.setitem(mpi.LIBRARIES, "openmpi", nowhere)
+    failure = launch("openmpi", 1).failure
+    assert failure.code == "no-mpi"
+    assert "m1 has no mpirun.nowhere" in failure.what and "openmpi-bin" in failure.remedy
+
+
+@pytest.mark.parametrize(("stack", "end"), [("openmpi", "far"), ("mpich", "near")])
+def test_a_rank_that_dies_ends_the_launch_and_leaves_nothing(launch, stack: str, end: str) -> None:
+    program = str(resources.program(f"vaiven-probe-{stack}"))
+    first = threading.Event()
+    found = []
+    ending = threading.Thread(
+        target=lambda: found.append(
+            launch(stack, 1, 2, on_cell=lambda _cell: first.set(), samples=1_000_000, cell_ms=3_000)
+        )
+    )
+    ending.start()
+    assert first.wait(60)
+    victims = [pid for pid in running(program) if _words(pid)[:2] == [program, end]]
+    assert len(victims) == 1
+    os.kill(victims[0], signal.SIGKILL)
+    ending.join(60)
+    assert found and found[0].failure is not None
+    assert found[0].failure.code in ("probe-gone", "peer-gone", "mpi"), found[0].failure
+    until(lambda: running(program) == [])
+
+
+def _words(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+
+
+def test_a_probe_under_the_launcher_of_another_library_says_so() -> None:
+    probe = str(resources.program("vaiven-probe-mpich"))
+    command = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2", probe, "near", "mpich"]
+    done = subprocess.run([*command, "--sizes", "1", "--key-stdin"], input=KEY, capture_output=True, timeout=60)
+    assert done.returncode != 0
+    assert b'"code":"mpi-alone"' in done.stdout and b"launcher of its MPI library" in done.stdout
+
+
+def test_a_job_that_does_not_do_what_its_stack_promises_is_refused(two) -> None:
+    probe = str(resources.program("vaiven-probe-openmpi"))
+    near, far = two.hosts.values()
+    ranks = [
+        mpi.Rank(near, (probe, "near", "openmpi", "--sizes", "1", "--key-stdin")),
+        mpi.Rank(far, (probe, "far", "openmpi", "--bind", far.address)),
+    ]
+    with mpi.job("openmpi", ranks, mpi.Manner(nagle=True)) as words:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(near.argv(words), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as job:
+            job.stdin.write(KEY)
+            job.stdin.flush()
+            said = job.stdout.read()
+    assert job.returncode != 0
+    assert b'"code":"mpi-setting"' in said and b"Nagle's algorithm is on" in said
