@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The method tested on itself (make bench-aa): false alarms, power, and coverage of every interval.
 
-    python bench/aa.py [--trials N] [--seed N]
+    python bench/aa.py [CASE...] [--trials N] [--seed N]
 
 Exits 1 when a promise is broken: more than 18 false alarms per 1000 at a nominal 1 %, or a 95 % interval that
 contains the truth in fewer than 93 % or more than 97 % of the trials: of launches that are made up (synthetic), and
@@ -25,14 +25,23 @@ LAUNCHES = (8, 12, 16)
 
 
 def main() -> int:
+    cases = {
+        "alarms": _alarms,
+        "made-up": _made_up,
+        "null-line": lambda trials, seed: _covered(nullruns.line_coverage(trials, seed)),
+        "null-knee": lambda trials, seed: _covered(nullruns.knee_coverage(trials, seed)),
+        "power": _power,
+    }
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(cases)}; all when none is named")
     options.add_argument("--trials", type=int, default=1000, help=f"trials of each promise, at least {TRIALS_MIN}")
     options.add_argument("--seed", type=int, default=1, help="of the made-up launches")
     given = options.parse_args()
     if given.trials < TRIALS_MIN:
         options.error(f"fewer than {TRIALS_MIN} trials cannot tell 93 % from 95 %")
-    broken = [*_alarms(given.trials, given.seed), *_coverage(given.trials, given.seed)]
-    _power(given.trials, given.seed)
+    if unknown := set(given.cases) - set(cases):
+        options.error(f"no case {', '.join(sorted(unknown))}")
+    broken = [kept for name in given.cases or cases for kept in cases[name](given.trials, given.seed)]
     for kept in broken:
         print(f"BROKEN {kept}", file=sys.stderr)
     return 1 if broken else 0
@@ -48,21 +57,25 @@ def _alarms(trials: int, seed: int) -> list[Kept]:
     return [kept for kept in found if kept.hits > most]
 
 
-def _coverage(trials: int, seed: int) -> list[Kept]:
+def _made_up(trials: int, seed: int) -> list[Kept]:
     found = [kept for count in LAUNCHES for kept in line_coverage(trials, seed, count)]
-    found += knee_coverage(trials, seed)
-    found += nullruns.line_coverage(trials, seed) + nullruns.knee_coverage(trials, seed)
+    return _covered(found + knee_coverage(trials, seed))
+
+
+def _covered(found: list[Kept]) -> list[Kept]:
+    """Prints them; those whose share is not what was promised."""
     for kept in found:
         print(kept)
     return [kept for kept in found if not COVERAGE[0] <= kept.share <= COVERAGE[1]]
 
 
-def _power(trials: int, seed: int) -> None:
+def _power(trials: int, seed: int) -> list[Kept]:
     """Not a promise: what 14 launches find, on pinned processes and on ones that are not."""
     for name, machine in (("quiet", QUIET), ("noisy", NOISY)):
         for slower in (1.05, 1.10, 1.20):
             for same in (True, False):
                 print(f"{name}, {called_different(trials, seed, slower, same_blocks=same, machine=machine)}")
+    return []
 
 
 if __name__ == "__main__":

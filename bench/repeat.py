@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import latency
 import numpy as np
@@ -45,24 +46,32 @@ def _sizes() -> list[int]:
     return sorted({round(float(n)) for n in np.geomspace(8, 65000, SIZES)})
 
 
-def _measure(plan: str, scratch: Path) -> tuple[float, Path]:
+def measure(plan: str, scratch: Path) -> tuple[float, Path]:
     """(seconds, run directory) of `vaiven measure` with that plan, as a whole process."""
     file, runs = scratch / "plan.toml", scratch / "runs"
     file.write_text(plan)
     known = set(runs.iterdir()) if runs.is_dir() else set()
     vaiven = str(Path(sys.executable).parent / "vaiven")
     start = time.perf_counter()
-    subprocess.run([vaiven, "measure", str(file), "--runs", str(runs), "--no-page"], check=True, capture_output=True)
+    command = [vaiven, "measure", str(file), "--runs", str(runs), "--no-page"]
+    done = subprocess.run(command, capture_output=True, text=True)
     spent = time.perf_counter() - start
+    if done.returncode != 0:
+        raise RuntimeError(f"vaiven measure: {done.stderr.strip()}")
     (made,) = set(runs.iterdir()) - known
     return spent, made
 
 
-def _points(run: Path, stack: str) -> tuple[np.ndarray, np.ndarray]:
-    """(sizes, one-way medians in ns) of one stack of a run, as `vaiven model --json` says."""
+def costs(run: Path) -> list[dict[str, Any]]:
+    """What each stack of a run costs, as `vaiven model --json` says."""
     vaiven = str(Path(sys.executable).parent / "vaiven")
     said = subprocess.run([vaiven, "model", str(run), "--json"], check=True, capture_output=True).stdout
-    (cost,) = [cost for cost in json.loads(said)["costs"] if cost["stack"] == stack]
+    return json.loads(said)["costs"]
+
+
+def _points(run: Path, stack: str) -> tuple[np.ndarray, np.ndarray]:
+    """(sizes, one-way medians in ns) of one stack of a run."""
+    (cost,) = [cost for cost in costs(run) if cost["stack"] == stack]
     return (
         np.array([point["size_bytes"] for point in cost["points"]]),
         np.array([point["typical_ns"] for point in cost["points"]]),
@@ -101,7 +110,7 @@ def time_to_answer(lab: Lab, netpipe_s: list[float], netpipe_sizes: int) -> list
     """
     plan = _PLAN.format(stacks=STACKS, sizes=_sizes(), seed=1, launches_min=8, launches_max=32)
     with tempfile.TemporaryDirectory() as scratch:
-        spent, run = _measure(plan, Path(scratch))
+        spent, run = measure(plan, Path(scratch))
         end = json.loads((run / "end.json").read_text())
     print(f"five stacks to 2 %: {spent:.0f} s, ended as {json.dumps(end)[:300]}")
     seven_s = NETPIPE_RUNS * float(np.mean(netpipe_s)) * SIZES / netpipe_sizes
@@ -115,7 +124,7 @@ def agreement(lab: Lab, netpipe: list[tuple[np.ndarray, np.ndarray]]) -> list[Ra
     with tempfile.TemporaryDirectory() as scratch:
         for seed in range(REPEATS):
             plan = _PLAN.format(stacks='["tcp"]', sizes=_sizes(), seed=seed + 1, launches_min=8, launches_max=8)
-            _, run = _measure(plan, Path(scratch))
+            _, run = measure(plan, Path(scratch))
             ours.append(weighted_line(*_points(run, "tcp")))
     theirs = [weighted_line(sizes[sizes >= 8], ns[sizes >= 8]) for sizes, ns in netpipe]
     found = []
