@@ -66,7 +66,7 @@ def measure(
     sizes
         Instead of the plan's: bytes or size words, 64,decades.
     questions
-        Instead of the plan's: pingpong,connect,prtt.
+        Instead of the plan's: pingpong,connect,prtt (trains of messages: what LogGP is computed from).
     pairs
         Instead of the plan's: first-to-each or all.
     launches

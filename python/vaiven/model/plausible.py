@@ -140,7 +140,7 @@ def _sentence(given: Quantity, limit: Quantity, meant: Quantity | None, why: str
 
 
 def _readable(given: Quantity) -> Quantity:
-    """As people write it: a time with the largest unit that leaves 0.01 of it, a rate with the largest that leaves 1."""
+    """As people write it: a time in the largest unit that leaves 0.01 of it, a rate in the largest that leaves 1."""
     over, _, under = given.unit.partition("/")
     is_time = over in ("s", "ms", "us", "ns")
     ladder = ("s", "ms", "us", "ns") if is_time else ("GB", "MB", "kB", "byte")
