@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import pytest
 
+from vaiven.errors import VaivenError
 from vaiven.plan import stack as stacks
+from vaiven.plan.design import Available
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort
+from vaiven.plan.sweep import Limits
 from vaiven.run.hosts import Host
 from vaiven.run.launchers import Setting, far_argv, near_argv
 
-SETTING = Setting(known={}, effort=Effort(), link=None, run_began_s=0.0)
+SOCKETS = Available(Limits(1, 2**26), ("pingpong", "fanout"))
+RANKS = Available(Limits(0, 2**26), ("pingpong",), library="openmpi", ranked=True, spins=True)
+KNOWN = {"tcp": SOCKETS, "raw": SOCKETS, "openmpi": RANKS}
+SETTING = Setting(known=KNOWN, effort=Effort(), link=None, run_began_s=0.0)
 
 
 def _processor(argv: list[str]) -> str | None:
@@ -34,10 +40,24 @@ def _places(stack: str, processors: tuple[int, ...]) -> tuple[str | None, str | 
     return _processor(near_argv(work, host, ["10.0.0.2:1"], SETTING)), _processor(far_argv(work, host, SETTING))
 
 
+def test_ranks_are_told_no_peer_and_the_far_one_no_key() -> None:
+    host = Host("h", "10.0.0.1", "eth0", "x86_64", ("probe",), list, libraries={"openmpi": ("probe-openmpi",)})
+    work = Launch(0, 0, stacks.parse("openmpi"), "pingpong", "h", "h", (8,))
+    near, far = near_argv(work, host, (), SETTING), far_argv(work, host, SETTING)
+    assert near[0] == far[0] == "probe-openmpi"
+    assert "--peer" not in near and "--key-stdin" in near and "--key-stdin" not in far
+
+
+def test_a_host_without_the_probe_of_a_library_is_named() -> None:
+    host = Host("h", "10.0.0.1", "eth0", "x86_64", ("probe",), list)
+    with pytest.raises(VaivenError, match="h has no vaiven-probe-openmpi"):
+        near_argv(Launch(0, 0, stacks.parse("openmpi"), "pingpong", "h", "h", (8,)), host, (), SETTING)
+
+
 def test_several_far_ends_are_told_to_the_near_end_and_dealt_out_to_the_processors() -> None:
     host = Host("h", "10.0.0.1", "eth0", "x86_64", ("probe",), list, processors=(0, 1))
     work = Launch(0, 0, stacks.parse("raw[to=each]"), "fanout", "a", "b+c*2", (8,))
-    setting = Setting(known={}, effort=Effort(), link=None, run_began_s=0.0, one_clock=True)
+    setting = Setting(known=KNOWN, effort=Effort(), link=None, run_began_s=0.0, one_clock=True)
     near = near_argv(work, host, ["10.0.0.2:1", "10.0.0.3:2", "10.0.0.3:3"], setting)
     told = [word for word in near if word.startswith(("--peer", "--also", "10.0"))]
     assert told == ["--peer", "10.0.0.2:1", "--also", "10.0.0.3:2", "--also", "10.0.0.3:3"]
