@@ -28,9 +28,10 @@ def audiences(run: Run) -> tuple[Audience, ...]:
     table = query.launches(run).filter(pl.col("ask").is_in(ASKED))
     order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
     by = ["ask", "size_bytes", "stack", "fars", "near", "far"]
+    ends = {key: rows for key, rows in query.ends(run).group_by(by)}
     groups = {key: rows for key, rows in table.group_by(by, maintain_order=True)}
     blocks = {key: _blocks(rows) for key, rows in groups.items()}
-    found = [_audience(key, rows, blocks) for key, rows in groups.items() if blocks[key]]
+    found = [_audience(key, rows, blocks, _each(ends.get(key))) for key, rows in groups.items() if blocks[key]]
     return tuple(sorted(found, key=lambda one: (one.ask, one.size_bytes, order.get(one.stack, len(order)), one.fars)))
 
 
@@ -64,7 +65,20 @@ def _blocks(rows: Any) -> Blocks:
     return dict(zip(known["block"].to_list(), known["ns_median"].to_list(), strict=True))
 
 
-def _audience(key: tuple[Any, ...], rows: Any, blocks: dict[tuple[Any, ...], Blocks]) -> Audience:
+def _each(ends: Any) -> tuple[float, ...]:
+    """The median of launch medians of every end, by its number."""
+    import polars as pl
+
+    if ends is None:
+        return ()
+    number = pl.col("part").str.slice(len("to:")).cast(pl.Int32)
+    medians = ends.group_by(number=number).agg(pl.col("ns_median").median()).sort("number")
+    return tuple(medians["ns_median"].drop_nulls().to_list())
+
+
+def _audience(
+    key: tuple[Any, ...], rows: Any, blocks: dict[tuple[Any, ...], Blocks], each_ns: tuple[float, ...]
+) -> Audience:
     import statistics
 
     from vaiven.model.several import RAW, Audience, block_ratio
@@ -92,4 +106,5 @@ def _audience(key: tuple[Any, ...], rows: Any, blocks: dict[tuple[Any, ...], Blo
         resent=int(resent.sum()) if len(resent) else None,
         clock=rows["clock"].drop_nulls().first() or "",
         clock_error_ns=int(rows["clock_error_ns"].fill_null(0).max()),
+        each_ns=each_ns,
     )

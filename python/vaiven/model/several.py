@@ -36,7 +36,7 @@ class Audience:
     typical_ns, time: the median of launch medians until the last end is done, and its interval. to_one, to_raw: over
     that of one far end, and of the raw sender with as many. wire_ns: of the frames alone, None if nobody knows. lost:
     rounds in which some end did not get everything. resent: segments sent again, None where nobody counts. clock: how
-    times of two hosts were compared, to within clock_error_ns.
+    times of two hosts were compared, to within clock_error_ns. each_ns: of each end, the median of launch medians.
     """
 
     ask: str
@@ -55,11 +55,21 @@ class Audience:
     resent: int | None
     clock: str
     clock_error_ns: int
+    each_ns: tuple[float, ...] = ()
 
     @property
     def bytes_per_s(self) -> float:
-        """The message counted once."""
-        return self.size_bytes / self.typical_ns * 1e9
+        """Of a fanout the message counted once, of a stream all connections together, of an exchange one host."""
+        return self._payload_bytes(self.fars) / self.typical_ns * 1e9
+
+    @property
+    def each_bytes_per_s(self) -> tuple[float, ...]:
+        """The rate of each end, from the slowest to the fastest: of a connection, or of a host of an exchange."""
+        share = self.fars if self.ask == "exchange" else 1
+        return tuple(sorted(self._payload_bytes(share) / ns * 1e9 for ns in self.each_ns if ns > 0))
+
+    def _payload_bytes(self, messages: int) -> int:
+        return self.size_bytes * (1 if self.ask == "fanout" else messages)
 
     @property
     def to_wire(self) -> float | None:

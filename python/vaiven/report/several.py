@@ -9,39 +9,64 @@ from vaiven.model.several import RAW, Audience, Ratio
 from vaiven.plot.units import DASH, count_text, digits, percent_text, rate_text, size_text, time_text
 from vaiven.report.tables import Column, Table, value_text
 
-_CAPTIONS = {"fanout": "One message for many: the time until the last has it"}
+_CAPTIONS = {
+    "fanout": "One message for many: the time until the last has it",
+    "stream": "Several connections at once: the time until the last message is there",
+    "exchange": "Everybody to everybody at once: the time until all have everything",
+}
+_RATES = {
+    "fanout": ("rate", "the message counted once: size over time"),
+    "stream": ("all", "the rate of all connections together"),
+    "exchange": ("a host", "what each host sends, and receives, per second"),
+}
 _CLOCK_TOLD = 0.02  # of a result: an error of the clock above it is told
 
 
 def audience_table(found: Sequence[Audience]) -> Table:
     """One row per size, stack and number of far ends, all of one question."""
+    ask = found[0].ask
+    several = "connections" if ask == "stream" else "far ends"
     columns = (
         Column("size", "payload of the message"),
         Column("stack", "the way the message travels", number=False),
-        Column("to", "how many get it"),
-        Column("time", "until the last has it: the median of launch medians, and its interval"),
-        Column("T(k)/T(1)", "over the time to one of them"),
-        Column("over raw", "over an unreliable sender of the same payload in the same frames, in the same run"),
-        Column("over wire", "over what its frames alone take"),
-        Column("rate", "the message counted once: size over time"),
+        *((Column("hosts", "near → far", number=False),) if ask == "stream" else ()),
+        Column("hosts" if ask == "exchange" else "to", f"how many {several} take part"),
+        Column("time", "the median of launch medians, and its interval"),
+        Column("T(k)/T(1)", f"over the time with one of the {several}"),
+        *((Column("over raw", "over an unreliable sender of the same payload in the same frames, in the same run"),)
+          if ask == "fanout" else ()),
+        Column("over wire", "over what the frames alone take of the busiest link"),
+        Column(*_RATES[ask]),
+        *(() if ask == "fanout" else (Column("each", "the slowest and the fastest of them"),)),
         Column("lost", "rounds in which somebody did not get everything"),
-    )
-    caption = _CAPTIONS.get(found[0].ask, found[0].ask) if found else ""
-    return Table(caption, columns, tuple(map(_row, found)), tuple(dict.fromkeys(_notes(found))))
+        *(() if ask == "fanout" else (Column("again", "segments that were sent again"),)),
+    )  # fmt: skip
+    return Table(_CAPTIONS[ask], columns, tuple(map(_row, found)), tuple(dict.fromkeys(_notes(found))))
 
 
 def _row(one: Audience) -> tuple[str, ...]:
+    fanout = one.ask == "fanout"
+    raw = (_ratio(one.to_raw) if one.stack != RAW else DASH,) if fanout else ()
+    each = () if fanout else (_each(one.each_bytes_per_s),)
+    again = () if fanout else (DASH if one.resent is None else count_text(one.resent),)
     return (
         size_text(one.size_bytes),
         one.stack,
-        count_text(one.fars),
+        *((f"{one.near} → {one.far.partition('*')[0]}",) if one.ask == "stream" else ()),
+        count_text(one.fars + (one.ask == "exchange")),
         value_text(one.typical_ns, one.time),
         _ratio(one.to_one) if one.fars > 1 else DASH,
-        _ratio(one.to_raw) if one.stack != RAW else DASH,
+        *raw,
         f"{digits(one.to_wire)} ×" if one.to_wire else DASH,
         rate_text(one.bytes_per_s),
+        *each,
         percent_text(one.lost / one.rounds) if one.lost else "0",
+        *again,
     )
+
+
+def _each(rates: Sequence[float]) -> str:
+    return f"{rate_text(rates[0])}\n{rate_text(rates[-1])}" if rates else DASH
 
 
 def _ratio(ratio: Ratio) -> str:
@@ -59,7 +84,7 @@ def _notes(found: Iterable[Audience]) -> Iterable[str]:
             yield f"{who}: no clock good enough: every end counts from when it heard that all are there"
         elif one.clock_error_ns > _CLOCK_TOLD * one.typical_ns:
             yield f"{who}: the hosts' clocks were compared to within {time_text(one.clock_error_ns)}"
-        if one.resent:
+        if one.resent and one.ask == "fanout":
             yield f"{who}: {count_text(one.resent)} segments were sent again"
         for ratio in (one.to_one, one.to_raw):
             if ratio.value is not None and ratio.interval.refused:
