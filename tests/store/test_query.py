@@ -107,6 +107,18 @@ def test_many_chunks_are_one_answer(write: Write, monkeypatch: pytest.MonkeyPatc
     assert whole["ns_median"].to_list() == [number + 1.0 for number in range(7)]
 
 
+def test_samples_are_summed_up_once_until_the_run_has_grown(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = query.open_run(write({number: [cell(8, [number])] for number in range(3)}))
+    reads = []
+    chunks = query._chunks
+    monkeypatch.setattr(query, "_chunks", lambda run: reads.append(1) or chunks(run))
+    assert query.launches(run).height == 3 and query.sentinels(run).height == query.trains(run).height == 0
+    assert len(reads) == 1
+    with Record.resume(run.path, run.manifest) as record:
+        record.add(launch(3), [cell(8, [9])])
+    assert query.launches(run).height == 4 and len(reads) == 2
+
+
 def test_an_empty_run_has_no_rows_but_all_columns(write: Write) -> None:
     run = query.open_run(write({}))
     assert query.launches(run).columns == query.launches(query.open_run(write({0: [cell(8, [1])]}))).columns

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,12 +45,16 @@ _CHUNK_BYTES = 8 * 2**20  # of compressed samples read at once: bounds memory, n
 
 @dataclass(frozen=True)
 class Run:
-    """A run directory that can be read. state: "running", "stopped" (can be resumed) or "ended"; end: None before."""
+    """A run directory that can be read. state: "running", "stopped" (can be resumed) or "ended"; end: None before.
+
+    summaries: one row per cell, by the launches that were finished when they were counted: samples are read once.
+    """
 
     path: Path
     manifest: Manifest
     state: str
     end: End | None
+    summaries: dict[int, pl.DataFrame] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def id(self) -> str:
@@ -186,6 +190,14 @@ def export_csv(run: Run, directory: Path) -> list[Path]:
 
 
 def _summaries(run: Run) -> pl.DataFrame:
+    finished = launch_count(run)
+    if finished not in run.summaries:
+        run.summaries.clear()
+        run.summaries[finished] = _summed_up(run)
+    return run.summaries[finished]
+
+
+def _summed_up(run: Run) -> pl.DataFrame:
     import polars as pl
 
     key = ["launch", "ask", "part", "size_bytes"]
