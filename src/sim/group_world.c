@@ -255,6 +255,12 @@ static void turn_wakes(struct vv_world *world) {
   }
 }
 
+/* Whoever set the group up has made every host send something: the switch knows where each is. */
+static void teach_switch(struct vv_world *world) {
+  if (world->plan.fabric != VV_FABRIC_SWITCH) return;
+  for (uint32_t i = 0; i < world->plan.ranks; i++) vv_switch_learn(&world->lan.sw, 0, i);
+}
+
 static void open_world(struct vv_world *world, const struct vv_group_plan *plan) {
   uint32_t wakes = plan->ranks + VV_INCIDENTS_MAX;
   memset(world, 0, sizeof *world);
@@ -273,6 +279,7 @@ static void open_world(struct vv_world *world, const struct vv_group_plan *plan)
     vv_host_open(&world->hosts[i], plan, i, send, world);
     vv_heap_set(&world->wakes, i, 0);
   }
+  teach_switch(world);
   spoil_links(world);
   plan_incidents(world);
 }

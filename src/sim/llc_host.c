@@ -38,8 +38,8 @@ static struct vv_station_wanted station_wanted(struct vv_llc_host *host) {
   wanted.window = (uint8_t)plan->window;
   wanted.receive_window = (uint8_t)plan->receive_window;
   if (plan->busy) wanted.credit = BUSY_CREDIT;
-  wanted.n2 = 12;
-  wanted.tries = 12;
+  wanted.n2 = 30;
+  wanted.tries = 30;
   wanted.idle_ns = 100 * MS;
   wanted.late_ns = 20 * MS; /* what a full queue of a switch and a late frame take together */
   wanted.t1_ns_max = 200 * MS;

@@ -85,8 +85,8 @@ static void set_up_lan(struct world *world) {
                                  .seed = plan->seed};
   struct vv_faults_wanted in = {.loss = plan->loss,
                                 .burst_enter = plan->burst,
-                                .burst_leave = 0.2,
-                                .burst_loss = 0.9,
+                                .burst_leave = 0.3,
+                                .burst_loss = 0.8,
                                 .corrupt = plan->corrupt,
                                 .duplicate = plan->duplicate,
                                 .reorder = plan->reorder,

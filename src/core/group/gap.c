@@ -7,7 +7,7 @@
 enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_FOR_END = 64 };
 
 void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams) {
-  uint32_t ask_max = window_datagrams / 4, share = window_datagrams / 2 / ranks;
+  uint32_t ask_max = (window_datagrams + 3) / 4, share = window_datagrams / 2 / ranks;
   *gap = (struct vv_gap){.rtt_ns = rtt_ns,
                          .slot_ns = slot_ns,
                          .ask_ns = VV_NEVER,
@@ -75,8 +75,12 @@ void vv_gap_told(struct vv_gap *gap, uint64_t now_ns) {
   if (!gap->lacking) ask_soon(gap, now_ns, 0);
 }
 
+bool vv_gap_spares_root(const struct vv_gap *gap) {
+  return gap->root_asks >= gap->root_asks_max;
+}
+
 void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns) {
-  if (gap->lacking && gap->attempt > 0) ask_by(gap, now_ns + gap->slot_ns);
+  if (gap->lacking && gap->attempt == 1 && !vv_gap_spares_root(gap)) ask_by(gap, now_ns + gap->slot_ns);
 }
 
 void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root) {
@@ -86,10 +90,6 @@ void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root
   if (root) gap->root_asks++;
   gap->ask_ns = now_ns + gap->wait_ns;
   gap->wait_ns = 2 * gap->wait_ns < VV_GAP_WAIT_NS_MAX ? 2 * gap->wait_ns : VV_GAP_WAIT_NS_MAX;
-}
-
-bool vv_gap_spares_root(const struct vv_gap *gap) {
-  return gap->root_asks >= gap->root_asks_max;
 }
 
 void vv_gap_heard_root(struct vv_gap *gap) {

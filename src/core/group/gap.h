@@ -54,7 +54,7 @@ void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, bool lacking, bool by_mult
 /* Somebody says that more has been sent than has come. */
 void vv_gap_told(struct vv_gap *gap, uint64_t now_ns);
 
-/* Who was asked has it not either: the next is asked at once, if a position is lacking for sure. */
+/* The first who was asked has it not either: the root is asked at once, if a position is lacking for sure. */
 void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns);
 
 /* Question number gap->attempt goes out now, for `count` positions by name. */

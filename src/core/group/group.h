@@ -75,7 +75,7 @@ struct vv_group_wanted {
   uint32_t burst_datagrams;  /* at once, if there is a rate; >= 1 */
 };
 
-#define VV_GROUP_WINDOW_MIN 8
+#define VV_GROUP_WINDOW_MIN 2
 
 /* A broadcast. */
 struct vv_group_operation {
@@ -115,7 +115,7 @@ struct vv_group_datagram {
   uint32_t rank;
   uint8_t header[VV_GROUP_CONTROL_BYTES];
   size_t header_bytes;
-  const uint8_t *payload; /* the user's buffer or the store: there until the next call that is not vv_group_next */
+  const uint8_t *payload; /* the user's buffer or the store; if there is no room for it now, until vv_group_event */
   size_t payload_bytes;
 };
 

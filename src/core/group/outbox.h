@@ -12,7 +12,7 @@
 
 #include "core/wire/group.h"
 
-#define VV_OUTBOX_ROOM 64
+#define VV_OUTBOX_ROOM 32
 #define VV_OUTBOX_ALL  UINT32_MAX
 
 struct vv_outbox_letter {

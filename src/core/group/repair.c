@@ -4,7 +4,7 @@
 #include "core/base/carve.h"
 #include "core/base/heap.h"
 
-enum { DEBTS_MIN = 256, DEBTS_PER_POSITION = 4 };
+enum { DEBTS_MIN = 32, DEBTS_PER_POSITION = 4 };
 
 static void lay_out(struct vv_repair *repair, struct vv_carve *carve, uint32_t window_datagrams) {
   uint32_t debts = DEBTS_PER_POSITION * window_datagrams;

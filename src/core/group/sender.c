@@ -138,7 +138,7 @@ bool vv_sender_repair(struct vv_group *group, uint64_t now_ns, struct vv_group_d
 /* Everything that this rank needs of the others: so much credit that it can go on, or, at the end, all. */
 static uint64_t needed(const struct vv_group *group) {
   if (group->closing || group->credit.only_polled) return group->consumed;
-  return group->credit.horizon + group->wanted.window_datagrams / 4;
+  return group->credit.horizon + (group->wanted.window_datagrams + 3) / 4;
 }
 
 static void send_poll(struct vv_group *group, uint64_t position) {
@@ -195,11 +195,11 @@ static void go_on(struct vv_group *group, uint64_t now_ns) {
 
 void vv_sender_credit(struct vv_group *group, uint64_t now_ns) {
   uint64_t horizon = group->credit.horizon;
-  uint32_t quarter = group->wanted.window_datagrams / 4;
+  uint32_t half = group->wanted.window_datagrams / 2;
   bool enough = group->closing ? horizon >= group->consumed : vv_credit_limit(&group->credit) > group->consumed;
   if (group->stalled_ns != VV_NEVER && enough) go_on(group, now_ns);
   bool finished = group->closing && enough;
-  if (vv_sender_active(group) || (!finished && horizon / quarter <= group->published / quarter)) return;
+  if (vv_sender_active(group) || (!finished && horizon / half <= group->published / half)) return;
   if (horizon > group->published && group->last_root == group->wanted.rank) vv_peer_state(group, VV_OUTBOX_ALL);
 }
 

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every run of a small group, one by one: three ranks, a window of two, two
+ * operations (three datagrams from rank 0, one from rank 1), at most one loss, one
+ * repetition, one timer that is too quick, and one crash, in every order in which
+ * datagrams can arrive on channels that keep theirs.
+ *
+ * It is the code of the core itself that runs, not a description of it. In every
+ * state: no DATA socket holds more than the window (and the repetition), nothing is
+ * delivered but what was sent, in order, once. On every path: after so many
+ * time-outs everybody has left in order, or knows who died.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/base/heap.h"
+#include "core/group/group.h"
+
+enum { RANKS = 3, WINDOW = 2, DATAGRAM = 128, QUEUE = 6, MEMORY = 2304, MESSAGE = 256, DEPTH_MAX = 1000 };
+enum { TIMEOUTS_MAX = 100, STATES_ROOM = 1 << 22, OPERATIONS = 2 };
+static const struct {
+  uint32_t root;
+  uint32_t size_bytes;
+} script[OPERATIONS] = {{0, 250}, {1, 10}};
+
+struct packet {
+  uint8_t count;
+  uint8_t bytes[DATAGRAM];
+};
+
+struct queue {
+  struct packet packets[QUEUE];
+  uint32_t count;
+};
+
+enum phase { INSIDE, CLOSING, CLOSED, FAILED, DEAD };
+
+struct world {
+  struct vv_group groups[RANKS];
+  _Alignas(16) uint8_t memory[RANKS][MEMORY];
+  uint8_t messages[RANKS][MESSAGE];
+  struct queue queues[2][RANKS][RANKS]; /* DATA, CONTROL; from; to */
+  enum phase phases[RANKS];
+  uint32_t done[RANKS];
+  uint32_t losses, repetitions, hurries, crashes; /* that may still happen */
+  uint32_t victim;
+  uint32_t
+      extra; /* datagrams that may be in a DATA socket though they are not needed: repeated, or repaired too soon */
+  uint32_t timeouts;
+  uint64_t now_ns;
+};
+
+/* One world at one address, for its parts point at each other; states on the way are copies of it. */
+static struct world world;
+static struct world *states;
+static uint64_t *seen;
+static uint64_t seen_count, ends;
+
+static const char *broken;
+
+static uint8_t byte_of(uint32_t operation, uint32_t i) {
+  return (uint8_t)(operation * 101 + i * 7 + 1);
+}
+
+static void put(enum vv_group_socket socket, uint32_t from, uint32_t to, const struct vv_group_datagram *datagram) {
+  struct queue *queue = &world.queues[socket][from][to];
+  if (world.phases[to] >= CLOSED && world.phases[to] != FAILED) return;
+  if (queue->count == QUEUE) {
+    broken = "more datagrams under way than anybody should have sent";
+    return;
+  }
+  struct packet *packet = &queue->packets[queue->count++];
+  packet->count = (uint8_t)(datagram->header_bytes + datagram->payload_bytes);
+  memcpy(packet->bytes, datagram->header, datagram->header_bytes);
+  if (datagram->payload_bytes > 0) {
+    memcpy(packet->bytes + datagram->header_bytes, datagram->payload, datagram->payload_bytes);
+  }
+}
+
+static void send(uint32_t from, const struct vv_group_datagram *datagram) {
+  enum vv_group_socket socket = datagram->way == VV_GROUP_TO_DATA ? VV_GROUP_SOCKET_DATA : VV_GROUP_SOCKET_CONTROL;
+  for (uint32_t to = 0; to < RANKS; to++) {
+    bool addressed = datagram->way != VV_GROUP_TO_RANK || datagram->rank == to;
+    if (to != from && addressed) put(socket, from, to, datagram);
+  }
+}
+
+static void start(uint32_t rank) {
+  uint32_t n = world.done[rank];
+  if (n == OPERATIONS) {
+    world.phases[rank] = CLOSING;
+    vv_group_close(&world.groups[rank], world.now_ns);
+    return;
+  }
+  struct vv_group_operation operation = {script[n].root, world.messages[rank], MESSAGE, false, (uint8_t)n};
+  if (script[n].root == rank) {
+    operation.size_bytes = script[n].size_bytes;
+    for (uint32_t i = 0; i < script[n].size_bytes; i++) world.messages[rank][i] = byte_of(n, i);
+  }
+  world.phases[rank] = INSIDE;
+  vv_group_start(&world.groups[rank], world.now_ns, &operation);
+}
+
+static void done(uint32_t rank, const struct vv_group_event *event) {
+  uint32_t n = world.done[rank]++;
+  bool right = world.phases[rank] == INSIDE && event->size_bytes == script[n].size_bytes && event->representation == n;
+  for (uint32_t i = 0; right && i < script[n].size_bytes; i++) right = world.messages[rank][i] == byte_of(n, i);
+  if (!right) broken = "a wrong message was delivered";
+  memset(world.messages[rank], 0, MESSAGE);
+  start(rank);
+}
+
+static void hear(uint32_t rank, const struct vv_group_event *event) {
+  switch (event->kind) {
+  case VV_GROUP_DONE:
+    done(rank, event);
+    break;
+  case VV_GROUP_CLOSED:
+    world.phases[rank] = CLOSED;
+    break;
+  case VV_GROUP_FAILED:
+    world.phases[rank] = FAILED;
+    if (event->failure.rank != world.victim || event->failure.why != VV_GROUP_DIED) broken = "a wrong failure";
+    break;
+  default:
+    break;
+  }
+}
+
+/* What a driver does; then what two equal states differ in without meaning is wiped. */
+static void drive(uint32_t rank) {
+  struct vv_group *group = &world.groups[rank];
+  struct vv_group_datagram datagram;
+  struct vv_group_event event;
+  bool more = true;
+  while (more && broken == NULL) {
+    more = false;
+    while (vv_group_next(group, world.now_ns, &datagram)) send(rank, &datagram);
+    for (; vv_group_event(group, &event); more = true) hear(rank, &event);
+  }
+  if (group->counts.beyond > 0) broken = "a datagram beyond the window";
+  memset(&group->counts, 0, sizeof group->counts);
+  memset(&group->outbox, 0, sizeof group->outbox);
+  if (world.phases[rank] != CLOSED) return;
+  for (uint32_t other = 0; other < RANKS; other++) {
+    for (int socket = 0; socket < 2; socket++) world.queues[socket][other][rank].count = 0;
+  }
+}
+
+static void pop(struct queue *queue) {
+  queue->count--;
+  memmove(queue->packets, queue->packets + 1, queue->count * sizeof *queue->packets);
+  memset(&queue->packets[queue->count], 0, sizeof *queue->packets);
+}
+
+static bool lives(uint32_t rank) {
+  return world.phases[rank] != CLOSED && world.phases[rank] != DEAD;
+}
+
+static bool can_deliver(int socket, uint32_t from, uint32_t to) {
+  if (world.queues[socket][from][to].count == 0 || !lives(to)) return false;
+  return socket == VV_GROUP_SOCKET_CONTROL || vv_group_wants_data(&world.groups[to]);
+}
+
+/* Ranks that have left in order tell the others, whose kernels say so. */
+static void tell_ends(void) {
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    for (uint32_t other = 0; world.phases[rank] == CLOSED && other < RANKS; other++) {
+      if (!lives(other) || world.groups[other].left) continue;
+      vv_group_lost(&world.groups[other], world.now_ns, rank, VV_GROUP_LEFT);
+      drive(other);
+    }
+  }
+}
+
+static void check_sockets(void) {
+  for (uint32_t to = 0; to < RANKS; to++) {
+    uint32_t count = 0;
+    for (uint32_t from = 0; from < RANKS; from++) count += world.queues[VV_GROUP_SOCKET_DATA][from][to].count;
+    if (count > WINDOW + world.extra) broken = "a DATA socket holds more than its credit";
+  }
+}
+
+static uint64_t next_timeout(void) {
+  uint64_t next_ns = VV_NEVER;
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    uint64_t ns = lives(rank) ? vv_group_deadline_ns(&world.groups[rank]) : VV_NEVER;
+    if (ns < next_ns) next_ns = ns;
+  }
+  return next_ns;
+}
+
+static void time_out(void) {
+  uint64_t next_ns = next_timeout();
+  world.timeouts++;
+  if (next_ns == VV_NEVER || world.timeouts > TIMEOUTS_MAX) {
+    broken = "it does not end";
+    return;
+  }
+  if (next_ns > world.now_ns) world.now_ns = next_ns;
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    if (lives(rank) && vv_group_deadline_ns(&world.groups[rank]) <= world.now_ns) drive(rank);
+  }
+}
+
+static void crash(uint32_t rank) {
+  uint32_t told = (rank + 1) % RANKS;
+  world.crashes--;
+  world.victim = rank;
+  world.phases[rank] = DEAD;
+  if (!lives(told)) told = (rank + 2) % RANKS;
+  if (!lives(told)) return;
+  vv_group_lost(&world.groups[told], world.now_ns, rank, VV_GROUP_DIED);
+  drive(told);
+}
+
+static bool over(void) {
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    if (world.phases[rank] <= CLOSING) return false;
+  }
+  return true;
+}
+
+static uint64_t mix(uint64_t hash, const void *start, size_t count) {
+  const uint8_t *bytes = start;
+  uint64_t word = 0;
+  for (size_t i = 0; i < count; i += 8) {
+    memcpy(&word, bytes + i, count - i < 8 ? count - i : 8);
+    hash = (hash ^ word) * UINT64_C(0x9fb21c651e98df25);
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+/* Of all of the world but what is empty anyway: the outboxes, the rest of the queues. */
+static uint64_t hash_of_world(void) {
+  uint64_t hash = 1;
+  size_t before = offsetof(struct vv_group, outbox), behind = before + sizeof(struct vv_outbox);
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    const char *group = (const char *)&world.groups[rank];
+    hash = mix(mix(hash, group, before), group + behind, sizeof(struct vv_group) - behind);
+  }
+  hash = mix(hash, world.memory, sizeof world.memory);
+  hash = mix(hash, world.messages, sizeof world.messages);
+  for (int i = 0; i < 2 * RANKS * RANKS; i++) {
+    const struct queue *queue = &world.queues[0][0][0] + i;
+    hash = mix(hash ^ queue->count, queue->packets, queue->count * sizeof *queue->packets);
+  }
+  return mix(hash, world.phases, sizeof world - offsetof(struct world, phases)) | 1;
+}
+
+/* True the first time that the world is in this state. */
+static bool is_new(void) {
+  uint64_t hash = hash_of_world();
+  for (uint64_t at = hash >> 1;; at++) {
+    uint64_t *slot = &seen[at % STATES_ROOM];
+    if (*slot == hash) return false;
+    if (*slot != 0) continue;
+    *slot = hash;
+    seen_count++;
+    assert_true(seen_count < STATES_ROOM / 2);
+    return true;
+  }
+}
+
+static void explore(uint32_t depth);
+
+/* Goes on from the present state, after a step was taken, and comes back to the state before it. */
+static void go(uint32_t depth) {
+  tell_ends();
+  check_sockets();
+  if (broken == NULL && is_new()) explore(depth + 1);
+  if (broken == NULL) world = states[depth];
+}
+
+enum what { DELIVER, LOSE, REPEAT };
+
+static void step(uint32_t depth, enum what what, int socket, uint32_t from, uint32_t to) {
+  struct queue *queue = &world.queues[socket][from][to];
+  struct packet packet = queue->packets[0];
+  bool data = socket == VV_GROUP_SOCKET_DATA;
+  if (what == REPEAT) {
+    world.repetitions--;
+    world.extra += data;
+    if (queue->count < QUEUE) queue->packets[queue->count++] = packet;
+  } else {
+    pop(queue);
+  }
+  if (what == LOSE) {
+    world.losses--;
+  } else if (what == DELIVER) {
+    vv_group_take(&world.groups[to], world.now_ns, (enum vv_group_socket)socket, packet.bytes, packet.count);
+    drive(to);
+  }
+  go(depth);
+}
+
+static bool explore_channel(uint32_t depth, int socket, uint32_t from, uint32_t to) {
+  bool deliverable = can_deliver(socket, from, to);
+  if (deliverable) step(depth, DELIVER, socket, from, to);
+  if (world.queues[socket][from][to].count == 0 || !lives(to)) return deliverable;
+  if (broken == NULL && world.losses > 0) step(depth, LOSE, socket, from, to);
+  if (broken == NULL && world.repetitions > 0) step(depth, REPEAT, socket, from, to);
+  return deliverable;
+}
+
+static void explore(uint32_t depth) {
+  assert_true(depth < DEPTH_MAX);
+  if (over()) {
+    ends++;
+    return;
+  }
+  bool moving = false;
+  states[depth] = world;
+  for (int channel = 0; channel < 2 * RANKS * RANKS && broken == NULL; channel++) {
+    uint32_t from = (uint32_t)channel / 2 / RANKS, to = (uint32_t)channel / 2 % RANKS;
+    moving |= explore_channel(depth, channel % 2, from, to);
+  }
+  for (uint32_t rank = 0; rank < RANKS && world.crashes > 0 && broken == NULL; rank++) {
+    if (!lives(rank)) continue;
+    crash(rank);
+    go(depth);
+  }
+  if (broken != NULL || (moving && world.hurries == 0)) return;
+  if (moving) {
+    world.hurries--;
+    world.extra++;
+  }
+  time_out();
+  go(depth);
+}
+
+static void begin(uint32_t losses, uint32_t repetitions, uint32_t hurries, uint32_t crashes) {
+  memset(&world, 0, sizeof world);
+  memset(seen, 0, STATES_ROOM * sizeof *seen);
+  seen_count = ends = 0;
+  broken = NULL;
+  world.losses = losses;
+  world.repetitions = repetitions;
+  world.hurries = hurries;
+  world.crashes = crashes;
+  world.victim = UINT32_MAX;
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    struct vv_group_wanted wanted = {
+        .ranks = RANKS, .rank = rank, .datagram_bytes = DATAGRAM, .window_datagrams = WINDOW, .rtt_ns = 1000};
+    assert_true(vv_group_bytes(&wanted) <= MEMORY);
+    vv_group_init(&world.groups[rank], world.memory[rank], &wanted);
+  }
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    start(rank);
+    drive(rank);
+  }
+}
+
+static void run(uint32_t losses, uint32_t repetitions, uint32_t hurries, uint32_t crashes) {
+  states = malloc(DEPTH_MAX * sizeof *states);
+  seen = malloc(STATES_ROOM * sizeof *seen);
+  assert_true(states != NULL && seen != NULL);
+  begin(losses, repetitions, hurries, crashes);
+  explore(0);
+  printf("%u losses, %u repetitions, %u hurries, %u crashes: %llu states, %llu ends\n", losses, repetitions, hurries,
+         crashes, (unsigned long long)seen_count, (unsigned long long)ends);
+  if (broken != NULL) print_error("%s, after %u time-outs\n", broken, world.timeouts);
+  assert_null(broken);
+  assert_true(ends > 0);
+  free(states);
+  free(seen);
+}
+
+static void test_nothing_goes_wrong(void **state) {
+  (void)state;
+  run(0, 0, 0, 0);
+}
+
+static void test_two_losses(void **state) {
+  (void)state;
+  run(2, 0, 0, 0);
+}
+
+static void test_one_loss_and_a_quick_timer(void **state) {
+  (void)state;
+  run(1, 0, 1, 0);
+}
+
+static void test_one_of_each(void **state) {
+  (void)state;
+  run(1, 1, 0, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_nothing_goes_wrong),
+      cmocka_unit_test(test_two_losses),
+      cmocka_unit_test(test_one_loss_and_a_quick_timer),
+      cmocka_unit_test(test_one_of_each),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
