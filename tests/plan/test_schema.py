@@ -108,8 +108,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_looks_are_scheduled_and_share_the_level() -> None:
     stop = Stop(launches_min=8, launches_max=32, level=0.95)
-    assert stop.schedule == (8, 12, 16, 24, 32)
-    assert stop.level_per_look == pytest.approx(0.99)
+    assert stop.schedule == (8, 12, 16, 20, 24, 32)
+    assert stop.level_per_look == pytest.approx(1 - 0.05 / 6)
     assert Stop(launches_min=6, launches_max=6).schedule == (6,)
     assert Stop(launches_min=7, launches_max=10, looks=(6, 8, 50)).schedule == (8, 10)
 

@@ -27,7 +27,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Where = Callable[..., str]
 
 # Launch counts at which a plan's stopping rule looks, unless it names its own.
-LOOKS = (6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+LOOKS = (6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128)
 
 
 class Effort(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
