@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vaiven-sim group: reliable multicast on a simulated LAN. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/group_world.h"
+#include "sim/options.h"
 #include "sim/verbs.h"
 
 static const char usage[] =
@@ -14,97 +16,34 @@ static const char usage[] =
     "  --loss P --correlated P --burst P --bad-host P --reorder P --duplicate P --flip P\n"
     "  --pauses K --pause-ms T --deaf --crash --partition\n";
 
-enum type { FLAG, FABRIC, U32, U64, MICROSECONDS, MILLISECONDS, PROBABILITY };
-
-struct option {
-  const char *name;
-  enum type type;
-  size_t offset;
-};
-
 #define AT(member) offsetof(struct vv_group_plan, member)
-static const struct option options[] = {
-    {"--seed", U64, AT(seed)},
-    {"--ranks", U32, AT(ranks)},
-    {"--hub", FABRIC, AT(fabric)},
-    {"--rate-bps", U64, AT(rate_bps)},
-    {"--operations", U32, AT(operations)},
-    {"--size", U64, AT(size_bytes)},
-    {"--mixed", FLAG, AT(mixed)},
-    {"--compute-us", MICROSECONDS, AT(compute_ns)},
-    {"--buffer", U64, AT(buffer_bytes)},
-    {"--loss", PROBABILITY, AT(loss)},
-    {"--correlated", PROBABILITY, AT(correlated)},
-    {"--burst", PROBABILITY, AT(burst)},
-    {"--bad-host", PROBABILITY, AT(bad_host)},
-    {"--reorder", PROBABILITY, AT(reorder)},
-    {"--duplicate", PROBABILITY, AT(duplicate)},
-    {"--flip", PROBABILITY, AT(flip)},
-    {"--pauses", U32, AT(pauses)},
-    {"--pause-ms", MILLISECONDS, AT(pause_ns)},
-    {"--deaf", FLAG, AT(deaf)},
-    {"--crash", FLAG, AT(crash)},
-    {"--partition", FLAG, AT(partition)},
+static const struct vv_option options[] = {
+    {"--seed", VV_OPTION_U64, AT(seed)},
+    {"--ranks", VV_OPTION_U32, AT(ranks)},
+    {"--hub", VV_OPTION_HUB, AT(fabric)},
+    {"--rate-bps", VV_OPTION_U64, AT(rate_bps)},
+    {"--operations", VV_OPTION_U32, AT(operations)},
+    {"--size", VV_OPTION_U64, AT(size_bytes)},
+    {"--mixed", VV_OPTION_FLAG, AT(mixed)},
+    {"--compute-us", VV_OPTION_MICROSECONDS, AT(compute_ns)},
+    {"--buffer", VV_OPTION_U64, AT(buffer_bytes)},
+    {"--loss", VV_OPTION_PROBABILITY, AT(loss)},
+    {"--correlated", VV_OPTION_PROBABILITY, AT(correlated)},
+    {"--burst", VV_OPTION_PROBABILITY, AT(burst)},
+    {"--bad-host", VV_OPTION_PROBABILITY, AT(bad_host)},
+    {"--reorder", VV_OPTION_PROBABILITY, AT(reorder)},
+    {"--duplicate", VV_OPTION_PROBABILITY, AT(duplicate)},
+    {"--flip", VV_OPTION_PROBABILITY, AT(flip)},
+    {"--pauses", VV_OPTION_U32, AT(pauses)},
+    {"--pause-ms", VV_OPTION_MILLISECONDS, AT(pause_ns)},
+    {"--deaf", VV_OPTION_FLAG, AT(deaf)},
+    {"--crash", VV_OPTION_FLAG, AT(crash)},
+    {"--partition", VV_OPTION_FLAG, AT(partition)},
 };
-
-static bool number(const char *text, uint64_t *value) {
-  char *end;
-  if (text == NULL || text[0] < '0' || text[0] > '9') return false;
-  *value = strtoull(text, &end, 10);
-  return *end == '\0';
-}
-
-static bool probability(const char *text, double *value) {
-  char *end;
-  if (text == NULL) return false;
-  *value = strtod(text, &end);
-  return end != text && *end == '\0' && *value >= 0 && *value <= 1;
-}
-
-/* Sets what the option is about; `text` is its value, if it has one. */
-static bool set(const struct option *option, const char *text, struct vv_group_plan *plan) {
-  void *at = (char *)plan + option->offset;
-  uint64_t value = 0;
-  if (option->type == PROBABILITY) return probability(text, at);
-  if (option->type > FABRIC && !number(text, &value)) return false;
-  switch (option->type) {
-  case FLAG:
-    *(bool *)at = true;
-    break;
-  case FABRIC:
-    *(enum vv_fabric *)at = VV_FABRIC_HUB;
-    break;
-  case U32:
-    *(uint32_t *)at = (uint32_t)value;
-    break;
-  case U64:
-    *(uint64_t *)at = value;
-    break;
-  case MICROSECONDS:
-    *(uint64_t *)at = value * 1000;
-    break;
-  default:
-    *(uint64_t *)at = value * 1000000;
-  }
-  return value <= UINT32_MAX || option->type != U32;
-}
-
-static const struct option *find(const char *name) {
-  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-    if (strcmp(options[i].name, name) == 0) return &options[i];
-  }
-  return NULL;
-}
 
 static bool parse(int argc, char **argv, struct vv_group_plan *plan) {
   vv_group_plan_init(plan, 1);
-  for (int i = 0; i < argc; i++) {
-    const struct option *option = find(argv[i]);
-    if (option == NULL) return false;
-    bool has_value = option->type > FABRIC;
-    if (!set(option, has_value ? argv[i + 1] : NULL, plan)) return false;
-    i += has_value;
-  }
+  if (!vv_options_parse(options, sizeof options / sizeof *options, argc, argv, plan)) return false;
   return plan->ranks >= 2 && plan->ranks <= 10000 && plan->operations > 0 && plan->rate_bps >= 1000000;
 }
 
@@ -152,8 +91,8 @@ static int run_seeds(uint64_t first, uint64_t last) {
 
 int vv_sim_group(int argc, char **argv) {
   struct vv_group_plan plan;
-  unsigned long long first, last;
-  if (argc == 2 && strcmp(argv[0], "--seeds") == 0 && sscanf(argv[1], "%llu-%llu", &first, &last) == 2) {
+  uint64_t first, last;
+  if (argc == 2 && strcmp(argv[0], "--seeds") == 0 && vv_options_seeds(argv[1], &first, &last)) {
     return run_seeds(first, last);
   }
   if (parse(argc, argv, &plan)) return run_one(&plan);

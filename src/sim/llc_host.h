@@ -61,7 +61,8 @@ void vv_llc_host_run(struct vv_llc_host *host, uint64_t now_ns);
 /* When it wants to run again without a frame. */
 uint64_t vv_llc_host_next_ns(const struct vv_llc_host *host);
 
-/* True when it has nothing more to do, or hope for, with that other: which was the same process all the time, or not. */
+/* True when it has nothing more to do, or hope for, with that other: which was the same process all the time, or not.
+ */
 bool vv_llc_host_is_over(const struct vv_llc_host *host, uint32_t other, bool other_died);
 
 #endif

@@ -10,6 +10,7 @@ static const struct {
   int (*run)(int argc, char **argv);
 } verbs[] = {
     {"group", vv_sim_group},
+    {"llc", vv_sim_llc},
 };
 
 int main(int argc, char **argv) {

@@ -4,5 +4,6 @@
 #define VV_SIM_VERBS_H
 
 int vv_sim_group(int argc, char **argv);
+int vv_sim_llc(int argc, char **argv);
 
 #endif

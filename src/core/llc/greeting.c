@@ -15,6 +15,7 @@ static uint64_t patience_ns(const struct vv_station *station, const struct vv_ll
 
 static void call(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns) {
   if (!link->echoed) {
+    link->next_epoch++; /* each time another, for the peer may have used the last one, and its answer be lost */
     uint8_t info[VV_ANNOUNCEMENT_BYTES];
     const struct vv_station_wanted *wanted = &station->wanted;
     vv_announcement_emit(
@@ -27,7 +28,6 @@ static void call(struct vv_station *station, struct vv_llc_link *link, uint64_t 
 
 void vv_greeting_begin(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns) {
   if (link->greeting == VV_GREETING_CALLING || link->greeting == VV_GREETING_WAITING) return;
-  link->next_epoch++;
   link->greeting = VV_GREETING_CALLING;
   link->echoed = link->identified = false;
   link->greetings = 0;
@@ -85,7 +85,8 @@ static bool is_calling(const struct vv_llc_link *link) {
 static bool is_fresh(struct vv_llc_link *link, const struct vv_announcement *announcement) {
   if (!link->knows_peer && link->left_incarnation != announcement->incarnation && !link->was_up)
     link->knows_epoch = false;
-  return !link->knows_epoch || (int16_t)(announcement->epoch - link->epoch) > 0;
+  if (link->greeting == VV_GREETING_CALLED && (int8_t)(announcement->epoch - link->next_epoch) < 0) return false;
+  return !link->knows_epoch || (int8_t)(announcement->epoch - link->epoch) > 0;
 }
 
 static void limit_window(const struct vv_station *station, struct vv_llc_link *link, uint8_t window) {
@@ -170,7 +171,8 @@ bool vv_greeting_identified(struct vv_station *station, struct vv_llc_link *link
 bool vv_greeting_expects_sabme(struct vv_llc_link *link) {
   if (link->plain || link->state == VV_LLC_D_CONN) return true;
   bool called = link->greeting == VV_GREETING_CALLED;
-  bool again = vv_llc_is_up(link->state) && !link->active && !link->heard; /* our UA was lost */
+  bool unheard = vv_llc_is_up(link->state) && !link->active && !link->heard;
+  bool again = unheard && link->greeting == VV_GREETING_NONE; /* our UA was lost */
   if (called) {
     link->active = false;
     link->timers[VV_TIMER_GREETING] = VV_NEVER;

@@ -77,7 +77,14 @@ static bool fits(const struct vv_station *station, struct vv_llc_link *link, str
   return true;
 }
 
-static unsigned place(struct vv_station *station, struct vv_llc_link *link, const struct vv_llc_pdu *pdu,
+/* The N(R) of a marked I PDU says nothing new when it is of another round: the PDU is old. */
+static void check_round(const struct vv_llc_link *link, uint8_t round, struct vv_llc_pdu *pdu) {
+  unsigned then = (unsigned)round * VV_LLC_MODULUS + pdu->nr;
+  unsigned now = (unsigned)link->va_round * VV_LLC_MODULUS + link->va;
+  if (((then - now) & (256 * VV_LLC_MODULUS - 1)) > vv_llc_link_ahead(link->high, link->va)) pdu->nr = link->va;
+}
+
+static unsigned place(struct vv_station *station, struct vv_llc_link *link, struct vv_llc_pdu *pdu,
                       struct vv_llc_link_cause *cause) {
   cause->data = pdu->data;
   cause->data_bytes = pdu->data_bytes;
@@ -86,6 +93,7 @@ static unsigned place(struct vv_station *station, struct vv_llc_link *link, cons
   struct vv_segment segment;
   if (!vv_segment_parse(pdu->data, pdu->data_bytes, &segment)) return VV_LLC_GOT_BAD;
   unsigned event = place_marked(station, link, pdu, &segment);
+  check_round(link, segment.round, pdu);
   bool taken = link->state != VV_LLC_BUSY && link->state != VV_LLC_AWAIT_BUSY;
   if (event != VV_LLC_GOT_I || !taken || link->number != link->expected) return event;
   if (fits(station, link, &segment, pdu, cause)) return event;
@@ -126,7 +134,9 @@ static unsigned event_of(struct vv_station *station, struct vv_llc_link *link, s
                          struct vv_llc_link_cause *cause) {
   if (pdu->data_bytes > 0 && pdu->kind != VV_LLC_UNKNOWN && !vv_llc_carries_data(pdu->kind)) return VV_LLC_GOT_BAD;
   if (pdu->kind > VV_LLC_REJ) return unnumbered(link, pdu);
-  return vv_llc_is_up(link->state) ? sequenced(station, link, pdu, cause) : events[pdu->kind];
+  if (vv_llc_is_up(link->state)) return sequenced(station, link, pdu, cause);
+  if (link->state == VV_LLC_ADM && link->greeting != VV_GREETING_NONE) return STALE; /* DM would end what begins */
+  return events[pdu->kind];
 }
 
 void vv_inbound_take(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns,

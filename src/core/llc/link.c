@@ -30,7 +30,7 @@ void vv_llc_link_open(struct vv_station *station, struct vv_llc_link *link, cons
       .base = wanted->incarnation,
       .credit = wanted->credit,
       .receive_window = wanted->receive_window,
-      .next_epoch = (uint16_t)wanted->incarnation,
+      .next_epoch = (uint8_t)wanted->incarnation,
       .heap_ns = VV_NEVER,
       .queued = before.queued,
       .telling = before.telling,
@@ -196,7 +196,7 @@ static void give_up_messages(struct vv_station *station, struct vv_llc_link *lin
 }
 
 static void clear_numbers(struct vv_llc_link *link, struct vv_station *station) {
-  link->vs = link->vr = link->va = link->high = 0;
+  link->vs = link->vr = link->va = link->high = link->va_round = link->vr_round = 0;
   link->knows_number = link->heard = link->frozen = link->timing = false;
   link->data_flag = 0;
   link->fruitless = 0;
@@ -218,6 +218,7 @@ static void update_nr(struct vv_llc_link *link, const struct vv_llc_link_cause *
     vv_pace_measured(&link->pace, cause->now_ns - link->timed_ns + 1);
     link->timing = false;
   }
+  link->va_round += cause->pdu->nr < link->va;
   link->va = cause->pdu->nr;
   link->base += count;
   link->retry_count = link->fruitless = 0;
@@ -271,6 +272,7 @@ static void change(struct vv_llc_link *link, const struct vv_llc_link_cause *cau
     return;
   case VV_LLC_COUNT_VR:
     link->vr = at(link->vr + 1u);
+    link->vr_round += link->vr == 0;
     link->number++;
     return;
   case VV_LLC_UPDATE_NR:

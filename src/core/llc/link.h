@@ -88,8 +88,9 @@ struct vv_llc_link {
 
   /* the variables of clause 7 */
   uint8_t vs, vr;
-  uint8_t va;   /* last N(R) received */
-  uint8_t high; /* V(S) of the furthest I PDU sent; V(S) falls behind it when I PDUs are sent again */
+  uint8_t va;                 /* last N(R) received */
+  uint8_t high;               /* V(S) of the furthest I PDU sent; V(S) falls behind it when I PDUs are sent again */
+  uint8_t va_round, vr_round; /* how often va and vr have begun anew at 0 in this epoch */
   bool p_flag, f_flag, s_flag, remote_busy;
   uint8_t data_flag;
   uint32_t retry_count;
@@ -132,7 +133,7 @@ struct vv_llc_link {
   enum vv_greeting greeting;
   bool echoed, identified; /* of the two answers */
   bool knows_epoch;
-  uint16_t epoch, next_epoch;
+  uint8_t epoch, next_epoch;
   uint32_t greetings; /* tries */
   uint64_t greeted_ns;
 

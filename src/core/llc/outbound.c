@@ -64,7 +64,7 @@ void vv_outbound_i(struct vv_llc_link *link, const struct vv_llc_link_cause *cau
     }
   }
   link->vs = (uint8_t)(link->vs + 1) & (VV_LLC_MODULUS - 1);
-  struct vv_segment segment = {link->epoch, number, station->wanted.nonce, part.message_bytes};
+  struct vv_segment segment = {link->epoch, link->vr_round, number, station->wanted.nonce, part.message_bytes};
   size_t marks_bytes = 0;
   if (!link->plain) {
     marks_bytes = vv_segment_emit(&segment, part.first, frame->head + VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES);

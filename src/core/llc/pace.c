@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/llc/pace.h"
 
+enum { FIRST = 8 }; /* T1 in shortest ones before anything was measured: too long costs once, too short asks in vain */
+
 void vv_pace_init(struct vv_pace *pace, uint64_t ns_min, uint64_t ns_max, uint64_t slack_ns) {
   *pace = (struct vv_pace){.ns_min = ns_min, .ns_max = ns_max, .slack_ns = slack_ns};
 }
@@ -20,6 +22,7 @@ void vv_pace_measured(struct vv_pace *pace, uint64_t round_trip_ns) {
 
 uint64_t vv_pace_t1_ns(const struct vv_pace *pace, uint32_t tries) {
   uint64_t t1 = pace->mean_ns + 4 * pace->deviation_ns + pace->slack_ns;
+  if (pace->mean_ns == 0) t1 = FIRST * pace->ns_min;
   if (t1 < pace->ns_min) t1 = pace->ns_min;
   for (; tries > 0 && t1 < pace->ns_max; tries--) t1 *= 2;
   return t1 < pace->ns_max ? t1 : pace->ns_max;

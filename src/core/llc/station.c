@@ -20,7 +20,7 @@ void vv_station_defaults(struct vv_station_wanted *wanted) {
       .credit = VV_CREDIT_UNLIMITED,
       .t1_ns_min = 2000000,
       .t1_ns_max = 1000000000,
-      .ack_ns = 200000,
+      .ack_ns = 500000,
       .idle_ns = 1000000000,
       .late_ns = 1000000,
       .tries = 10,

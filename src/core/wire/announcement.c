@@ -5,7 +5,7 @@
 
 #include "core/wire/bytes.h"
 
-enum { AT_VERSION = 6, AT_NONCE = 8, AT_INCARNATION = 12, AT_EPOCH = 16, AT_WINDOW = 18 };
+enum { AT_VERSION = 6, AT_NONCE = 8, AT_INCARNATION = 12, AT_EPOCH = 16, AT_WINDOW = 17 };
 static const uint8_t magic[AT_VERSION] = {'v', 'a', 'i', 'v', 'e', 'n'};
 
 bool vv_announcement_parse(const uint8_t *bytes, size_t count, struct vv_announcement *announcement) {
@@ -14,7 +14,7 @@ bool vv_announcement_parse(const uint8_t *bytes, size_t count, struct vv_announc
   *announcement = (struct vv_announcement){
       .nonce = vv_get32(bytes + AT_NONCE),
       .incarnation = vv_get32(bytes + AT_INCARNATION),
-      .epoch = vv_get16(bytes + AT_EPOCH),
+      .epoch = bytes[AT_EPOCH],
       .window = bytes[AT_WINDOW],
   };
   return true;
@@ -25,6 +25,6 @@ void vv_announcement_emit(const struct vv_announcement *announcement, uint8_t by
   vv_put16(bytes + AT_VERSION, VV_ANNOUNCEMENT_VERSION);
   vv_put32(bytes + AT_NONCE, announcement->nonce);
   vv_put32(bytes + AT_INCARNATION, announcement->incarnation);
-  vv_put16(bytes + AT_EPOCH, announcement->epoch);
+  bytes[AT_EPOCH] = announcement->epoch;
   bytes[AT_WINDOW] = announcement->window;
 }

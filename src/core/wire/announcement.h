@@ -3,8 +3,8 @@
  * What our stations say to each other in a TEST command before a SABME, which
  * carries no information of its own (network byte order):
  *
- *   0 "vaiven" (6) | 6 version (2) | 8 nonce (4) | 12 incarnation (4) | 16 epoch (2)
- *   18 window (1)
+ *   0 "vaiven" (6) | 6 version (2) | 8 nonce (4) | 12 incarnation (4) | 16 epoch (1)
+ *   17 window (1)
  *
  * A TEST response returns it (ISO/IEC 8802-2:1998, clause 5.4.1.1.3), so who
  * gets its own back knows that the peer has read it.
@@ -16,13 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VV_ANNOUNCEMENT_BYTES   19
+#define VV_ANNOUNCEMENT_BYTES   18
 #define VV_ANNOUNCEMENT_VERSION 1
 
 struct vv_announcement {
   uint32_t nonce;       /* of the job */
   uint32_t incarnation; /* of the process, and the number of its first I PDU */
-  uint16_t epoch;       /* of the link from the SABME on */
+  uint8_t epoch;        /* of the link from the SABME on */
   uint8_t window;       /* its sender's receive window, 1 to 127; an XID tells the other's */
 };
 

@@ -3,11 +3,12 @@
 
 #include "core/wire/bytes.h"
 
-enum { AT_EPOCH = 0, AT_NUMBER = 2, AT_NONCE = 6, AT_MESSAGE_BYTES = 10 };
+enum { AT_EPOCH = 0, AT_ROUND = 1, AT_NUMBER = 2, AT_NONCE = 6, AT_MESSAGE_BYTES = 10 };
 
 bool vv_segment_parse(const uint8_t *bytes, size_t count, struct vv_segment *segment) {
   if (count < VV_SEGMENT_BYTES) return false;
-  segment->epoch = vv_get16(bytes + AT_EPOCH);
+  segment->epoch = bytes[AT_EPOCH];
+  segment->round = bytes[AT_ROUND];
   segment->number = vv_get32(bytes + AT_NUMBER);
   return true;
 }
@@ -20,7 +21,8 @@ bool vv_segment_parse_first(const uint8_t *bytes, size_t count, struct vv_segmen
 }
 
 size_t vv_segment_emit(const struct vv_segment *segment, bool first, uint8_t marks[VV_SEGMENT_BYTES_MAX]) {
-  vv_put16(marks + AT_EPOCH, segment->epoch);
+  marks[AT_EPOCH] = segment->epoch;
+  marks[AT_ROUND] = segment->round;
   vv_put32(marks + AT_NUMBER, segment->number);
   if (!first) return VV_SEGMENT_BYTES;
   vv_put32(marks + AT_NONCE, segment->nonce);

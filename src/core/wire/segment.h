@@ -3,13 +3,14 @@
  * What stands before the data in the I PDUs of our stations, so that no PDU is
  * taken for another (network byte order):
  *
- *   0 epoch (2) | 2 number (4) | data            every I PDU
- *   ... 6 nonce (4) | 10 message bytes (4) | data the first of a message
+ *   0 epoch (1) | 1 round (1) | 2 number (4) | data             every I PDU
+ *   ... 6 nonce (4) | 10 message bytes (4) | data               the first of a message
  *
- * The epoch is renewed by each set-up and reset of the link; the number counts
- * the I PDUs of the link in one direction and goes on over resets. Which of the
- * two a PDU is follows from what came before it. With the headers of Ethernet
- * and LLC the data begin at a multiple of 8.
+ * The epoch is renewed by each set-up and reset of the link. The round is how
+ * often N(R) has begun anew at 0 in this epoch, so that an old one is known. The
+ * number counts the I PDUs of the link in one direction and goes on over resets.
+ * Which of the two a PDU is follows from what came before it. With the headers
+ * of Ethernet and LLC the data begin at a multiple of 8.
  */
 #ifndef VV_CORE_WIRE_SEGMENT_H
 #define VV_CORE_WIRE_SEGMENT_H
@@ -22,13 +23,14 @@
 #define VV_SEGMENT_BYTES_MAX 14 /* of those of a message's first */
 
 struct vv_segment {
-  uint16_t epoch;
+  uint8_t epoch;
+  uint8_t round;
   uint32_t number;
   uint32_t nonce;         /* of the first of a message */
   uint32_t message_bytes; /* likewise */
 };
 
-/* Epoch and number. False, and nothing set, when there are not enough bytes. */
+/* Epoch, round and number. False, and nothing set, when there are not enough bytes. */
 bool vv_segment_parse(const uint8_t *bytes, size_t count, struct vv_segment *segment);
 /* The rest of a first one. False, and nothing set, when there are not enough bytes. */
 bool vv_segment_parse_first(const uint8_t *bytes, size_t count, struct vv_segment *segment);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vaiven-sim llc: connections of IEEE 802.2 on a simulated LAN. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/llc_world.h"
+#include "sim/options.h"
+#include "sim/verbs.h"
+
+static const char usage[] =
+    "usage: vaiven-sim llc --seeds FIRST-LAST          runs drawn from seeds: everything that can go wrong\n"
+    "       vaiven-sim llc [--seed S] [--hosts N] ...  one run, as asked, and what it cost\n"
+    "  --hub --rate-bps R --messages K --size BYTES --mtu BYTES --window K --receive-window K --crossing\n"
+    "  --loss P --burst P --duplicate P --reorder P --reorder-us T --corrupt P --replay P --replay-ms T\n"
+    "  --busy --resets K --pauses K --pause-ms T --crash --restart --beyond\n";
+
+#define AT(member) offsetof(struct vv_llc_plan, member)
+static const struct vv_option options[] = {
+    {"--seed", VV_OPTION_U64, AT(seed)},
+    {"--hosts", VV_OPTION_U32, AT(hosts)},
+    {"--hub", VV_OPTION_HUB, AT(fabric)},
+    {"--rate-bps", VV_OPTION_U64, AT(rate_bps)},
+    {"--messages", VV_OPTION_U32, AT(messages)},
+    {"--size", VV_OPTION_U64, AT(size_bytes)},
+    {"--mtu", VV_OPTION_U32, AT(mtu_bytes)},
+    {"--window", VV_OPTION_U32, AT(window)},
+    {"--receive-window", VV_OPTION_U32, AT(receive_window)},
+    {"--crossing", VV_OPTION_FLAG, AT(crossing)},
+    {"--loss", VV_OPTION_PROBABILITY, AT(loss)},
+    {"--burst", VV_OPTION_PROBABILITY, AT(burst)},
+    {"--duplicate", VV_OPTION_PROBABILITY, AT(duplicate)},
+    {"--reorder", VV_OPTION_PROBABILITY, AT(reorder)},
+    {"--reorder-us", VV_OPTION_MICROSECONDS, AT(reorder_ns)},
+    {"--corrupt", VV_OPTION_PROBABILITY, AT(corrupt)},
+    {"--replay", VV_OPTION_PROBABILITY, AT(replay)},
+    {"--replay-ms", VV_OPTION_MILLISECONDS, AT(replay_ns)},
+    {"--busy", VV_OPTION_FLAG, AT(busy)},
+    {"--resets", VV_OPTION_U32, AT(resets)},
+    {"--pauses", VV_OPTION_U32, AT(pauses)},
+    {"--pause-ms", VV_OPTION_MILLISECONDS, AT(pause_ns)},
+    {"--crash", VV_OPTION_FLAG, AT(crash)},
+    {"--restart", VV_OPTION_FLAG, AT(restart)},
+    {"--beyond", VV_OPTION_FLAG, AT(beyond)},
+};
+
+static bool within(uint64_t value, uint64_t least, uint64_t most) {
+  return value >= least && value <= most;
+}
+
+static bool parse(int argc, char **argv, struct vv_llc_plan *plan) {
+  vv_llc_plan_init(plan, 1);
+  if (!vv_options_parse(options, sizeof options / sizeof *options, argc, argv, plan)) return false;
+  bool windows = within(plan->window, 1, 127) && within(plan->receive_window, 1, 127);
+  bool mtu = within(plan->mtu_bytes, VV_STATION_PDU_BYTES_MIN, VV_STATION_PDU_BYTES_MAX);
+  bool times = plan->reorder_ns > 0 && plan->rate_bps >= 1000000;
+  return windows && mtu && times && within(plan->hosts, 2, 16) && within(plan->size_bytes, 1, UINT32_MAX - 1) &&
+         plan->messages > 0;
+}
+
+static void print(const struct vv_llc_plan *plan, const struct vv_llc_result *result) {
+  const struct vv_station_counts *counts = &result->counts;
+  double elapsed_ns = (double)result->elapsed_ns + (result->elapsed_ns == 0);
+  printf("{\"type\":\"llc\",\"seed\":%llu,\"hosts\":%u,\"messages\":%u,\"payload_bytes\":%llu,\"elapsed_ns\":%llu,",
+         (unsigned long long)plan->seed, plan->hosts, plan->messages, (unsigned long long)result->payload_bytes,
+         (unsigned long long)result->elapsed_ns);
+  printf("\"goodput_bps\":%.0f,\"frames\":%llu,\"resent\":%llu,\"enquiries\":%llu,\"rejects\":%llu,",
+         (double)result->payload_bytes * 8e9 / elapsed_ns, (unsigned long long)counts->frames_out,
+         (unsigned long long)counts->resent, (unsigned long long)counts->enquiries,
+         (unsigned long long)counts->rejects);
+  printf("\"resets\":%llu,\"stale\":%llu,\"frmr\":%llu}\n", (unsigned long long)counts->resets,
+         (unsigned long long)counts->stale, (unsigned long long)counts->frmr_out);
+}
+
+static int run_one(const struct vv_llc_plan *plan) {
+  struct vv_llc_result result;
+  char wrong[200];
+  bool right = vv_llc_world_run(plan, &result, wrong);
+  if (right) {
+    print(plan, &result);
+  } else {
+    printf("seed %llu: %s\n", (unsigned long long)plan->seed, wrong);
+  }
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int run_seeds(uint64_t first, uint64_t last) {
+  uint64_t failed = 0;
+  for (uint64_t seed = first; seed <= last; seed++) {
+    struct vv_llc_plan plan;
+    struct vv_llc_result result;
+    char wrong[200];
+    vv_llc_plan_draw(&plan, seed);
+    if (vv_llc_world_run(&plan, &result, wrong)) continue;
+    printf("vaiven-sim llc --seeds %llu-%llu: %s\n", (unsigned long long)seed, (unsigned long long)seed, wrong);
+    failed++;
+  }
+  printf("%llu seeds, %llu failed\n", (unsigned long long)(last - first + 1), (unsigned long long)failed);
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int vv_sim_llc(int argc, char **argv) {
+  struct vv_llc_plan plan;
+  uint64_t first, last;
+  if (argc == 2 && strcmp(argv[0], "--seeds") == 0 && vv_options_seeds(argv[1], &first, &last)) {
+    return run_seeds(first, last);
+  }
+  if (parse(argc, argv, &plan)) return run_one(&plan);
+  fputs(usage, stderr);
+  return 2;
+}
