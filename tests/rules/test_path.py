@@ -48,7 +48,7 @@ rate_mbps = 10
 prefix = "h"
 count = 3
 """
-DELAY_US = 10_000
+DELAY_US = 4_000
 FAR_AWAY = f"""
 name = "far-away"
 [fabric]
@@ -133,6 +133,6 @@ def test_a_connection_costs_the_round_trip_of_its_link(bench: Bench) -> None:
     found = query.launches(run)
     connect_ns = found.filter(found["ask"] == "connect")["ns_min"].min()
     empty_ns = found.filter((found["ask"] == "pingpong") & (found["size_bytes"] == 64))["ns_min"].min()
-    assert 1.0 < connect_ns / (1e3 * DELAY_US) < 1.2
-    assert 0.9 < connect_ns / empty_ns < 1.1
+    assert 1.0 < connect_ns / (1e3 * DELAY_US) < 1.3
+    assert 0.85 < connect_ns / empty_ns < 1.15
     assert "asymmetric" in codes(run)  # the delay is on one way only

@@ -75,7 +75,7 @@ def begun(cluster: Cluster, hosts: str) -> subprocess.Popen[str]:
         cluster.command("measure", "--hosts", hosts, *words), env=cluster.environment(),
         stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + 120
     while len(list(cluster.home.glob("runs/*/launches/*.json"))) < 6:
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -99,7 +99,7 @@ def test_an_interrupted_run_leaves_no_copy_and_no_probe(cluster: Cluster) -> Non
     process = begun(cluster, "node1,node2")
     assert len(list(cluster.remote.glob("vaiven-*/vaiven-probe"))) == 2
     os.kill(vaiven_pid(cluster), signal.SIGINT)
-    _, said = process.communicate(timeout=40)
+    _, said = process.communicate(timeout=120)
     assert "vaiven measure --resume" in said
     assert only_run(cluster).state == "stopped"
     assert list(cluster.remote.iterdir()) == []
@@ -116,8 +116,8 @@ def test_a_run_that_is_killed_leaves_nothing_on_its_hosts_and_the_next_one_clean
     process = begun(cluster, "node1,node2")
     assert len(list(cluster.remote.glob("vaiven-*/vaiven-probe"))) == 2
     os.kill(vaiven_pid(cluster), signal.SIGKILL)
-    process.communicate(timeout=40)
-    deadline = time.monotonic() + 20
+    process.communicate(timeout=120)
+    deadline = time.monotonic() + 60
     while list(cluster.remote.iterdir()) or connections(private):
         assert time.monotonic() < deadline, (list(cluster.remote.iterdir()), connections(private))
         time.sleep(0.05)
@@ -144,10 +144,11 @@ def connections(private: Path) -> list[str]:
 
 
 @pytest.mark.lab
+@pytest.mark.slow
 def test_a_host_that_dies_in_the_middle_costs_its_own_results(cluster: Cluster) -> None:
     process = begun(cluster, "node1,node2,node3")
     os.kill(cluster.lab.hosts[2].namespace.pid, signal.SIGKILL)
-    _, said = process.communicate(timeout=110)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
     run = only_run(cluster)
     assert "the host node3 does not answer" in said
