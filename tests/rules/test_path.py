@@ -64,10 +64,13 @@ host = "b"
 kind = "delay"
 delay_us = {DELAY_US}
 """
-# Sends datagrams of 1000 bytes to argv[1], 250 a second, until it is ended.
+# Sends datagrams of 1000 bytes to argv[1], 250 a second, until it is ended; says so. It goes before everything else that
+# this machine does, so that they are 250.
 SENDER = """
-import socket, sys, time
+import os, socket, sys, time
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+    print("sending", flush=True)
     while True:
         out.sendto(bytes(1000), (sys.argv[1], 9))
         time.sleep(0.004)
@@ -115,8 +118,9 @@ def test_the_traffic_of_others_marks_the_run(bench: Bench, busy: bool) -> None:
     bench.write(HUB)
     lab = bench.up()
     words = lab.host("h3").argv([sys.executable, "-IS", "-c", SENDER, lab.host("h2").address])
-    sender = subprocess.Popen(words) if busy else None
+    sender = subprocess.Popen(words, stdout=subprocess.PIPE, text=True) if busy else None
     try:
+        assert sender is None or (sender.stdout and sender.stdout.readline() == "sending\n")
         run = bench.measure("--hosts", "h1,h2", "--stacks", "udp", "--sizes", "64,1000", "--quick")
     finally:
         if sender:
