@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from vaiven.store.query import Run
 
 Key = tuple[str, str, str]  # near, far, stack
+# As libraries call it, in the settings that `hello.way` names.
+_EAGER = re.compile(r"\b(?:btl_tcp_eager_limit|UCX_RNDV_THRESH|MPIR_CVAR_\w*EAGER_MAX_MSG_SIZE)=(\d+)([kKmM]?)\b")
+_SHIFTS = {"": 0, "k": 10, "m": 20}
 _CUTS = ("tcp-segmentation-offload", "generic-segmentation-offload")
 
 
@@ -21,8 +25,8 @@ def declared(run: Run, keys: Sequence[Key]) -> dict[Key, Declared]:
     mtu_bytes = (run.manifest.link or {}).get("mtu_bytes")
     eager: dict[Key, int] = {}
     for one in query.launch_records(run):
-        if isinstance(size := one.hello.get("eager_bytes"), int):
-            eager[one.near, one.far, one.stack] = size
+        if found := _EAGER.search(str(one.hello.get("way"))):
+            eager[one.near, one.far, one.stack] = int(found[1]) << _SHIFTS[found[2].lower()]
     return {key: _of_path(run, key, mtu_bytes, eager.get(key)) for key in keys}
 
 

@@ -2,8 +2,8 @@
 """Why is there a knee: the limits of the path that lie where it lies.
 
 A limit is declared when the run says so: the link its MTU; the inventories of the hosts their sockets' buffers and the
-offloads of their cards; the hello record of a launch (`eager_bytes`) the largest message that a library sends before
-the receiver has asked for it. What a run does not say is tried with its usual values.
+offloads of their cards; a library its eager limit (among the settings in `hello.way` of a launch): the largest message
+that it sends before the receiver has asked for it. What a run does not say is tried with its usual values.
 """
 
 from __future__ import annotations

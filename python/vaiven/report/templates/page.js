@@ -158,14 +158,14 @@
   systemDark.addEventListener("change", repaint);
   repaint();
 
-  // On paper: light, everything open, everything drawn; afterwards as it was.
+  // On paper: light, everything open but repeated warnings, everything drawn; afterwards as it was.
   let closed = [];
   let wanted;
   addEventListener("beforeprint", () => {
     printing = true;
     wanted = root.dataset.theme;
     root.dataset.theme = "light";
-    closed = [...document.querySelectorAll("details:not([open])")];
+    closed = [...document.querySelectorAll("details:not([open]):not(.warnings details)")];
     closed.forEach((details) => (details.open = true));
     widgets.forEach((widget) => widget.draw());
   });
