@@ -64,16 +64,16 @@ host = "b"
 kind = "delay"
 delay_us = {DELAY_US}
 """
-# Sends datagrams of 1000 bytes to argv[1], 250 a second, until it is ended; says so. It goes before everything else that
-# this machine does, so that they are 250.
+# Sends datagrams of 1400 bytes to argv[1], 500 a second, until it is ended; says so. It goes before everything else
+# that this machine does, so that they are 500.
 SENDER = """
 import os, socket, sys, time
 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
     print("sending", flush=True)
     while True:
-        out.sendto(bytes(1000), (sys.argv[1], 9))
-        time.sleep(0.004)
+        out.sendto(bytes(1400), (sys.argv[1], 9))
+        time.sleep(0.002)
 """
 
 
