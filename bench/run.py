@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import latency
@@ -20,9 +21,11 @@ from ratio import Ratio, bound, ratio
 
 from vaiven.lab import lab as labs
 from vaiven.lab import topology
+from vaiven.lab.lab import Lab
 
 HERE = Path(__file__).parent
 LATENCY_MOST = 1.03  # of the field's tools
+Round = Callable[[Lab, random.Random], latency.Pairs]
 
 
 def _seconds(command: list[str]) -> float:
@@ -43,31 +46,33 @@ def lab_up(rounds: int) -> list[Ratio]:
     spent = []
     for _ in range(rounds):
         start = time.perf_counter()
-        lab = labs.up(topology.ready("inpe"), instance="bench-inpe")
+        lab = labs.up(topology.ready("inpe"), instance="bench-inpe", bound=True)
         spent.append(time.perf_counter() - start)
         labs.down(lab)
     return [bound("lab of 16 hosts up, seconds", spent, 3, "s")]
 
 
-def tcp(rounds: int, seed: int, pool: Path | None) -> list[Ratio]:
-    """The probe against the field's tools; with a pool, over the rounds that are in it too."""
+def against(one_round: Round, rounds: int, seed: int, pool: Path | None) -> list[Ratio]:
+    """The probe against a tool of the field; with a pool, over what is in it of that tool too."""
     order = random.Random(seed)
-    found = [json.loads(line) for line in pool.read_text().splitlines()] if pool and pool.exists() else []
-    lab = labs.up(topology.ready("free"), instance="bench-free")
+    known = [json.loads(line) for line in pool.read_text().splitlines()] if pool and pool.exists() else []
+    lab = labs.up(topology.ready("free"), instance="bench-free", bound=True)
+    found = []
     try:
         for _ in range(rounds):
-            found.append({**latency.netpipe_round(lab, order), **latency.sockperf_round(lab, order)})
+            found.append(one_round(lab, order))
             if pool:
                 with pool.open("a") as lines:
                     lines.write(json.dumps(found[-1]) + "\n")
     finally:
         labs.down(lab)
+    found += [pairs for pairs in known if pairs.keys() == found[0].keys()]
     return [ratio(what, [pairs[what] for pairs in found], LATENCY_MOST) for what in found[0]]
 
 
 def runs() -> list[Ratio]:
     """Whole measurements beside NetPIPE's."""
-    lab = labs.up(topology.ready("demo"), instance="bench-demo")
+    lab = labs.up(topology.ready("demo"), instance="bench-demo", bound=True)
     try:
         return repeat.against_netpipe_runs(lab)
     finally:
@@ -98,13 +103,14 @@ def main() -> int:
     cases = {
         "startup": lambda a: startup(11),
         "lab": lambda a: lab_up(6),
-        "tcp": lambda a: tcp(a.rounds, a.seed, a.pool),
+        "netpipe": lambda a: against(latency.netpipe_round, a.rounds, a.seed, a.pool),
+        "sockperf": lambda a: against(latency.sockperf_round, a.rounds, a.seed, a.pool),
         "runs": lambda a: runs(),
     }
     parser.add_argument("cases", nargs="*", help=f"of {', '.join(cases)}; all when none is named")
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pool", type=Path, help="tcp: a file that rounds are added to, so that short runs add up")
+    parser.add_argument("--pool", type=Path, help="netpipe, sockperf: a file of rounds, so that short runs add up")
     arguments = parser.parse_args()
     results = [r for name in arguments.cases or cases for r in cases[name](arguments)]
     print(f"{machine()}\n\n{table(results)}")
