@@ -9,10 +9,12 @@ import json
 import os
 import platform
 import random
+import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import latency
@@ -26,6 +28,16 @@ from vaiven.lab.lab import Lab
 HERE = Path(__file__).parent
 LATENCY_MOST = 1.03  # of the field's tools
 Round = Callable[[Lab, random.Random], latency.Pairs]
+
+
+@contextmanager
+def raised(name: str) -> Iterator[Lab]:
+    """A ready lab under a name of its own, that ends with this process whatever happens to it."""
+    lab = labs.up(topology.ready(name), f"bench-{secrets.token_hex(3)}", bound=True)
+    try:
+        yield lab
+    finally:
+        labs.down(lab)
 
 
 def _seconds(command: list[str]) -> float:
@@ -46,9 +58,8 @@ def lab_up(rounds: int) -> list[Ratio]:
     spent = []
     for _ in range(rounds):
         start = time.perf_counter()
-        lab = labs.up(topology.ready("inpe"), instance="bench-inpe", bound=True)
-        spent.append(time.perf_counter() - start)
-        labs.down(lab)
+        with raised("inpe"):
+            spent.append(time.perf_counter() - start)
     return [bound("lab of 16 hosts up, seconds", spent, 3, "s")]
 
 
@@ -56,27 +67,21 @@ def against(one_round: Round, rounds: int, seed: int, pool: Path | None) -> list
     """The probe against a tool of the field; with a pool, over what is in it of that tool too."""
     order = random.Random(seed)
     known = [json.loads(line) for line in pool.read_text().splitlines()] if pool and pool.exists() else []
-    lab = labs.up(topology.ready("free"), instance="bench-free", bound=True)
     found = []
-    try:
+    with raised("free") as lab:
         for _ in range(rounds):
             found.append(one_round(lab, order))
             if pool:
                 with pool.open("a") as lines:
                     lines.write(json.dumps(found[-1]) + "\n")
-    finally:
-        labs.down(lab)
     found += [pairs for pairs in known if pairs.keys() == found[0].keys()]
     return [ratio(what, [pairs[what] for pairs in found], LATENCY_MOST) for what in found[0]]
 
 
 def runs() -> list[Ratio]:
     """Whole measurements beside NetPIPE's."""
-    lab = labs.up(topology.ready("demo"), instance="bench-demo", bound=True)
-    try:
+    with raised("demo") as lab:
         return repeat.against_netpipe_runs(lab)
-    finally:
-        labs.down(lab)
 
 
 def machine() -> str:
