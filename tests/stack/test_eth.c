@@ -87,7 +87,7 @@ static struct vv_stack_config config_of(enum vv_wait wait, uint8_t key) {
 static void *accept_far(void *context) {
   struct pair *pair = context;
   struct vv_error error;
-  pair->accepted = vv_stack_eth.accept(pair->far, pair->near_contact, vv_clock_ns() + 3000000000, &error);
+  pair->accepted = vv_stack_eth.accept(pair->far, pair->near_contact, vv_clock_ns() + 60000000000, &error);
   return NULL;
 }
 
@@ -100,7 +100,7 @@ static struct pair connected(enum vv_wait wait, uint8_t key) {
   if (!pair.near || !pair.far) fail_msg("%s", error.text);
   pthread_t thread;
   pthread_create(&thread, NULL, accept_far, &pair);
-  int result = vv_stack_eth.connect(pair.near, pair.far_contact, vv_clock_ns() + 3000000000, &error);
+  int result = vv_stack_eth.connect(pair.near, pair.far_contact, vv_clock_ns() + 60000000000, &error);
   pthread_join(thread, NULL);
   if (result != 0) fail_msg("%s", error.text);
   assert_int_equal(pair.accepted, 0);

@@ -70,7 +70,7 @@ static struct vv_end *connected(enum vv_wait wait, size_t size_bytes_max, struct
   struct vv_stack_config config = {
       .address = "127.0.0.1", .wait = wait, .size_bytes_max = size_bytes_max, .stop = {.ask = ask_stop}};
   struct vv_end *end = vv_stack_icmp.open(&config, contact, error);
-  if (end && vv_stack_icmp.connect(end, "127.0.0.1", vv_clock_ns() + 8000000000, error) != 0) {
+  if (end && vv_stack_icmp.connect(end, "127.0.0.1", vv_clock_ns() + 60000000000, error) != 0) {
     vv_stack_icmp.close(end);
     end = NULL;
   }
