@@ -8,7 +8,7 @@
 #include "core/llc/outbound.h"
 #include "core/llc/station.h"
 
-enum { FRUITLESS_MAX = 64, BUSY_T1S = 4, START_WINDOW = 16 };
+enum { FRUITLESS_MAX = 64, BUSY_T1S = 4, START_WINDOW = 8 };
 
 static uint8_t at(unsigned number) {
   return number & (VV_LLC_MODULUS - 1);
@@ -224,7 +224,7 @@ static void update_nr(struct vv_llc_link *link, const struct vv_llc_link_cause *
   link->retry_count = link->fruitless = 0;
   vv_backlog_done(&link->backlog, link->base);
   link->tell |= VV_TELL_SENT;
-  vv_window_acknowledged(&link->window, count);
+  vv_window_acknowledged(&link->window, count, !vv_pace_is_queueing(&link->pace));
   stop(link, VV_TIMER_ACK);
   if (link->vs != link->va) vv_llc_link_start(link, VV_TIMER_ACK, t1_ns(link, cause));
 }

@@ -47,7 +47,7 @@ void vv_outbound_i(struct vv_llc_link *link, const struct vv_llc_link_cause *cau
   struct vv_backlog_pdu part = vv_backlog_at(&link->backlog, station->messages, number);
   struct vv_llc_pdu pdu = pdu_of(station, link, VV_LLC_I);
   pdu.ns = link->vs;
-  pdu.pf = !link->p_flag && outstanding + 1 >= link->window.working;
+  pdu.pf = !link->p_flag && ((outstanding + 1) * 2 >= link->window.working || link->pace.mean_ns == 0);
   if (pdu.pf) {
     link->p_flag = true;
     link->polled_ns = cause->now_ns;

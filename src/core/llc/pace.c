@@ -8,6 +8,9 @@ void vv_pace_init(struct vv_pace *pace, uint64_t ns_min, uint64_t ns_max, uint64
 }
 
 void vv_pace_measured(struct vv_pace *pace, uint64_t round_trip_ns) {
+  pace->last_ns = round_trip_ns;
+  pace->least_ns += pace->least_ns / 256 + 1;
+  if (pace->mean_ns == 0 || round_trip_ns < pace->least_ns) pace->least_ns = round_trip_ns;
   if (pace->mean_ns == 0) {
     pace->mean_ns = round_trip_ns;
     pace->deviation_ns = round_trip_ns / 2;
@@ -22,8 +25,14 @@ void vv_pace_measured(struct vv_pace *pace, uint64_t round_trip_ns) {
 
 uint64_t vv_pace_t1_ns(const struct vv_pace *pace, uint32_t tries) {
   uint64_t t1 = pace->mean_ns + 4 * pace->deviation_ns + pace->slack_ns;
+  uint64_t doubled = 2 * pace->last_ns + pace->slack_ns;
+  if (t1 < doubled) t1 = doubled;
   if (pace->mean_ns == 0) t1 = FIRST * pace->ns_min;
   if (t1 < pace->ns_min) t1 = pace->ns_min;
   for (; tries > 0 && t1 < pace->ns_max; tries--) t1 *= 2;
   return t1 < pace->ns_max ? t1 : pace->ns_max;
+}
+
+bool vv_pace_is_queueing(const struct vv_pace *pace) {
+  return pace->last_ns > 3 * pace->least_ns;
 }

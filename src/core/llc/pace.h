@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * T1, from the round trips of a link: mean and deviation as RFC 6298 has them,
- * doubled for every try without an answer.
+ * never less than twice the last one, for a window that opens doubles the queue;
+ * and doubled for every try without an answer.
  */
 #ifndef VV_CORE_LLC_PACE_H
 #define VV_CORE_LLC_PACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct vv_pace {
@@ -13,11 +15,15 @@ struct vv_pace {
   uint64_t slack_ns;       /* the peer may hold an acknowledgement for so long */
   uint64_t mean_ns;        /* 0: nothing measured yet */
   uint64_t deviation_ns;
+  uint64_t last_ns;
+  uint64_t least_ns; /* of all, forgotten slowly */
 };
 
 void vv_pace_init(struct vv_pace *pace, uint64_t ns_min, uint64_t ns_max, uint64_t slack_ns);
 /* A round trip was measured: of a PDU that was sent once (Karn). */
 void vv_pace_measured(struct vv_pace *pace, uint64_t round_trip_ns);
+/* True when most of the round trip is spent in queues: more under way would only make them longer. */
+bool vv_pace_is_queueing(const struct vv_pace *pace);
 /* T1 after so many tries without an answer. */
 uint64_t vv_pace_t1_ns(const struct vv_pace *pace, uint32_t tries);
 

@@ -15,7 +15,7 @@ void vv_station_defaults(struct vv_station_wanted *wanted) {
       .messages = 256,
       .units = 16,
       .pdu_bytes_max = VV_FRAME_DATA_BYTES_MAX,
-      .window = 127,
+      .window = 32,
       .receive_window = 127,
       .credit = VV_CREDIT_UNLIMITED,
       .t1_ns_min = 2000000,

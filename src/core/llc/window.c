@@ -8,9 +8,9 @@ void vv_window_init(struct vv_window *window, uint8_t limit, uint8_t start) {
   *window = (struct vv_window){.limit = limit, .working = start < limit ? start : limit};
 }
 
-void vv_window_acknowledged(struct vv_window *window, uint8_t count) {
+void vv_window_acknowledged(struct vv_window *window, uint8_t count, bool grow) {
   window->ahead = window->ahead > count ? (uint8_t)(window->ahead - count) : 0;
-  for (; count > 0 && window->working < window->limit; count--) {
+  for (; grow && count > 0 && window->working < window->limit; count--) {
     if (window->lost && ++window->credit < window->working) continue;
     window->credit = 0;
     window->working++;

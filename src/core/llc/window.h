@@ -11,6 +11,7 @@
 #ifndef VV_CORE_LLC_WINDOW_H
 #define VV_CORE_LLC_WINDOW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct vv_window {
@@ -23,8 +24,8 @@ struct vv_window {
 
 /* A window of that limit (1 .. 127), open to at most `start`. */
 void vv_window_init(struct vv_window *window, uint8_t limit, uint8_t start);
-/* So many I PDUs were acknowledged. */
-void vv_window_acknowledged(struct vv_window *window, uint8_t count);
+/* So many I PDUs were acknowledged; `grow`: and more of them at a time would be of use. */
+void vv_window_acknowledged(struct vv_window *window, uint8_t count, bool grow);
 /* I PDUs were lost while so many were unacknowledged. */
 void vv_window_lost(struct vv_window *window, uint8_t outstanding);
 
