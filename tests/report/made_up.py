@@ -103,12 +103,13 @@ def write_run(
         return open_run(record.path)
 
 
-def lose(run: Run, stack: str, size_bytes: int) -> None:
-    """Makes every message of that cell a lost one, in the files of a finished run."""
+def lose(run: Run, stack: str, size_bytes: int) -> Run:
+    """The run with every message of that cell lost, as if it had been written so."""
     for part in sorted((run.path / "samples").iterdir()):
         table = pl.read_parquet(part)
         hit = (pl.col("stack") == stack) & (pl.col("size_bytes") == size_bytes)
         table.with_columns(ns=pl.when(~hit).then(pl.col("ns"))).write_parquet(part)
+    return open_run(run.path)
 
 
 def _cell(

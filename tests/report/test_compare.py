@@ -143,10 +143,10 @@ def test_one_size_has_a_verdict_and_no_crossover(tmp_path: Path) -> None:
 
 def test_sizes_that_were_lost_are_left_out(tmp_path: Path) -> None:
     run = short(tmp_path, sizes=(64, 1048576), samples=4)
-    made_up.lose(run, "udp", 1048576)
+    run = made_up.lose(run, "udp", 1048576)
     found = comparison([run])
     assert found.versus[0].compared.sizes_bytes.tolist() == [64]
-    made_up.lose(run, "udp", 64)
+    run = made_up.lose(run, "udp", 64)
     with pytest.raises(VaivenError, match="no time in common"):
         comparison([run])
 

@@ -46,31 +46,28 @@ class _Fitted:
 
         labels = [0, 1] if self._two_words() and 2 * width([0, 1]) <= options.max_width else [0]
         left = [number for number in range(len(self.table.columns)) if number not in labels]
-        title = self.table.caption
-        while left or title:
+        if self.table.caption:
+            yield Text(self.table.caption, style="bold")
+        while left:
             take = len(left)
             while take > 1 and width([*labels, *left[:take]]) > options.max_width:
                 take -= 1
-            yield self._part([*labels, *left[:take]], title)
+            yield self._part([*labels, *left[:take]])
             yield ""
-            left, title = left[take:], ""
+            left = left[take:]
         yield from (Text(note, style="dim") for note in self.table.notes)
 
     def _two_words(self) -> bool:
         """Do the first two columns say together what a row is about, such as hosts and stack?"""
         return [column.number for column in self.table.columns[:3]] == [False, False, True]
 
-    def _part(self, numbers: Sequence[int], title: str = "") -> RichTable:
+    def _part(self, numbers: Sequence[int]) -> RichTable:
         """These columns."""
         from rich import box
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        caption = Text(title, style="bold") if title else None
-        shown = RichTable(
-            title=caption, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False,
-            padding=(0, 1, 0, 0),
-        )  # fmt: skip
+        shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
         for number in numbers:
             column = self.table.columns[number]
             width = max((len(line) for row in self.table.rows for line in row[number].split("\n")), default=0)
