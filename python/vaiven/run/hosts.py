@@ -26,7 +26,7 @@ class Host:
     "" for any. probe: the command that is its vaiven-probe, an emulator before it if need be. processors: those of
     this machine, where the host shares them with the other hosts of its lab; empty for a machine of its own.
     libraries: the probe of each library that it has ("openmpi"), as `probe`. proc_net: where this machine shows the
-    host's /proc/net; None for a machine of its own.
+    host's /proc/net; None for a machine of its own. here: it runs on this machine and sees its files.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Host:
     processors: tuple[int, ...] = ()
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     proc_net: Path | None = None
+    here: bool = False
 
 
 def call(name: str, argv: Argv, command: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 20) -> bytes:

@@ -23,7 +23,7 @@ from vaiven.errors import VaivenError
 from vaiven.plan.design import MANY, Available
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort, Link
-from vaiven.run import mpi, signals
+from vaiven.run import mpi, pvm, signals
 from vaiven.run.collect import Story
 from vaiven.run.hosts import Host
 from vaiven.store.record import Cell
@@ -65,7 +65,7 @@ def launch(work: Launch, near: Host, fars: Sequence[Host], setting: Setting, on_
     ends: list[_End] = []
     failure: VaivenError | None = None
     try:
-        with _job(work, near, fars, setting) as job:
+        with _members(work, (near, *fars), setting) as (near, *fars), _job(work, near, fars, setting) as job:
             try:
                 _start(ends, heard, work, near, fars, setting, job)
                 _listen(ends, heard, setting, on_cell)
@@ -78,6 +78,11 @@ def launch(work: Launch, near: Host, fars: Sequence[Host], setting: Setting, on_
     story = ends[-1].story if ends and ends[-1].name == "near" else Story()
     warnings = tuple(warning for end in ends for warning in end.story.warnings)
     return Outcome(tuple(story.cells), story.hello, warnings, failure or _missing(work, story))
+
+
+def _members(work: Launch, hosts: Sequence[Host], setting: Setting) -> AbstractContextManager[Sequence[Host]]:
+    """The hosts, where a library has daemons with these running on them."""
+    return pvm.machine(hosts) if setting.known[work.stack.id].library == "pvm" else nullcontext(hosts)
 
 
 def _job(

@@ -25,6 +25,10 @@ class Library:
 LIBRARIES = {
     "openmpi": Library(("openmpi", "openmpi-nagle"), "openmpi-bin libopenmpi-dev"),
     "mpich": Library(("mpich",), "mpich libmpich-dev"),
+    "pvm": Library(
+        tuple(f"pvm-{route}-{form}" for route in ("default", "direct") for form in ("xdr", "raw", "inplace", "trans")),
+        "pvm pvm-dev",
+    ),
 }
 
 

@@ -82,7 +82,7 @@ def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]
     library = LIBRARIES[name]
     path, version = _found(library, ranks[0].host)
     members = list({rank.host.name: rank.host for rank in ranks}.values())
-    if not all(host.processors for host in members):
+    if not all(host.here for host in members):
         yield library.command(_Launcher(path, version, None), ranks, manner)
         return
     with rsh.serving(members, lambda _host, private: {"TMPDIR": str(private)}) as shell:

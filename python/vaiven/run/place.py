@@ -166,7 +166,7 @@ def _lab_host(host: labs.LabHost, mtu_bytes: int) -> Host:
     processors = tuple(sorted(os.sched_getaffinity(0)))
     return Host(
         host.name, host.address, host.interface, host.arch, probe, host.argv, mtu_bytes=mtu_bytes,
-        processors=processors, libraries=_here() if native else {}, proc_net=host.proc_net,
+        processors=processors, libraries=_here() if native else {}, proc_net=host.proc_net, here=True,
     )  # fmt: skip
 
 
@@ -177,7 +177,8 @@ def _reached(name: str, wanted: Wanted) -> Iterator[Host]:
         program = (str(resources.program("vaiven-probe")),)
         address = wanted.bind.get(name) or ("::1" if name == "::1" else "127.0.0.1")
         yield _addressed(
-            Host(name, address, "", platform.machine(), program, list, wanted.ports, libraries=_here()), wanted
+            Host(name, address, "", platform.machine(), program, list, wanted.ports, libraries=_here(), here=True),
+            wanted,
         )
         return
     with ssh.connected(name) as connection:

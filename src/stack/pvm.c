@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * PVM: two routes times four encodings, all with the real library and daemons.
+ *
+ * Route: `default` is task, daemon, daemon, task, with UDP between the daemons;
+ * `direct` is one TCP connection between the tasks, made when the ends are
+ * joined. Encoding: `xdr` packs doubles into a common format (PvmDataDefault),
+ * `raw` copies bytes (PvmDataRaw), `inplace` sends them from where they lie
+ * (PvmDataInPlace), `trans` does too, behind a descriptor by which the receiver
+ * turns doubles if its representation differs (vaiven/data.h). PVM itself
+ * refuses raw and inplace between unlike hosts; trans then travels as bytes in
+ * XDR, which are opaque there.
+ *
+ * Both ends enrol with the daemon of their host, whose place PVM_TMP tells.
+ */
+#include <inttypes.h>
+#include <pvm3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "io/os/watch.h"
+#include "stack/stack.h"
+#include "vaiven/data.h"
+
+#define TICK_US      5000 /* a wait is broken so often, to look round */
+#define TAG_JOIN     1    /* of the empty message that opens a route; above it each end has one */
+#define HEADER_BYTES 48   /* before a message, at least: a fragment's header 16 and a message's 32 */
+#define WAY_MAX      160
+#define NUMBER_BYTES sizeof(double)
+#define TRANS_LAYOUT (&numbers)
+#define DESCRIPTOR   (VV_DATA_HEADER_BYTES + VV_DATA_FIELD_BYTES)
+
+enum encoding { XDR, RAW, INPLACE, TRANS };
+
+static const struct vv_data_field number = {VV_DATA_DOUBLE, 1, 0};
+static const struct vv_data_layout numbers = {NUMBER_BYTES, 1, &number};
+
+struct vv_end {
+  struct vv_stop stop;
+  enum encoding encoding;
+  int style; /* PvmData* */
+  int own_tag;
+  int peer;
+  int peer_tag;
+  uint8_t descriptor[VV_DATA_DESCRIPTOR_BYTES_MAX]; /* must stay where it is until a message in place is sent */
+};
+
+static char way[WAY_MAX];
+static int tags;
+
+static int failed(int code, const char *what, struct vv_error *error) {
+  if (code == PvmBadMsg) {
+    vv_error_set(error, "pvm-refused", "PVM refuses data without encoding between hosts of unlike representations");
+    return vv_error_remedy(error, "xdr or trans between such hosts");
+  }
+  return vv_error_set(error, "pvm", "PVM cannot %s: error %d", what, code);
+}
+
+/* joining ------------------------------------------------------------- */
+
+static struct vv_end *open_end(const struct vv_stack_config *config, bool direct, enum encoding encoding,
+                               char contact[VV_CONTACT_MAX], struct vv_error *error) {
+  pvm_setopt(PvmAutoErr, 0);
+  int tid = pvm_mytid();
+  if (tid < 0) {
+    vv_error_set(error, "no-pvmd", "this host has no PVM daemon (looked for in PVM_TMP=%.80s)",
+                 getenv("PVM_TMP") ? getenv("PVM_TMP") : "/tmp");
+    vv_error_remedy(error, "start one there: pvmd; see its log pvml.* in that directory");
+    return NULL;
+  }
+  struct vv_end *end = malloc(sizeof *end);
+  if (!end) {
+    vv_error_set(error, "no-memory", "no memory for an end of PVM");
+    return NULL;
+  }
+  static const int styles[] = {PvmDataDefault, PvmDataRaw, PvmDataInPlace, PvmDataInPlace};
+  pvm_setopt(PvmRoute, direct ? PvmRouteDirect : PvmDontRoute);
+  *end = (struct vv_end){
+      .stop = config->stop, .encoding = encoding, .style = styles[encoding], .own_tag = TAG_JOIN + ++tags};
+  snprintf(contact, VV_CONTACT_MAX, "t%x/%d", (unsigned)tid, end->own_tag);
+  const char *slack = getenv("VAIVEN_PVMD_SLACK_NS");
+  snprintf(way, sizeof way, "PVM %s: fragments of %d bytes, timer slack of the daemons %s ns", pvm_version(),
+           pvm_getopt(PvmFragSize), slack ? slack : "unknown");
+  return end;
+}
+
+/* What PVM takes from memory as it is, it gives only to hosts of the same data signature. */
+static bool unlike(int peer) {
+  int hosts, formats, own = 0, other = 0;
+  struct pvmhostinfo *host;
+  if (pvm_config(&hosts, &formats, &host) < 0) return false;
+  for (int i = 0; i < hosts; i++) {
+    if (host[i].hi_tid == pvm_tidtohost(pvm_mytid())) own = host[i].hi_dsig;
+    if (host[i].hi_tid == pvm_tidtohost(peer)) other = host[i].hi_dsig;
+  }
+  return own != other;
+}
+
+static int read_contact(struct vv_end *end, const char *contact, struct vv_error *error) {
+  unsigned peer;
+  int used = 0;
+  if (sscanf(contact, "t%x/%d%n", &peer, &end->peer_tag, &used) == 2 && contact[used] == '\0') {
+    end->peer = (int)peer;
+    if (end->encoding == TRANS && unlike(end->peer)) end->style = PvmDataDefault;
+    return 0;
+  }
+  return vv_error_set(error, "bad-contact", "\"%.60s\" is no task of PVM", contact);
+}
+
+static int send_join(const struct vv_end *end, struct vv_error *error) {
+  pvm_initsend(PvmDataDefault);
+  int code = pvm_send(end->peer, TAG_JOIN);
+  return code < 0 ? failed(code, "reach the other end", error) : 0;
+}
+
+static int await_join(const struct vv_end *end, int64_t deadline_ns, struct vv_error *error) {
+  for (;;) {
+    struct timeval tick = {.tv_usec = TICK_US};
+    int code = pvm_trecv(end->peer, TAG_JOIN, &tick);
+    if (code > 0) return 0;
+    if (code < 0) return failed(code, "hear from the other end", error);
+    if (vv_watch_launcher_gone()) return vv_error_set(error, "launcher-gone", "the launcher has gone");
+    if (vv_clock_ns() >= deadline_ns) return vv_error_set(error, "timeout", "the other end does not come");
+  }
+}
+
+/* The near end's empty message makes the direct connection; the far end answers it. */
+static int pvm_join_near(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
+  if (read_contact(end, contact, error) != 0 || send_join(end, error) != 0) return -1;
+  return await_join(end, deadline_ns, error);
+}
+
+static int pvm_join_far(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
+  if (read_contact(end, contact, error) != 0 || await_join(end, deadline_ns, error) != 0) return -1;
+  return send_join(end, error);
+}
+
+/* messages ------------------------------------------------------------ */
+
+/* PVM packs from char * and double *, which it only reads. */
+static int pack(struct vv_end *end, const uint8_t *message, size_t size_bytes) {
+  char *bytes = (char *)(uintptr_t)message;
+  size_t count = size_bytes / NUMBER_BYTES, rest = size_bytes % NUMBER_BYTES;
+  int code = 0;
+  if (end->encoding == TRANS) {
+    size_t length = vv_data_describe(TRANS_LAYOUT, count, end->descriptor);
+    code = pvm_pkbyte((char *)end->descriptor, (int)length, 1);
+  }
+  if (end->encoding != XDR) return code < 0 ? code : pvm_pkbyte(bytes, (int)size_bytes, 1);
+  if (count > 0) code = pvm_pkdouble((double *)(void *)bytes, (int)count, 1);
+  return code < 0 || rest == 0 ? code : pvm_pkbyte(bytes + size_bytes - rest, (int)rest, 1);
+}
+
+static int unpack_translated(uint8_t *message, size_t size_bytes) {
+  struct vv_data_description description;
+  uint8_t descriptor[DESCRIPTOR];
+  uint64_t converted;
+  size_t numbers_bytes = size_bytes - size_bytes % NUMBER_BYTES;
+  int code = pvm_upkbyte((char *)descriptor, DESCRIPTOR, 1);
+  if (code >= 0) code = pvm_upkbyte((char *)message, (int)size_bytes, 1);
+  if (code < 0) return code;
+  if (vv_data_parse(descriptor, DESCRIPTOR, &description) != VV_DATA_OK ||
+      vv_data_take(&description, message, numbers_bytes, TRANS_LAYOUT, message, numbers_bytes, &converted)) {
+    return PvmBadMsg;
+  }
+  return 0;
+}
+
+static int unpack(const struct vv_end *end, uint8_t *message, size_t size_bytes) {
+  size_t count = size_bytes / NUMBER_BYTES, rest = size_bytes % NUMBER_BYTES;
+  int code = 0;
+  if (end->encoding == TRANS) return unpack_translated(message, size_bytes);
+  if (end->encoding != XDR) return pvm_upkbyte((char *)message, (int)size_bytes, 1);
+  if (count > 0) code = pvm_upkdouble((double *)(void *)message, (int)count, 1);
+  return code < 0 || rest == 0 ? code : pvm_upkbyte((char *)message + size_bytes - rest, (int)rest, 1);
+}
+
+static enum vv_got pvm_give(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  int code = pvm_initsend(end->style);
+  if (code >= 0) code = pack(end, message, size_bytes);
+  if (code >= 0) code = pvm_send(end->peer, end->peer_tag);
+  if (code >= 0) return VV_GOT_MESSAGE;
+  failed(code, "send", error);
+  return VV_GOT_ERROR;
+}
+
+static enum vv_got pvm_take(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  for (;;) {
+    struct timeval tick = {.tv_usec = TICK_US};
+    int code = pvm_trecv(end->peer, end->own_tag, &tick);
+    if (code > 0) {
+      code = unpack(end, message, size_bytes);
+      if (code >= 0) return VV_GOT_MESSAGE;
+    }
+    if (code < 0) {
+      failed(code, "receive", error);
+      return VV_GOT_ERROR;
+    }
+    if (end->stop.ask(end->stop.context)) return VV_GOT_STOPPED;
+  }
+}
+
+static const char *pvm_way(const struct vv_end *end) {
+  (void)end;
+  return way;
+}
+
+static void pvm_leave(struct vv_end *end) {
+  free(end);
+}
+
+/* One table for each mode; `open` is all that differs. */
+#define MODE(name, word, text, is_direct, how, on_wire)                                                                \
+  static struct vv_end *open_##name(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],                \
+                                    struct vv_error *error) {                                                          \
+    return open_end(config, is_direct, how, contact, error);                                                           \
+  }                                                                                                                    \
+  static const struct vv_stack name = {.id = word,                                                                     \
+                                       .summary = text,                                                                \
+                                       .needs = "pvmd",                                                                \
+                                       .size_bytes_max = (size_t)64 << 20,                                             \
+                                       .header_bytes = HEADER_BYTES,                                                   \
+                                       .joined = true,                                                                 \
+                                       .path = on_wire,                                                                \
+                                       .open = open_##name,                                                            \
+                                       .accept = pvm_join_far,                                                         \
+                                       .connect = pvm_join_near,                                                       \
+                                       .send = pvm_give,                                                               \
+                                       .recv = pvm_take,                                                               \
+                                       .way = pvm_way,                                                                 \
+                                       .close = pvm_leave}
+
+MODE(default_xdr, "pvm-default-xdr", "PVM through the daemons, encoded in XDR", false, XDR, VV_PATH_UDP);
+MODE(default_raw, "pvm-default-raw", "PVM through the daemons, copied", false, RAW, VV_PATH_UDP);
+MODE(default_inplace, "pvm-default-inplace", "PVM through the daemons, from where it lies", false, INPLACE,
+     VV_PATH_UDP);
+MODE(default_trans, "pvm-default-trans", "PVM through the daemons, the receiver makes right", false, TRANS,
+     VV_PATH_UDP);
+MODE(direct_xdr, "pvm-direct-xdr", "PVM over TCP, encoded in XDR", true, XDR, VV_PATH_TCP);
+MODE(direct_raw, "pvm-direct-raw", "PVM over TCP, copied", true, RAW, VV_PATH_TCP);
+MODE(direct_inplace, "pvm-direct-inplace", "PVM over TCP, from where it lies", true, INPLACE, VV_PATH_TCP);
+MODE(direct_trans, "pvm-direct-trans", "PVM over TCP, the receiver makes right", true, TRANS, VV_PATH_TCP);
+
+const struct vv_stack *const vv_stacks[] = {
+    &default_xdr, &default_raw,    &default_inplace, &default_trans, &direct_xdr,
+    &direct_raw,  &direct_inplace, &direct_trans,    NULL,
+};

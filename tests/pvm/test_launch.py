@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launches of the PVM stacks: which path messages take, what they carry, and what becomes of what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vaiven import resources
+from vaiven.errors import VaivenError
+from vaiven.lab import faults
+from vaiven.lab import lab as labs
+from vaiven.lab.topology import Fault
+from vaiven.run import pvm
+
+from . import frames
+
+ENCODINGS = ("xdr", "raw", "inplace", "trans")
+KEY = b"000102030405060708090a0b0c0d0e0f\n"
+
+
+def daemons() -> list[int]:
+    """The pvmds of this machine."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            if process.read_text().strip() == "pvmd":
+                found.append(int(process.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+@contextmanager
+def captured(two) -> Iterator[dict[str, int]]:
+    """What crosses the cable of m1 meanwhile: payload bytes by protocol, and how many TCP connections carry much."""
+    seen: dict[str, int] = {}
+    command = two.hosts["m1"].argv(frames.command("eth0"))
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as watching:
+        assert watching.stdout.readline() == b"ready\n"
+        yield seen
+        seen.update(frames.result(watching.communicate()[0]))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("route", ["default", "direct"])
+def test_each_mode_brings_its_messages_and_takes_its_route(launch, two, route: str, encoding: str) -> None:
+    with captured(two) as seen:
+        outcome = launch(f"pvm-{route}-{encoding}", 0, 1, 7, 1000, 100_000)
+    assert outcome.failure is None, outcome.failure
+    assert [cell.size_bytes for cell in outcome.cells] == [0, 1, 7, 1000, 100_000]
+    assert all(cell.corrupt == cell.lost == 0 and min(cell.ns) > 0 for cell in outcome.cells)
+    messages_bytes = sum(2 * len(cell.ns) * cell.size_bytes for cell in outcome.cells)
+    through, beside = ("udp", "tcp") if route == "default" else ("tcp", "udp")
+    assert seen[through] > messages_bytes > 0
+    assert seen[beside] < 20_000  # daemons among themselves, or our control connection
+    assert seen["busy_connections"] == (route == "direct")
+    assert "PVM 3.4" in outcome.hello["way"] and str(pvm.SLACK_NS) in outcome.hello["way"]
+
+
+@pytest.mark.parametrize("stack", ["pvm-default-raw", "pvm-direct-inplace"])
+def test_a_message_of_ten_megabytes_arrives_whole(launch, stack: str) -> None:
+    outcome = launch(stack, 10_000_000, samples=1, timeout_ms=60_000)
+    assert outcome.failure is None, outcome.failure
+    assert outcome.cells[0].corrupt == 0 and outcome.cells[0].size_bytes == 10_000_000
+
+
+def test_the_daemons_make_good_what_is_lost(launch, two) -> None:
+    lab = labs.running()[0].lab
+    faults.change(lab, Fault(host="*", kind="loss", probability=0.01, seed=7))
+    try:
+        outcome = launch("pvm-default-raw", 100_000, samples=8, cell_ms=30_000, timeout_ms=60_000)
+    finally:
+        faults.cure(lab, "*")
+    assert outcome.failure is None, outcome.failure
+    assert outcome.cells[0].corrupt == 0 and len(outcome.cells[0].ns) == 8
+
+
+def test_a_daemon_that_dies_ends_the_launch_and_nothing_is_left(launch) -> None:
+    before = set(daemons())
+    first = threading.Event()
+    found = []
+    work = {"on_cell": lambda _cell: first.set(), "samples": 1_000_000, "cell_ms": 3_000, "timeout_ms": 3_000}
+    launching = threading.Thread(target=lambda: found.append(launch("pvm-default-raw", 1, 2, **work)))
+    launching.start()
+    assert first.wait(60)
+    ours = [pid for pid in set(daemons()) - before if b"-s" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")]
+    for pid in ours:
+        os.kill(pid, signal.SIGKILL)
+    launching.join(60)
+    assert ours and found and found[0].failure is not None
+    deadline = time.monotonic() + 30
+    while set(daemons()) - before:
+        assert time.monotonic() < deadline, "a daemon is left"
+        time.sleep(0.02)
+
+
+def test_a_daemon_that_does_not_come_up_is_named(two, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pvm, "_UP_S", 3.0)
+    near, far = two.hosts.values()
+    deaf = replace(far, argv=lambda _command: ["false"])
+    with pytest.raises(VaivenError, match="pvmd of m2 does not come up") as caught, pvm.machine([near, deaf]):
+        pass
+    assert caught.value.code == "no-pvmd"
+
+
+def test_a_host_without_pvm_is_named_with_its_package(two, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pvm, "_PVMD", pvm._PVMD.replace("exec pvmd", "exec pvmd-nowhere"))
+    with pytest.raises(VaivenError, match="m1 has no pvmd") as caught, pvm.machine(list(two.hosts.values())):
+        pass
+    assert caught.value.code == "no-pvm" and "apt-get install pvm" in caught.value.remedy
+
+
+def test_a_probe_without_a_daemon_says_where_it_looked(tmp_path: Path) -> None:
+    probe = str(resources.program("vaiven-probe-pvm"))
+    surroundings = os.environ | {"PVM_TMP": str(tmp_path), "PVM_ALLOW_ROOT": "1"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [probe, "far", "pvm-direct-raw", "--bind", "127.0.0.1", "--key-stdin"],
+        env=surroundings,
+        stdin=pipe,
+        stdout=pipe,
+    ) as far:
+        far.stdin.write(KEY)
+        far.stdin.flush()
+        port = far.stdout.readline().decode().partition('"port":')[2].partition("}")[0]
+        words = ["near", "pvm-direct-raw", "--peer", f"127.0.0.1:{port}", "--sizes", "1"]
+        key = tmp_path / "key"
+        key.write_bytes(KEY)
+        near = subprocess.run(
+            [probe, *words, "--key-file", str(key)], env=surroundings, capture_output=True, timeout=60
+        )
+    assert near.returncode == 1 and b'"code":"no-pvmd"' in near.stdout and str(tmp_path).encode() in near.stdout
