@@ -284,7 +284,8 @@ static int check_ends(const struct vv_options *options, struct vv_error *error) 
 
 static int check_near(struct vv_options *options, struct vv_error *error) {
   if (!options->question) options->question = &vv_question_pingpong;
-  if (options->stack->to_all && options->question != &vv_question_fanout) {
+  /* Datagrams to all have no way back; a group has. */
+  if (options->stack->to_all && options->stack->datagram && options->question != &vv_question_fanout) {
     return usage(error, "usage", "%s answers only --ask fanout", options->stack->id);
   }
   if (options->train == 0) options->train = options->question->train;

@@ -68,6 +68,7 @@ static struct vv_stack_config make_config(struct vv_session *session, const char
                                    .write = options->write,
                                    .wait = options->wait,
                                    .to = options->to,
+                                   .far_ends = (unsigned)options->also_count + 1,
                                    .size_bytes_max = session->size_bytes_max,
                                    .stop = {.ask = stop_waiting, .context = session},
                                    .program = options->program};

@@ -57,6 +57,7 @@ struct vv_stack_config {
   enum vv_write write;
   enum vv_wait wait;
   enum vv_to to;         /* raw only; other stacks send to each */
+  unsigned far_ends;     /* near: how many far ends this launch has */
   size_t size_bytes_max; /* the largest message of this launch */
   uint8_t key[16];       /* the launch key */
   struct vv_stop stop;
@@ -140,6 +141,7 @@ struct vv_stack {
 
 /* The tables, one per file (tcp.c has two). */
 extern const struct vv_stack vv_stack_eth;
+extern const struct vv_stack vv_stack_group;
 extern const struct vv_stack vv_stack_icmp;
 extern const struct vv_stack vv_stack_llc;
 extern const struct vv_stack vv_stack_llc_kernel;

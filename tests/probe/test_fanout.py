@@ -40,6 +40,7 @@ def check_cell(cell: dict, ends: int, samples: int) -> None:
         ("raw", ()),
         ("raw", ("--to", "multicast")),
         ("raw", ("--to", "each")),
+        ("group", ()),
     ],
 )
 def test_everybody_gets_every_message(ask, stack: str, both: tuple[str, ...]) -> None:
@@ -49,7 +50,7 @@ def test_everybody_gets_every_message(ask, stack: str, both: tuple[str, ...]) ->
     for cell in near.cells:
         check_cell(cell, 3, 4)
         assert cell["clock"] == {"kind": "common", "error_ns": 0}
-        assert (cell["resent"] is None) == (not stack.startswith("tcp"))
+        assert (cell["resent"] is None) == (not stack.startswith(("tcp", "group")))
 
 
 def test_one_far_end_is_enough(ask) -> None:

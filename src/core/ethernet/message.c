@@ -5,6 +5,7 @@
 
 #include "core/ethernet/link.h"
 #include "core/wire/fragment.h"
+#include "core/wire/group.h"
 #include "core/wire/segment.h"
 
 enum { IP_HEADER = 20, DATAGRAM_HEADER = 8, TCP_HEADER = 20 + 12, IP_FRAGMENT_STEP = 8 };
@@ -34,6 +35,10 @@ static struct cut cut_of(enum vv_path path, size_t mtu_bytes) {
   case VV_PATH_RAW: {
     size_t headers = IP_HEADER + DATAGRAM_HEADER + VV_FRAGMENT_HEADER_BYTES;
     return (struct cut){0, headers, mtu_bytes - headers, mtu_bytes - headers};
+  }
+  case VV_PATH_GROUP: {
+    size_t headers = IP_HEADER + DATAGRAM_HEADER + VV_GROUP_HEADER_BYTES;
+    return (struct cut){VV_GROUP_HEAD_BYTES, headers, mtu_bytes - headers, mtu_bytes - headers};
   }
   case VV_PATH_LLC_UI:
     return (struct cut){0, VV_FRAGMENT_OVERHEAD_BYTES, unit, unit};

@@ -50,7 +50,8 @@ struct vv_group_end {
   bool done, failed, closed; /* what the core has told */
   bool stopped;              /* a call was broken off: its operation goes on */
   uint64_t size_bytes;       /* of the message that is done */
-  uint32_t byes;             /* ranks that need nobody any more */
+  uint32_t byes;             /* from how many linked ranks, which then need nobody any more */
+  bool parted;               /* from all of them */
   struct vv_group_problem problem;
 
   pthread_mutex_t lock;
@@ -125,6 +126,7 @@ static void hear_link(struct vv_group_end *end, uint32_t rank) {
     if (note.kind == VV_NOTE_LOST && note.values[0] < end->meeting.ranks) lose(end, note.values[0]);
     if (note.kind == VV_NOTE_BYE) {
       end->byes++;
+      end->parted = end->byes >= (end->meeting.rank == 0 ? end->meeting.ranks - 1 : 1);
       end->watched[place].events = 0; /* what comes now is its end, and is in order */
     }
   } while (note.kind != VV_NOTE_NONE);
@@ -177,6 +179,7 @@ static void hear_core(struct vv_group_end *end) {
     switch (event.kind) {
     case VV_GROUP_DONE:
       end->done = true;
+      end->size_bytes = event.size_bytes;
       break;
     case VV_GROUP_CLOSED:
       end->closed = true;
@@ -450,21 +453,21 @@ void vv_group_repairs(const struct vv_group_end *end, uint64_t *given, uint64_t 
   pthread_mutex_unlock(&own->lock);
 }
 
-/* All ranks say bye when they need nobody; rank 0 answers when all have. Until then each answers its peers. */
+/*
+ * All ranks say bye when they need nobody; rank 0 answers when all have. Until
+ * then each answers its peers. A rank that was broken off in an operation needs
+ * nobody: its root has not begun it, and leaves too.
+ */
 static void part(struct vv_group_end *end) {
   const int64_t deadline_ns = vv_clock_ns() + (int64_t)end->timeout_ms * 1000000;
-  const uint32_t others = end->meeting.rank == 0 ? end->meeting.ranks - 1 : 1;
   const struct vv_note bye = {.kind = VV_NOTE_BYE};
-  vv_group_close(&end->core, now_ns());
   end->stop = NULL; /* bounded by the time-out alone */
-  if (!drive(end, &end->closed, deadline_ns)) return;
-  if (end->meeting.rank != 0) vv_meeting_tell(&end->meeting, &bye);
-  for (bool all = false; !all && !end->failed && vv_clock_ns() < deadline_ns; all = end->byes >= others) {
-    turn(end);
-    if (end->byes >= others) break;
-    rest(end->watched, end->watched_count, sooner(deadline_ns, vv_group_deadline_ns(&end->core)));
-    take_ready(end);
+  if (!end->stopped) {
+    vv_group_close(&end->core, now_ns());
+    if (!drive(end, &end->closed, deadline_ns)) return;
   }
+  if (end->meeting.rank != 0) vv_meeting_tell(&end->meeting, &bye);
+  drive(end, &end->parted, deadline_ns);
   if (end->meeting.rank == 0) vv_meeting_tell(&end->meeting, &bye);
 }
 
