@@ -38,7 +38,7 @@ static void draw_faults(struct vv_group_plan *plan, struct vv_rng *rng) {
   plan->burst = chance(rng, 0.02);
   plan->bad_host = chance(rng, 0.6);
   plan->reorder = chance(rng, 0.2);
-  plan->duplicate = chance(rng, 0.05);
+  plan->duplicate = chance(rng, 0.01); /* what a credit's reserve is made for */
   plan->flip = chance(rng, 0.05);
   plan->pauses = one_in(rng, 2) ? (uint32_t)below(rng, 6) : 0;
   plan->pause_ns = one_in(rng, 4) ? 10 * S : 100 * MS;

@@ -84,7 +84,7 @@ void vv_credit_poll(struct vv_credit *credit, uint64_t position) {
 bool vv_credit_due(struct vv_credit *credit, uint64_t least) {
   uint32_t half = credit->window_datagrams / 2;
   bool crossed = !credit->only_polled && least / half > credit->reported / half;
-  bool awaited = least > credit->reported && credit->reported < credit->polled;
+  bool awaited = least >= credit->polled && credit->reported < credit->polled;
   if (!crossed && !awaited && !credit->answer) return false;
   credit->reported = least;
   credit->answer = false;

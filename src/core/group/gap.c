@@ -7,7 +7,7 @@
 enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_FOR_END = 64 };
 
 void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams) {
-  uint32_t ask_max = (window_datagrams + 3) / 4, share = window_datagrams / 2 / ranks;
+  uint32_t ask_max = (window_datagrams + 7) / 8, share = window_datagrams / 2 / ranks;
   *gap = (struct vv_gap){.rtt_ns = rtt_ns,
                          .slot_ns = slot_ns,
                          .ask_ns = VV_NEVER,
@@ -88,7 +88,7 @@ void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root
   gap->later = 0;
   gap->attempt++;
   if (root) gap->root_asks++;
-  gap->ask_ns = now_ns + gap->wait_ns;
+  gap->ask_ns = now_ns + gap->wait_ns + count * gap->rtt_ns / 8;
   gap->wait_ns = 2 * gap->wait_ns < VV_GAP_WAIT_NS_MAX ? 2 * gap->wait_ns : VV_GAP_WAIT_NS_MAX;
 }
 

@@ -18,8 +18,9 @@
 
 #define VV_GAP_WAIT_NS_MAX UINT64_C(8000000000) /* between questions: what a rank was asked is there when it wakes */
 #define VV_GAP_REORDER     3                    /* later datagrams that make a position lost */
-#define VV_GAP_ASK_MAX     32                   /* datagrams asked for at once, at most */
-#define VV_GAP_DEAF        8                    /* repairs in a row, and no multicast between them */
+#define VV_GAP_ASK_MAX     16 /* datagrams asked for at once by name, at most: an eighth of a window or fewer */
+#define VV_GAP_OPEN_MAX    8  /* datagrams that an open question gets */
+#define VV_GAP_DEAF        8  /* repairs in a row, and no multicast between them */
 
 struct vv_gap {
   uint64_t rtt_ns;

@@ -116,7 +116,7 @@ static void take_ask(struct vv_group *group, uint64_t now_ns, const struct vv_gr
     }
   }
   bool open = (ask->flags & VV_GROUP_ASK_OPEN) != 0;
-  for (uint32_t i = named; open && given < VV_GAP_ASK_MAX && ask->position + i < group->edge; i++) {
+  for (uint32_t i = named; open && i < named + VV_GAP_OPEN_MAX && ask->position + i < group->edge; i++) {
     if (!owe(group, now_ns, ask, ask->position + i)) break;
     given++;
   }

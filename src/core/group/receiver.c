@@ -136,7 +136,7 @@ void vv_receiver_start(struct vv_group *group, uint64_t now_ns) {
   }
   if (group->member.failed) return;
   advance(group, now_ns);
-  if (group->current.busy) vv_gap_begin(&group->gap, now_ns, group->consumed < group->edge);
+  if (waits(group)) vv_gap_begin(&group->gap, now_ns, group->consumed < group->edge);
 }
 
 /* A datagram that this rank has no use for. */
@@ -193,7 +193,7 @@ void vv_receiver_data(struct vv_group *group, uint64_t now_ns, enum vv_group_soc
   if (pdu->position >= group->edge) group->edge = pdu->position + 1;
   if (pdu->position >= group->consumed) group->remind_ns = VV_NEVER;
   advance(group, now_ns);
-  if (group->current.busy) vv_gap_came(&group->gap, now_ns, group->consumed < group->edge, by_multicast);
+  if (waits(group)) vv_gap_came(&group->gap, now_ns, group->consumed < group->edge, by_multicast);
   if (!vv_gap_turned_deaf(&group->gap)) return;
   group->waiting[VV_GROUP_DEAFENED] = group->gap.deaf;
   group->waiting[VV_GROUP_HEARING] = !group->gap.deaf;

@@ -11,7 +11,7 @@
 enum {
   POLL_FIRST = 1,
   POLL_WAIT = 2,
-  POLL_SLOWER = 2,
+  POLL_SLOWER = 3,
   LATE_AFTER = 16,
   REMIND_FIRST = 2,
   REMIND_SLOWER = 4,

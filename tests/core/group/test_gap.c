@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a receiver asks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/base/heap.h"
+#include "core/group/gap.h"
+
+enum { RTT = 1000, MS = 1000000 };
+
+static struct vv_gap gap_of(uint32_t ranks, uint32_t window) {
+  struct vv_gap gap;
+  vv_gap_init(&gap, RTT, 0, ranks, window);
+  return gap;
+}
+
+static void test_it_asks_when_nothing_comes(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 80);
+  assert_true(gap.ask_ns == VV_NEVER);
+  vv_gap_begin(&gap, 0, false);
+  assert_true(gap.ask_ns == 4 * RTT);
+  vv_gap_came(&gap, 3 * RTT, false, true);
+  assert_true(gap.ask_ns == 7 * RTT);
+  vv_gap_end(&gap);
+  assert_true(gap.ask_ns == VV_NEVER);
+}
+
+static void test_reordered_is_not_lost(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 80);
+  vv_gap_begin(&gap, 0, false);
+  vv_gap_came(&gap, 100, true, true);
+  assert_true(gap.ask_ns == 100 + RTT / 4);
+  vv_gap_came(&gap, 110, false, true); /* there it is */
+  assert_true(gap.ask_ns == 110 + 4 * RTT);
+  vv_gap_came(&gap, 200, true, true);
+  for (int i = 1; i <= VV_GAP_REORDER; i++) vv_gap_came(&gap, 200 + (uint64_t)i, true, true);
+  assert_true(gap.ask_ns == 200 + VV_GAP_REORDER); /* three later ones: lost */
+}
+
+static void test_waits_grow_but_not_for_ever(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(2, 80);
+  vv_gap_begin(&gap, 0, false);
+  uint64_t last_ns = 0;
+  for (int i = 0; i < 60; i++) {
+    uint64_t now_ns = gap.ask_ns;
+    assert_true(now_ns - last_ns <= VV_GAP_WAIT_NS_MAX && now_ns > last_ns);
+    last_ns = now_ns;
+    vv_gap_asked(&gap, now_ns, 0, true);
+  }
+  assert_true(last_ns > VV_GAP_WAIT_NS_MAX);
+}
+
+static void test_a_refusal_leads_to_the_root_once(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 80);
+  vv_gap_begin(&gap, 0, false);
+  vv_gap_told(&gap, 10);
+  vv_gap_asked(&gap, 10, 1, false);
+  vv_gap_refused(&gap, 20);
+  assert_true(gap.ask_ns == 20);
+  vv_gap_asked(&gap, 20, 1, true);
+  uint64_t later_ns = gap.ask_ns;
+  vv_gap_refused(&gap, 30);
+  assert_true(gap.ask_ns == later_ns && later_ns > 30);
+}
+
+static void test_a_silent_root_is_spared(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 80); /* 80 / 2 / 8 = 5 questions of each rank */
+  vv_gap_begin(&gap, 0, false);
+  for (int i = 0; i < 5; i++) {
+    assert_false(vv_gap_spares_root(&gap));
+    vv_gap_asked(&gap, (uint64_t)i * MS, 1, true);
+  }
+  assert_true(vv_gap_spares_root(&gap));
+  vv_gap_heard_root(&gap);
+  assert_false(vv_gap_spares_root(&gap));
+}
+
+static void test_the_deaf_notice(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 80);
+  vv_gap_begin(&gap, 0, false);
+  for (uint64_t i = 1; i <= VV_GAP_DEAF; i++) {
+    vv_gap_came(&gap, i * RTT, false, false);
+    assert_int_equal(vv_gap_turned_deaf(&gap), i == VV_GAP_DEAF);
+  }
+  vv_gap_came(&gap, 100 * RTT, false, false);
+  assert_true(!vv_gap_turned_deaf(&gap) && gap.deaf && gap.ask_ns == 101 * RTT);
+  vv_gap_came(&gap, 102 * RTT, false, true);
+  assert_true(vv_gap_turned_deaf(&gap) && !gap.deaf);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_it_asks_when_nothing_comes),  cmocka_unit_test(test_reordered_is_not_lost),
+      cmocka_unit_test(test_waits_grow_but_not_for_ever), cmocka_unit_test(test_a_refusal_leads_to_the_root_once),
+      cmocka_unit_test(test_a_silent_root_is_spared),     cmocka_unit_test(test_the_deaf_notice),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
