@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import broadcast
+import data
 import latency
 import repeat
 from ratio import Ratio, bound, ratio
@@ -111,6 +113,8 @@ def main() -> int:
         "netpipe": lambda a: against(latency.netpipe_round, a.rounds, a.seed, a.pool),
         "sockperf": lambda a: against(latency.sockperf_round, a.rounds, a.seed, a.pool),
         "runs": lambda a: runs(),
+        "data": lambda a: data.against_memcpy(),
+        "broadcast": lambda a: broadcast.against_raw(a.seed),
     }
     parser.add_argument("cases", nargs="*", help=f"of {', '.join(cases)}; all when none is named")
     parser.add_argument("--rounds", type=int, default=30)
