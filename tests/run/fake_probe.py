@@ -19,6 +19,8 @@ import sys
 import time
 from pathlib import Path
 
+VERSION = b"0.0.0\n"  # what a far end says first
+
 
 def say(kind: str, **facts: object) -> None:
     print(json.dumps({"type": kind, **facts}), flush=True)
@@ -55,6 +57,7 @@ def far(mode: str) -> None:
             if end is not listener:
                 sys.exit(0)
             ends.append(listener.accept()[0])
+            ends[-1].sendall(VERSION)
 
 
 def cell(ask: str, size: int, samples: int) -> None:
@@ -67,7 +70,8 @@ def cell(ask: str, size: int, samples: int) -> None:
 def near(mode: str) -> None:
     ask, peer = after("--ask"), after("--peer").rpartition(":")
     control = socket.create_connection((peer[0], int(peer[2]))) if peer[0] else None
-    if control and select.select([control], [], [], 0.05)[0] and (version := control.recv(80).decode().strip()):
+    if control and (heard := control.makefile("rb").readline()) != VERSION:
+        version = heard.decode().strip()
         say("error", code="peer-version", text=f"near is 0.0.0, far is {version}", remedy="install the same on both")
         sys.exit(1)
     sizes = [int(word) for word in after("--sizes", "0").split(",")]

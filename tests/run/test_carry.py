@@ -30,7 +30,8 @@ from vaiven.store.record import Addition, Cell, Manifest, Record, Refined
 
 FAKE = str(Path(__file__).with_name("fake_probe.py"))
 KNOWN = collect.stacks(hosts.call("here", list, [sys.executable, FAKE, "well", "stacks"]))
-EFFORT = Effort(samples=7, launch_s=3)
+EFFORT = Effort(samples=7, launch_s=60)
+HASTE = Effort(samples=7, launch_s=1)
 
 
 def host(name: str, mode: str = "well", **changes: object) -> Host:
@@ -96,11 +97,11 @@ def test_connect_has_no_sizes() -> None:
         ("well", "far-error", "no-port", "no port is free"),
         ("well", "far-newer", "probe-schema", "schema 2"),
         ("well", "far-version", "peer-version", "near is 0.0.0, far is 9.9.9"),
-        ("hang", "well", "too-long", "launch_s = 3"),
+        ("hang", "well", "too-long", "launch_s = 1"),
     ],
 )
 def test_a_launch_that_fails_says_why(near: str, far: str, code: str, words: str) -> None:
-    outcome = launch(near, far)
+    outcome = launch(near, far, effort=HASTE if near == "hang" else EFFORT)
     assert outcome.failure is not None
     assert (outcome.failure.code, words in str(outcome.failure)) == (code, True), outcome.failure
 
