@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -224,6 +225,32 @@ def test_multicast_that_stops_arriving_is_noticed_and_survived(cured: Lab, on_la
     assert int(given_asked[2]) > 0
     everybody_is_root(group, [100_000])
     assert group.leave() == ["left"] * 4
+
+
+@pytest.mark.lab
+def test_hostile_datagrams_neither_deceive_nor_kill(cured: Lab, on_lab, compile_rank) -> None:
+    """From a host of the same network that sees everything but the key: forged, cut, empty, of another group."""
+    group = on_lab()
+    group.opened()
+    ports = own_ports(cured, 1)
+    hostile = compile_rank("gcc", name="hostile")
+    attacker, victim = cured.hosts[3], cured.hosts[1]
+    command = [str(hostile), attacker.address, victim.address, str(ports[-1]), "7000", "7", "3"]
+    with subprocess.Popen(attacker.argv(command), stdout=subprocess.PIPE, text=True) as flood:
+        assert flood.stdout and flood.stdout.readline() == "begun\n"
+        while flood.poll() is None:
+            everybody_is_root(group, [1, 5000, 100_000])
+        assert int(flood.stdout.read().split(" ")[1]) > 1000
+    everybody_is_root(group, [1000])
+    assert group.leave() == ["left"] * 4
+
+
+def own_ports(lab: Lab, number: int) -> list[int]:
+    """The UDP ports of a host that are bound to its own address."""
+    host = lab.hosts[number]
+    table = subprocess.run(host.argv(["cat", "/proc/net/udp"]), capture_output=True, text=True, check=True).stdout
+    own = socket.inet_aton(host.address)[::-1].hex().upper()
+    return [int(line.split()[1].split(":")[1], 16) for line in table.splitlines()[1:] if own in line.split()[1]]
 
 
 def with_multicast(lab: Lab, number: int, arrives: bool) -> None:

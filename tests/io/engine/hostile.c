@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sends a group what it must not believe, as fast as it goes: hostile ADDRESS VICTIM OWN-PORT PORT KEY-BYTE SECONDS
+ *
+ * It knows what any host of the LAN can see, the group's address, ports and
+ * stream, and not the key: headers with wrong tags of every kind of PDU, cut
+ * ones, empty ones, those of another group; to everybody, and to the victim's
+ * own port. It says how many it sent.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/siphash.h"
+#include "core/wire/bytes.h"
+#include "core/wire/group.h"
+#include "io/port/cast.h"
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static uint64_t mixed(uint64_t *state) {
+  uint64_t x = *state += 0x9e3779b97f4a7c15;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  return x ^ x >> 27;
+}
+
+/* One datagram of `bytes`: the right beginning, most of the time; the rest by chance. */
+static size_t forge(uint64_t *state, uint32_t stream, uint8_t *bytes) {
+  const uint64_t choice = mixed(state);
+  const size_t lengths[] = {0, 3, 16, 31, 40, 56, 200, 1472};
+  const uint32_t whose = choice % 16 == 0 ? (uint32_t)(choice >> 40) & VV_GROUP_STREAM_MAX : stream;
+  for (size_t i = 0; i + 8 <= 64; i += 8) vv_put64(bytes + i, mixed(state));
+  vv_put32(bytes, (uint32_t)(VV_GROUP_HEAD - 2 + choice / 16 % 10) << 24 | whose);
+  vv_put32(bytes + 4, (uint32_t)(choice >> 32) % 2000); /* a position that may be the present one */
+  return lengths[choice / 160 % 8];
+}
+
+int main(int argc, char **argv) {
+  static uint8_t bytes[2048];
+  uint8_t key[VV_KEY_BYTES];
+  struct vv_cast cast;
+  struct vv_error error;
+  struct in_addr own;
+  if (argc != 7 || inet_pton(AF_INET, argv[1], &own) != 1) return 2;
+  const uint16_t port = (uint16_t)atoi(argv[4]);
+  memset(key, atoi(argv[5]), sizeof key);
+  const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(port >> 8), (uint8_t)port};
+  const uint32_t stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GROUP_STREAM_MAX;
+  if (vv_cast_open(&cast, &own, &error) != 0) return 1;
+  struct sockaddr_in to[3] = {{.sin_family = AF_INET, .sin_port = htons(port)}};
+  to[0].sin_addr = vv_cast_group_of(key, stream);
+  to[1] = to[2] = to[0];
+  to[1].sin_port = htons((uint16_t)(port + 1));
+  inet_pton(AF_INET, argv[2], &to[2].sin_addr);
+  to[2].sin_port = htons((uint16_t)atoi(argv[3]));
+  const int64_t end_ns = now_ns() + (int64_t)atoi(argv[6]) * 1000000000;
+  uint64_t state = 1, sent = 0;
+  puts("begun");
+  fflush(stdout);
+  while (now_ns() < end_ns) {
+    for (int i = 0; i < 64; i++, sent++) {
+      struct iovec pieces[2] = {{bytes, forge(&state, stream, bytes)}, {bytes, 0}};
+      vv_cast_send(&cast, &to[sent % 3], pieces);
+    }
+  }
+  printf("sent %llu\n", (unsigned long long)sent);
+  vv_cast_close(&cast);
+  return 0;
+}
