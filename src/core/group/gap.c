@@ -52,14 +52,9 @@ void vv_gap_end(struct vv_gap *gap) {
   gap->lacking = false;
 }
 
-static void count_repairs(struct vv_gap *gap, bool by_multicast) {
-  gap->repairs = by_multicast ? 0 : gap->repairs + 1;
-  if (!by_multicast && gap->outstanding > 0) gap->outstanding--;
-}
-
 void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, bool lacking, bool by_multicast) {
   bool asked = gap->outstanding > 0;
-  count_repairs(gap, by_multicast);
+  if (asked && !by_multicast) gap->outstanding--;
   if (!lacking) {
     wait_for_any(gap, now_ns);
   } else if (!gap->lacking || (asked && gap->outstanding == 0)) {
@@ -96,7 +91,8 @@ void vv_gap_heard_root(struct vv_gap *gap) {
   gap->root_asks = 0;
 }
 
-bool vv_gap_turned_deaf(struct vv_gap *gap) {
+bool vv_gap_turned_deaf(struct vv_gap *gap, bool by_multicast) {
+  gap->repairs = by_multicast ? 0 : gap->repairs + 1;
   bool deaf = gap->repairs >= VV_GAP_DEAF || (gap->deaf && gap->repairs > 0);
   bool turned = deaf != gap->deaf;
   gap->deaf = deaf;

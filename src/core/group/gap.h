@@ -67,7 +67,7 @@ bool vv_gap_spares_root(const struct vv_gap *gap);
 /* The root lives: it may be asked again. */
 void vv_gap_heard_root(struct vv_gap *gap);
 
-/* Notes whether this rank hears multicast: true when that has changed. */
-bool vv_gap_turned_deaf(struct vv_gap *gap);
+/* New data came: by multicast, or as a repair. True when that has changed what is thought of this rank's hearing. */
+bool vv_gap_turned_deaf(struct vv_gap *gap, bool by_multicast);
 
 #endif

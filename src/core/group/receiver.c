@@ -194,7 +194,7 @@ void vv_receiver_data(struct vv_group *group, uint64_t now_ns, enum vv_group_soc
   if (pdu->position >= group->consumed) group->remind_ns = VV_NEVER;
   advance(group, now_ns);
   if (waits(group)) vv_gap_came(&group->gap, now_ns, group->consumed < group->edge, by_multicast);
-  if (!vv_gap_turned_deaf(&group->gap)) return;
+  if (!vv_gap_turned_deaf(&group->gap, by_multicast)) return;
   group->waiting[VV_GROUP_DEAFENED] = group->gap.deaf;
   group->waiting[VV_GROUP_HEARING] = !group->gap.deaf;
 }

@@ -89,12 +89,12 @@ static void test_the_deaf_notice(void **state) {
   vv_gap_begin(&gap, 0, false);
   for (uint64_t i = 1; i <= VV_GAP_DEAF; i++) {
     vv_gap_came(&gap, i * RTT, false, false);
-    assert_int_equal(vv_gap_turned_deaf(&gap), i == VV_GAP_DEAF);
+    assert_int_equal(vv_gap_turned_deaf(&gap, false), i == VV_GAP_DEAF);
   }
   vv_gap_came(&gap, 100 * RTT, false, false);
-  assert_true(!vv_gap_turned_deaf(&gap) && gap.deaf && gap.ask_ns == 101 * RTT);
+  assert_true(!vv_gap_turned_deaf(&gap, false) && gap.deaf && gap.ask_ns == 101 * RTT);
   vv_gap_came(&gap, 102 * RTT, false, true);
-  assert_true(vv_gap_turned_deaf(&gap) && !gap.deaf);
+  assert_true(vv_gap_turned_deaf(&gap, true) && !gap.deaf);
 }
 
 int main(void) {

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A few ranks and a network without delay: what users and drivers of a group see. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/base/heap.h"
+#include "core/group/cut.h"
+#include "core/group/group.h"
+
+enum { RANKS = 5, WINDOW = 8, DATAGRAM = 128, BODY = DATAGRAM - 16, INBOX = 200, MESSAGE = 20000 };
+#define MS UINT64_C(1000000)
+
+struct inbox {
+  uint8_t bytes[INBOX][DATAGRAM];
+  size_t counts[INBOX];
+  uint32_t count;
+};
+
+struct rank {
+  struct vv_group group;
+  void *memory;
+  struct inbox inboxes[2];
+  uint8_t message[MESSAGE];
+  uint32_t told[VV_GROUP_CLOSED + 1]; /* how often each event */
+  struct vv_group_event last;         /* DONE, or FAILED */
+  uint64_t done_ns;
+  bool asleep;
+};
+
+static struct rank *ranks;
+static uint64_t now_ns;
+static uint32_t sent_data, sent_control;
+/* True when this datagram is lost on its way to that rank. */
+static bool (*loses)(const struct vv_group_datagram *datagram, uint32_t to);
+
+static struct vv_group_wanted wanted(uint32_t rank) {
+  return (struct vv_group_wanted){.ranks = RANKS,
+                                  .rank = rank,
+                                  .key = "sixteen bytes !",
+                                  .stream = 9,
+                                  .datagram_bytes = DATAGRAM,
+                                  .window_datagrams = WINDOW,
+                                  .rtt_ns = MS};
+}
+
+static int set_up(void **state) {
+  (void)state;
+  ranks = calloc(RANKS, sizeof *ranks);
+  now_ns = sent_data = sent_control = 0;
+  loses = NULL;
+  for (uint32_t i = 0; i < RANKS; i++) {
+    struct vv_group_wanted mine = wanted(i);
+    ranks[i].memory = malloc(vv_group_bytes(&mine));
+    vv_group_init(&ranks[i].group, ranks[i].memory, &mine);
+  }
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < RANKS; i++) free(ranks[i].memory);
+  free(ranks);
+  return 0;
+}
+
+static void put(struct rank *to, enum vv_group_socket socket, const struct vv_group_datagram *datagram) {
+  struct inbox *inbox = &to->inboxes[socket];
+  assert_true(inbox->count < INBOX);
+  memcpy(inbox->bytes[inbox->count], datagram->header, datagram->header_bytes);
+  if (datagram->payload_bytes > 0) {
+    memcpy(inbox->bytes[inbox->count] + datagram->header_bytes, datagram->payload, datagram->payload_bytes);
+  }
+  inbox->counts[inbox->count++] = datagram->header_bytes + datagram->payload_bytes;
+}
+
+static void send(uint32_t from, const struct vv_group_datagram *datagram) {
+  bool data = datagram->way == VV_GROUP_TO_DATA;
+  sent_data += data;
+  sent_control += !data;
+  for (uint32_t to = 0; to < RANKS; to++) {
+    if (to == from || (datagram->way == VV_GROUP_TO_RANK && to != datagram->rank)) continue;
+    if (loses != NULL && loses(datagram, to)) continue;
+    put(&ranks[to], data ? VV_GROUP_SOCKET_DATA : VV_GROUP_SOCKET_CONTROL, datagram);
+  }
+}
+
+static bool take_one(struct rank *rank, enum vv_group_socket socket) {
+  struct inbox *inbox = &rank->inboxes[socket];
+  uint8_t bytes[DATAGRAM];
+  if (inbox->count == 0) return false;
+  size_t count = inbox->counts[0];
+  memcpy(bytes, inbox->bytes[0], count);
+  inbox->count--;
+  memmove(inbox->bytes, inbox->bytes + 1, inbox->count * sizeof *inbox->bytes);
+  memmove(inbox->counts, inbox->counts + 1, inbox->count * sizeof *inbox->counts);
+  vv_group_take(&rank->group, now_ns, socket, bytes, count);
+  return true;
+}
+
+static bool drive(uint32_t i) {
+  struct rank *rank = &ranks[i];
+  struct vv_group_datagram datagram;
+  struct vv_group_event event;
+  bool moved = false;
+  if (rank->asleep) return false;
+  while (take_one(rank, VV_GROUP_SOCKET_CONTROL)) moved = true;
+  while (vv_group_wants_data(&rank->group) && take_one(rank, VV_GROUP_SOCKET_DATA)) moved = true;
+  for (; vv_group_next(&rank->group, now_ns, &datagram); moved = true) send(i, &datagram);
+  for (; vv_group_event(&rank->group, &event); moved = true) {
+    rank->told[event.kind]++;
+    if (event.kind > VV_GROUP_FAILED && event.kind != VV_GROUP_LATE) continue;
+    rank->last = event;
+    rank->done_ns = now_ns;
+  }
+  return moved;
+}
+
+static void settle(void) {
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (uint32_t i = 0; i < RANKS; i++) moved |= drive(i);
+  }
+}
+
+/* Lets time pass, from deadline to deadline. */
+static void run(uint64_t until_ns) {
+  settle();
+  while (now_ns < until_ns) {
+    uint64_t next_ns = until_ns;
+    for (uint32_t i = 0; i < RANKS; i++) {
+      uint64_t ns = ranks[i].asleep ? VV_NEVER : vv_group_deadline_ns(&ranks[i].group);
+      if (ns < next_ns) next_ns = ns;
+    }
+    if (next_ns > now_ns) now_ns = next_ns;
+    settle();
+  }
+}
+
+static void fill(uint8_t *message, uint64_t size_bytes, uint8_t seed) {
+  for (uint64_t i = 0; i < size_bytes; i++) message[i] = (uint8_t)(seed + i * 13 + i / 256);
+}
+
+static void start(uint32_t i, uint32_t root, uint64_t size_bytes, bool known) {
+  struct vv_group_operation operation = {root, ranks[i].message, size_bytes, known, 7};
+  vv_group_start(&ranks[i].group, now_ns, &operation);
+}
+
+static void start_all(uint32_t root, uint64_t size_bytes) {
+  for (uint32_t i = 0; i < RANKS; i++) {
+    memset(ranks[i].message, 0, MESSAGE);
+    if (i == root) fill(ranks[i].message, size_bytes, (uint8_t)size_bytes);
+    bool known = i % 2 == 0 || i == root;
+    start(i, root, known ? size_bytes : MESSAGE, known);
+  }
+}
+
+static void assert_delivered(uint64_t size_bytes) {
+  static uint8_t right[MESSAGE];
+  fill(right, size_bytes, (uint8_t)size_bytes);
+  for (uint32_t i = 0; i < RANKS; i++) {
+    assert_true(ranks[i].told[VV_GROUP_DONE] == 1 && ranks[i].told[VV_GROUP_FAILED] == 0);
+    assert_true(ranks[i].last.size_bytes == size_bytes && ranks[i].last.representation == 7);
+    assert_memory_equal(ranks[i].message, right, size_bytes);
+    ranks[i].told[VV_GROUP_DONE] = 0;
+  }
+}
+
+static void assert_failed(uint32_t about, enum vv_group_why why) {
+  for (uint32_t i = 0; i < RANKS; i++) {
+    if (ranks[i].asleep) continue;
+    assert_true(ranks[i].told[VV_GROUP_FAILED] >= 1);
+    assert_true(ranks[i].last.failure.rank == about && ranks[i].last.failure.why == why);
+  }
+}
+
+static void test_a_small_message_is_one_datagram_and_no_answer(void **state) {
+  (void)state;
+  start_all(2, 1);
+  settle();
+  assert_delivered(1);
+  assert_true(sent_data == 1 && sent_control == 0);
+}
+
+static void test_every_size(void **state) {
+  (void)state;
+  const uint64_t sizes[] = {0, 1, 87, 88, 89, 200, 201, 88 + 8 * 112, 10000, MESSAGE};
+  for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    start_all(i % RANKS, sizes[i]);
+    run(now_ns + MS);
+    assert_delivered(sizes[i]);
+  }
+}
+
+static void test_a_group_of_one(void **state) {
+  (void)state;
+  struct vv_group_wanted alone = {.ranks = 1, .datagram_bytes = DATAGRAM, .window_datagrams = WINDOW, .rtt_ns = MS};
+  struct vv_group group;
+  struct vv_group_event event;
+  void *memory = malloc(vv_group_bytes(&alone));
+  vv_group_init(&group, memory, &alone);
+  struct vv_group_operation operation = {0, ranks[0].message, UINT64_C(5) << 30, true, 0};
+  vv_group_start(&group, 0, &operation);
+  assert_true(vv_group_event(&group, &event) && event.kind == VV_GROUP_DONE && event.size_bytes == UINT64_C(5) << 30);
+  vv_group_close(&group, 0);
+  assert_true(vv_group_event(&group, &event) && event.kind == VV_GROUP_CLOSED);
+  assert_true(vv_group_deadline_ns(&group) == VV_NEVER);
+  free(memory);
+}
+
+static uint32_t victim_number, multicasts;
+
+static bool loses_one(const struct vv_group_datagram *datagram, uint32_t to) {
+  if (datagram->way != VV_GROUP_TO_DATA) return false;
+  if (to == 0) multicasts++; /* the root is rank 4: each datagram passes here once, first */
+  return multicasts == victim_number;
+}
+
+static void test_each_datagram_lost_in_turn_comes_within_50_ms(void **state) {
+  (void)state;
+  loses = loses_one;
+  for (uint64_t size = 1; size <= 3000; size += 1499) {
+    for (victim_number = 1; victim_number <= vv_cut_count(size, BODY); victim_number++) {
+      multicasts = 0;
+      uint64_t begin_ns = now_ns;
+      start_all(4, size);
+      run(now_ns + 100 * MS); /* and the root's application computes */
+      for (uint32_t i = 0; i < RANKS; i++) assert_true(ranks[i].done_ns < begin_ns + 50 * MS);
+      assert_delivered(size);
+    }
+  }
+}
+
+static void test_a_sleeper_stops_the_root_and_loses_nothing(void **state) {
+  (void)state;
+  ranks[3].asleep = true;
+  start_all(1, MESSAGE);
+  run(2000 * MS);
+  assert_int_equal(ranks[3].inboxes[VV_GROUP_SOCKET_DATA].count, WINDOW);
+  assert_true(ranks[3].inboxes[VV_GROUP_SOCKET_CONTROL].count < 20);
+  assert_true(ranks[1].told[VV_GROUP_LATE] == 1 && ranks[1].last.rank == 3 && ranks[1].told[VV_GROUP_DONE] == 0);
+  ranks[3].asleep = false;
+  run(now_ns + 100 * MS);
+  assert_delivered(MESSAGE);
+}
+
+static void test_many_roots_do_not_overrun_a_sleeper(void **state) {
+  (void)state;
+  ranks[0].asleep = true;
+  for (uint32_t n = 0; n < WINDOW; n++) {
+    for (uint32_t i = 1; i < RANKS; i++) start(i, 1 + n % (RANKS - 1), 5, true);
+    run(now_ns + MS);
+    for (uint32_t i = 1; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_GROUP_DONE], n + 1);
+  }
+  for (uint32_t i = 1; i < RANKS; i++) start(i, 1, 5, true);
+  run(now_ns + 500 * MS);
+  assert_int_equal(ranks[1].told[VV_GROUP_DONE], WINDOW); /* the next must wait */
+  assert_int_equal(ranks[0].inboxes[VV_GROUP_SOCKET_DATA].count, WINDOW);
+  ranks[0].asleep = false;
+  for (uint32_t n = 0; n <= WINDOW; n++) {
+    start(0, n == WINDOW ? 1 : 1 + n % (RANKS - 1), 5, true);
+    run(now_ns + 50 * MS);
+  }
+  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_GROUP_DONE], WINDOW + 1);
+}
+
+static void test_unequal_sizes_are_named(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < RANKS; i++) start(i, 0, i == 2 ? 11 : 10, true);
+  run(100 * MS);
+  assert_failed(2, VV_GROUP_UNEQUAL_SIZE);
+}
+
+/* What is one datagram long is over before anybody can know: then the next operation says it. */
+static void test_two_roots_are_found(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < RANKS; i++) start(i, i == 2 ? 2 : 0, 10, true);
+  settle();
+  start_all(0, 10);
+  run(100 * MS);
+  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].last.failure.why, VV_GROUP_UNEQUAL_ROOT);
+}
+
+static void test_no_root_is_found(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < RANKS; i++) start(i, i == 0 ? 1 : 0, 10, true);
+  run(10000 * MS);
+  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].last.failure.why, VV_GROUP_UNEQUAL_ROOT);
+}
+
+static void test_a_death_is_named_to_all_now_and_later(void **state) {
+  (void)state;
+  ranks[1].asleep = true;
+  start_all(1, 50);
+  run(50 * MS);
+  vv_group_lost(&ranks[2].group, now_ns, 1, VV_GROUP_DIED);
+  run(now_ns + 50 * MS);
+  assert_failed(1, VV_GROUP_DIED);
+  start(4, 0, 5, true);
+  settle();
+  assert_int_equal(ranks[4].told[VV_GROUP_FAILED], 2);
+}
+
+static bool loses_all_but_answers(const struct vv_group_datagram *datagram, uint32_t to) {
+  return to == 4 && datagram->way != VV_GROUP_TO_RANK;
+}
+
+static void test_a_deaf_rank_learns_of_a_death_by_asking(void **state) {
+  (void)state;
+  loses = loses_all_but_answers;
+  ranks[1].asleep = true;
+  start_all(1, 50);
+  run(20 * MS);
+  vv_group_lost(&ranks[2].group, now_ns, 1, VV_GROUP_DIED);
+  run(now_ns + 60000 * MS);
+  assert_failed(1, VV_GROUP_DIED);
+}
+
+static void test_a_deaf_rank_gets_everything_and_says_so(void **state) {
+  (void)state;
+  loses = loses_all_but_answers;
+  start_all(0, MESSAGE);
+  run(30000 * MS);
+  assert_delivered(MESSAGE);
+  assert_int_equal(ranks[4].told[VV_GROUP_DEAFENED], 1);
+  loses = NULL;
+  start_all(0, 10);
+  settle();
+  assert_delivered(10);
+  assert_int_equal(ranks[4].told[VV_GROUP_HEARING], 1);
+}
+
+static void test_closing_waits_for_the_last(void **state) {
+  (void)state;
+  start_all(0, 10);
+  settle();
+  for (uint32_t i = 0; i < RANKS; i++) {
+    if (i != 3) vv_group_close(&ranks[i].group, now_ns);
+  }
+  ranks[3].asleep = true;
+  run(1000 * MS);
+  assert_int_equal(ranks[0].told[VV_GROUP_CLOSED], 0);
+  ranks[3].asleep = false;
+  vv_group_close(&ranks[3].group, now_ns);
+  run(now_ns + 20000 * MS);
+  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_GROUP_CLOSED], 1);
+}
+
+static void test_who_leaves_has_seen_all_of_it(void **state) {
+  (void)state;
+  start_all(0, 10);
+  settle();
+  vv_group_close(&ranks[1].group, now_ns);
+  vv_group_lost(&ranks[1].group, now_ns, 0, VV_GROUP_LEFT);
+  settle();
+  assert_int_equal(ranks[1].told[VV_GROUP_CLOSED], 1);
+  vv_group_lost(&ranks[2].group, now_ns, 0, VV_GROUP_LEFT);
+  start(2, 0, 10, true); /* but rank 0 has left */
+  settle();
+  assert_int_equal(ranks[2].last.failure.why, VV_GROUP_LEFT);
+}
+
+/* All positions this far on, as after weeks. */
+static void move_on(uint64_t position) {
+  for (uint32_t i = 0; i < RANKS; i++) {
+    struct vv_group *group = &ranks[i].group;
+    group->consumed = group->edge = group->published = group->credit.horizon = group->credit.reported = position;
+    for (uint32_t j = 0; j < RANKS; j++) group->credit.lines[j].consumed = position;
+  }
+}
+
+static void test_positions_pass_32_bits(void **state) {
+  (void)state;
+  move_on((UINT64_C(1) << 32) - 20);
+  loses = loses_one;
+  victim_number = 19;
+  multicasts = 0;
+  start_all(4, 5000);
+  run(1000 * MS);
+  assert_delivered(5000);
+}
+
+static void test_strangers_change_nothing(void **state) {
+  (void)state;
+  struct vv_group before = ranks[0].group;
+  uint8_t noise[DATAGRAM] = {VV_GROUP_HEAD, 0, 0, 9};
+  for (size_t count = 0; count <= DATAGRAM; count++) {
+    vv_group_take(&ranks[0].group, 0, VV_GROUP_SOCKET_DATA, noise, count);
+    vv_group_take(&ranks[0].group, 0, VV_GROUP_SOCKET_CONTROL, noise, count);
+  }
+  assert_true(ranks[0].group.counts.foreign == 2 * (DATAGRAM + 1));
+  ranks[0].group.counts.foreign = 0;
+  assert_memory_equal(&ranks[0].group, &before, sizeof before);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CASE(test_a_small_message_is_one_datagram_and_no_answer),
+      CASE(test_every_size),
+      CASE(test_a_group_of_one),
+      CASE(test_each_datagram_lost_in_turn_comes_within_50_ms),
+      CASE(test_a_sleeper_stops_the_root_and_loses_nothing),
+      CASE(test_many_roots_do_not_overrun_a_sleeper),
+      CASE(test_unequal_sizes_are_named),
+      CASE(test_two_roots_are_found),
+      CASE(test_no_root_is_found),
+      CASE(test_a_death_is_named_to_all_now_and_later),
+      CASE(test_a_deaf_rank_learns_of_a_death_by_asking),
+      CASE(test_a_deaf_rank_gets_everything_and_says_so),
+      CASE(test_closing_waits_for_the_last),
+      CASE(test_who_leaves_has_seen_all_of_it),
+      CASE(test_positions_pass_32_bits),
+      CASE(test_strangers_change_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
