@@ -69,6 +69,12 @@ def test_stacks_of_a_run_in_words_first(typed: Vaiven, before: Run) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+def test_everything_behind_the_verdicts_of_two_runs(typed: Vaiven, before: Run, slower: Run) -> None:
+    text = typed(before.path, slower.path, "--stacks", "tcp", "--sizes").stdout
+    assert "tcp (run 2) before tcp (run 1)" in text and "Welch" in text
+    assert re.search(r"^ *1 B +0 %$", text, re.MULTILINE)  # no launch of the slower run is done before any
+
+
 def test_the_matrix_of_many_pairs_fits_a_terminal(run: Run, typed: Vaiven) -> None:
     lines = typed(run.path).stdout.splitlines()
     assert max(map(len, lines)) <= 80

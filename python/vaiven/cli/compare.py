@@ -66,7 +66,8 @@ def compare(
     alpha
         How often a difference may be called that is none, among those called: 0.01 is 1 %.
     sizes
-        Also everything behind each verdict: ratio, p, Welch's test, gain, launches, size by size.
+        Also everything behind each verdict, size by size: ratio, p, Welch's test, gain, launches, how often one side's
+        launch is done before the other's.
     fail_if_slower
         End with status 3 when the later run (or the first of --stacks) is slower at any size, by more than the margin.
     as_json
@@ -419,6 +420,8 @@ def _print(found: Comparison, sizes: bool) -> None:
     if sizes or len(found.versus) == 1:
         for one in found.versus:
             console.print(rich_table(verdicts.verdict_table(one)))
+            if sizes:
+                console.print(rich_table(verdicts.race_table(one)))
 
 
 def _style(cell: str) -> str:
