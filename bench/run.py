@@ -23,8 +23,8 @@ import latency
 import repeat
 from ratio import Ratio, bound, ratio
 
+from vaiven.lab import check, topology
 from vaiven.lab import lab as labs
-from vaiven.lab import topology
 from vaiven.lab.lab import Lab
 
 HERE = Path(__file__).parent
@@ -63,6 +63,25 @@ def lab_up(rounds: int) -> list[Ratio]:
         with raised("inpe"):
             spent.append(time.perf_counter() - start)
     return [bound("lab of 16 hosts up, seconds", spent, 3, "s")]
+
+
+def worst(report: check.CheckReport) -> float:
+    """The largest error of a check, in what is allowed of its row; of a count that is wrong, infinite."""
+    claimed = [row for row in report.rows if row.limit is not None]
+    return max(
+        abs(row.error) / row.limit if row.limit else (0.0 if row.error == 0 else float("inf")) for row in claimed
+    )
+
+
+def timed(rounds: int) -> list[Ratio]:
+    """Whole checks of labs that claim to be timed, by the strict limits of `vaiven lab check`."""
+    found = []
+    for name in ("lqt", "lidi", "inpe"):
+        with raised(name) as lab:
+            found.append(
+                bound(f"lab check {name}, worst row", [worst(check.run(lab)) for _ in range(rounds)], 1, "limit")
+            )
+    return found
 
 
 def against(one_round: Round, rounds: int, seed: int, pool: Path | None) -> list[Ratio]:
@@ -110,6 +129,7 @@ def main() -> int:
     cases = {
         "startup": lambda a: startup(11),
         "lab": lambda a: lab_up(6),
+        "timed": lambda a: timed(3),
         "netpipe": lambda a: against(latency.netpipe_round, a.rounds, a.seed, a.pool),
         "sockperf": lambda a: against(latency.sockperf_round, a.rounds, a.seed, a.pool),
         "runs": lambda a: runs(),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -107,6 +108,39 @@ def test_the_calibration_balances_the_claims_by_their_limits() -> None:
     loose = replace(late, limit=90_000)
     assert check._best_shift([early, loose]) == pytest.approx(-5_000, abs=500)
     assert check._best_shift([early, late, replace(BAD, median=10**9, limit=None)]) == pytest.approx(15_000, abs=500)
+
+
+class Scripted(check._Check):
+    """A check of a fabric whose single frames are found that many ns late, one look after the other, with no lead."""
+
+    def __init__(self, late_ns: list[int]) -> None:
+        self.lab, self._late_ns, self._lead_ns = SimpleNamespace(topology=topology.parse(HUB)), late_ns, 0
+
+    def _singles(self, *_: object) -> list[Row]:
+        return [replace(GOOD, median=GOOD.expected + self._late_ns.pop(0) - self._lead_ns, limit=15_000)]
+
+    def set_lead(self, _: object, lead_ns: int) -> None:
+        self._lead_ns = lead_ns
+
+
+@pytest.mark.parametrize(
+    ("late_ns", "lead_ns", "moved_ns"),
+    [
+        ([40_000, 40_000, 40_000, 40_000], 40_000, 0),
+        ([40_000, 40_000, 25_000, 30_000], 40_000, 15_000),  # it was slow while it was calibrated
+        ([30_000, 30_000, 30_000, 45_000], 30_000, 15_000),
+        ([-900_000, -900_000, -900_000, -900_000], 0, 0),  # a wrong fabric stays so: no lead makes frames later
+    ],
+)
+def test_what_the_looks_differ_by_is_what_the_machine_moved(
+    state_dir, monkeypatch, late_ns: list[int], lead_ns: int, moved_ns: int
+) -> None:
+    looked = Scripted(late_ns)
+    monkeypatch.setattr(check.fabric, "set_lead", looked.set_lead)
+    assert looked.calibrate() == pytest.approx(lead_ns, abs=500)
+    looked._look()
+    looked._look()
+    assert looked.moved_ns == pytest.approx(moved_ns, abs=500)
 
 
 def test_a_report_is_plain_json() -> None:

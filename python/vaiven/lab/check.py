@@ -204,7 +204,10 @@ class _Check:
         lead_ns = calibration.lead_ns(fabric_)
         for _ in range(2):
             fabric.set_lead(self.lab, lead_ns)
-            lead_ns = max(0, lead_ns + _best_shift(self._singles("udp", (SHORT, MIDDLE, FULL))))
+            shift_ns = _best_shift(self._singles("udp", (SHORT, MIDDLE, FULL)))
+            earlier_ns = max(-lead_ns, shift_ns)  # later than without any lead no frame can be made
+            lead_ns += earlier_ns
+        self._shifts_ns = [shift_ns - earlier_ns]
         fabric.set_lead(self.lab, lead_ns)
         calibration.store_lead(fabric_, lead_ns)
         return lead_ns
