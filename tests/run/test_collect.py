@@ -67,6 +67,15 @@ def test_a_fanout_is_the_time_of_its_last_end_and_a_part_for_each() -> None:
     assert len(story.cells) == 3
 
 
+def test_ping_pongs_at_once_say_for_which_share_of_their_time_they_were() -> None:
+    record = {key: value for key, value in FANOUT.items() if key not in ("last_ns", "clock", "resent", "lost")}
+    record |= {"ask": "pingpongs", "rtt_ns": [70, 80, 90, 60], "lost": 0}
+    whole, first, second = cells(record | {"began_ns": [100, 120], "ended_ns": [300, 290]}, 0)
+    assert (whole.ns, whole.overlap) == ([70, 80, 90, 60], 170 / 200)
+    assert (first.part, second.part, first.overlap) == ("to:1", "to:2", None)
+    assert cells(record | {"began_ns": [0, 200], "ended_ns": [100, 300]}, 0)[0].overlap == 0
+
+
 @pytest.mark.parametrize(
     "change",
     [{"rtt_ns": None}, {"rtt_ns": [1.5]}, {"rtt_ns": "1"}, {"size_bytes": "64"}, {"ask": "other"}, {"lost": None},
@@ -143,8 +152,8 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
     assert known.version == "0.1.0"
     assert {name: one.questions for name, one in known.stacks.items()} == {
         "icmp": ("pingpong",),
-        "udp": ("pingpong", "oneway", "fanout", "stream", "exchange", "prtt"),
-        "tcp": ("pingpong", "connect", "oneway", "fanout", "stream", "exchange", "prtt"),
+        "udp": ("pingpong", "oneway", "fanout", "pingpongs", "stream", "exchange", "prtt"),
+        "tcp": ("pingpong", "connect", "oneway", "fanout", "pingpongs", "stream", "exchange", "prtt"),
         "raw": ("fanout",),
         "null": ("pingpong", "prtt"),
     }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vaiven.model.several import Audience, Blocks
     from vaiven.store.query import Run
 
-ASKED = ("fanout", "stream", "exchange")
+ASKED = ("fanout", "stream", "exchange", "pingpongs")
 
 
 def audiences(run: Run) -> tuple[Audience, ...]:
@@ -107,4 +107,5 @@ def _audience(
         clock=rows["clock"].drop_nulls().first() or "",
         clock_error_ns=int(rows["clock_error_ns"].fill_null(0).max()),
         each_ns=each_ns,
+        overlap=rows["overlap"].min(),
     )

@@ -37,6 +37,9 @@ class Audience:
     that of one far end, and of the raw sender with as many. wire_ns: of the frames alone, None if nobody knows. lost:
     rounds in which some end did not get everything. resent: segments sent again, None where nobody counts. clock: how
     times of two hosts were compared, to within clock_error_ns. each_ns: of each end, the median of launch medians.
+    overlap: the smallest share of their time in which several ping-pongs really ran together.
+
+    A ping-pong is a round trip, which is twice its wire_ns.
     """
 
     ask: str
@@ -56,6 +59,7 @@ class Audience:
     clock: str
     clock_error_ns: int
     each_ns: tuple[float, ...] = ()
+    overlap: float | None = None
 
     @property
     def bytes_per_s(self) -> float:
@@ -74,7 +78,8 @@ class Audience:
     @property
     def to_wire(self) -> float | None:
         """Its time over that of its frames alone."""
-        return self.typical_ns / self.wire_ns if self.wire_ns else None
+        ways = 2 if self.ask == "pingpongs" else 1
+        return self.typical_ns / (ways * self.wire_ns) if self.wire_ns else None
 
 
 def block_ratio(times: Blocks, base: Blocks, what: str) -> Ratio:

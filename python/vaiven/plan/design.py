@@ -19,7 +19,7 @@ from vaiven.plan.stack import Stack
 from vaiven.plan.sweep import Limits
 
 Pair = tuple[str, str]
-MANY = ("fanout", "stream", "exchange")  # questions with several far ends
+MANY = ("fanout", "stream", "exchange", "pingpongs")  # questions with several far ends
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _own_pairs(ask: Question, plan: Plan, hosts: Sequence[str]) -> tuple[Pair, .
         return _first_hosts(hosts, [count + 1 for count in plan.receivers], "receivers", 1)
     if ask == "exchange":
         return _first_hosts(hosts, plan.hosts_at_once, "hosts_at_once", 0)
-    if ask == "stream":
+    if ask in ("stream", "pingpongs"):
         return tuple(
             (near, ends.join([far] * k)) for near, far in pairs(plan, hosts) for k in sorted(set(plan.at_once))
         )
@@ -233,7 +233,7 @@ def _course(
     if ask == "connect":
         return Course(stack, ask, (0,))
     limits = has.limits
-    if ask in MANY:  # an empty message cannot be told from the one before
+    if ask in MANY and ask != "pingpongs":  # an empty message cannot be told from the one before
         limits = replace(limits, size_bytes_min=max(1, limits.size_bytes_min))
     inside, outside = sweep.fit(sizes, stack.name, limits)
     if outside:

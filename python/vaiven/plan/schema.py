@@ -22,7 +22,7 @@ from vaiven.plan import stack as stacks
 from vaiven.plan import sweep
 from vaiven.stats.launches import LAUNCHES_MIN, launches_needed
 
-Question = Literal["pingpong", "connect", "oneway", "prtt", "fanout", "stream", "exchange"]
+Question = Literal["pingpong", "connect", "oneway", "prtt", "fanout", "stream", "exchange", "pingpongs"]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Where = Callable[..., str]
 
@@ -143,7 +143,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = ()
     at_once: Annotated[
         tuple[Annotated[int, Meta(ge=1, le=64)], ...],
-        Meta(min_length=1, description="of a stream, a launch for each: so many connections between two hosts"),
+        Meta(min_length=1, description="of stream and pingpongs, a launch for each: so many between two hosts"),
     ] = (1, 2, 4)
     seed: Annotated[int, Meta(ge=0, le=10**18, description="of the random order and sizes")] = 1
     effort: Effort = Effort()

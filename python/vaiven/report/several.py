@@ -13,6 +13,7 @@ _CAPTIONS = {
     "fanout": "One message for many: the time until the last has it",
     "stream": "Several connections at once: the time until the last message is there",
     "exchange": "Everybody to everybody at once: the time until all have everything",
+    "pingpongs": "Several ping-pongs at once: the round trip of one of them",
 }
 _RATES = {
     "fanout": ("rate", "the message counted once: size over time"),
@@ -25,6 +26,8 @@ _CLOCK_TOLD = 0.02  # of a result: an error of the clock above it is told
 def audience_table(found: Sequence[Audience]) -> Table:
     """One row per size, stack and number of far ends, all of one question."""
     ask = found[0].ask
+    if ask == "pingpongs":
+        return _together_table(found)
     several = "connections" if ask == "stream" else "far ends"
     columns = (
         Column("size", "payload of the message"),
@@ -42,6 +45,33 @@ def audience_table(found: Sequence[Audience]) -> Table:
         *(() if ask == "fanout" else (Column("again", "segments that were sent again"),)),
     )  # fmt: skip
     return Table(_CAPTIONS[ask], columns, tuple(map(_row, found)), tuple(dict.fromkeys(_notes(found))))
+
+
+def _together_table(found: Sequence[Audience]) -> Table:
+    columns = (
+        Column("size", "payload of one message"),
+        Column("stack", "the way the message travels", number=False),
+        Column("hosts", "near → far", number=False),
+        Column("at once", "how many ping-pongs ran together"),
+        Column("round trip", "of one of them: the median of launch medians, and its interval"),
+        Column("over one", "over a ping-pong alone"),
+        Column("over wire", "over what its own frames take, there and back"),
+        Column("overlap", "the share of their time in which all of them ran, at least"),
+    )
+    rows = tuple(
+        (
+            size_text(one.size_bytes),
+            one.stack,
+            f"{one.near} → {one.far.partition('*')[0]}",
+            count_text(one.fars),
+            value_text(one.typical_ns, one.time),
+            _ratio(one.to_one) if one.fars > 1 else DASH,
+            f"{digits(one.to_wire)} ×" if one.to_wire else DASH,
+            percent_text(one.overlap),
+        )
+        for one in found
+    )
+    return Table(_CAPTIONS["pingpongs"], columns, rows, tuple(dict.fromkeys(_notes(found))))
 
 
 def _row(one: Audience) -> tuple[str, ...]:

@@ -57,6 +57,8 @@ class CellRecord(msgspec.Struct):
     each_ns: list[list[int]] = []
     resent: list[int] | None = None
     clock: Clock | None = None
+    began_ns: list[int] = []
+    ended_ns: list[int] = []
 
 
 class StackRecord(msgspec.Struct):
@@ -150,6 +152,7 @@ def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
         found.late, found.corrupt, found.warmup, found.warm, started_s, found.cpu_near_ns, found.cpu_far_ns,
         wire.frames, wire.bytes, wire.ns, found.part, found.gap_ns,
         None if found.resent is None else sum(found.resent), clock.kind, clock.error_ns if found.clock else None,
+        _overlap(found.began_ns, found.ended_ns),
     )  # fmt: skip
     parts = (
         Cell(found.ask, found.size_bytes, 1, ns, 0, 0, 0, 0, found.warm, started_s, part=f"to:{number}")
@@ -158,13 +161,20 @@ def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
     return (whole, *parts)
 
 
+def _overlap(began_ns: list[int], ended_ns: list[int]) -> float | None:
+    """For which share of the time in which any of them ran all of them did; None where nobody says."""
+    if not began_ns or not ended_ns or max(ended_ns) <= min(began_ns):
+        return None
+    return max(0, min(ended_ns) - max(began_ns)) / (max(ended_ns) - min(began_ns))
+
+
 def _times(found: CellRecord) -> list[int] | None:
     """Under the name that its question, or its part of a prtt, gives them."""
     if found.ask == "prtt":
         names = {"one": "rtt_ns", "burst": "rtt_ns", "spaced": "rtt_ns", "send": "send_ns", "receive": "receive_ns"}
         return getattr(found, names[found.part]) if found.part in names else None
     times = {"pingpong": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns}
-    times |= dict.fromkeys(MANY, found.last_ns)
+    times |= dict.fromkeys(MANY, found.last_ns) | {"pingpongs": found.rtt_ns}
     return times.get(found.ask)
 
 
@@ -194,6 +204,8 @@ def _available(record: StackRecord, library: str) -> Available:
         questions.append("connect")
     if not record.kernel_echo and not record.alone:
         questions += ["fanout"] if record.joined else ["oneway", "fanout"]
+    if not (record.kernel_echo or record.alone or record.joined):
+        questions.append("pingpongs")
     if record.at_once:
         questions += ["stream", "exchange"]
     if not record.kernel_echo:

@@ -163,7 +163,8 @@ def _pinned(work: Launch, host: Host, setting: Setting, place: int) -> list[str]
     spin need one each, and those of a prtt, which keeps its processor between two messages. Several far ends are dealt
     out in turn: were they all on one processor, the last would be the one that it came to last."""
     options = dict(work.stack.options)
-    if not host.processors or "cpu" in options:
+    free = work.ask == "pingpongs" and place == 0  # several processes at that end: one for each ping-pong
+    if not host.processors or "cpu" in options or free:
         return []
     spins = options.get("wait") == "spin" or setting.known[work.stack.id].spins
     apart = spins or work.ask in ("prtt", *MANY)

@@ -142,7 +142,8 @@ class Cell:
 
     part: of a prtt "one", "burst", "spaced", "send", "receive"; "to:N" for far end number N of several; else "".
     gap_ns: between the messages of a spaced train. resent: segments that were sent again. clock: how times of two
-    hosts were compared, "common", "estimated" or "barrier", to within clock_error_ns.
+    hosts were compared, "common", "estimated" or "barrier", to within clock_error_ns. overlap: of several at once, the
+    share of their time in which all of them ran.
     """
 
     ask: str
@@ -165,6 +166,7 @@ class Cell:
     resent: int | None = None
     clock: str = ""
     clock_error_ns: int | None = None
+    overlap: float | None = None
 
     @property
     def whole(self) -> bool:
