@@ -126,7 +126,7 @@ def test_the_json_schema_takes_what_the_parser_takes_and_refuses_what_it_refuses
         assert not checker.is_valid(tomllib.loads(text))
 
 
-@pytest.mark.parametrize("path", sorted(resources.ready("plans").glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(resources.ready("plans").rglob("*.toml")), ids=lambda path: path.stem)
 def test_ready_plans_are_valid(path: Path) -> None:
     plan, text = schema.load(path)
     assert plan.title

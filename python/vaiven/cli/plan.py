@@ -24,10 +24,11 @@ def load(name: str) -> tuple[Plan, str, str]:
     from vaiven.plan import schema
 
     path = Path(name)
-    if not path.exists() and not path.suffix and "/" not in name:
-        path = resources.ready("plans") / f"{name}.toml"
+    if not path.exists() and not path.suffix and not path.is_absolute():
+        plans = resources.ready("plans")
+        path = plans / f"{name}.toml"
         if not path.is_file():
-            ready = ", ".join(sorted(one.stem for one in resources.ready("plans").glob("*.toml")))
+            ready = ", ".join(sorted(str(one.relative_to(plans).with_suffix("")) for one in plans.rglob("*.toml")))
             raise VaivenError(f"there is no plan {name!r}", f"a file, or one of: {ready}", code="no-plan")
     plan, text = schema.load(path)
     return plan, text, str(path)
@@ -143,6 +144,9 @@ def summary(design: Design, plan: Plan, link: Link | None) -> str:
 
 
 def notes(design: Design, plan: Plan) -> list[str]:
-    """What the plan asked for and does not get, and what its comparisons can find."""
+    """What the plan asked for and does not get, what its comparisons can find, and whom it disturbs."""
+    from vaiven.plan import design as designs
+
     found = _reach(design, plan)
-    return [*design.warnings, *([found.text] if found else [])]
+    flood = "" if plan.lab else designs.flood_note(design, plan)
+    return [*design.warnings, *filter(None, [found.text if found else "", flood])]
