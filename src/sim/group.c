@@ -83,9 +83,11 @@ static int run_seeds(uint64_t first, uint64_t last) {
     vv_group_plan_draw(&plan, seed);
     if (vv_world_run(&plan, &result, wrong)) continue;
     printf("vaiven-sim group --seeds %llu-%llu: %s\n", (unsigned long long)seed, (unsigned long long)seed, wrong);
+    fflush(stdout);
     failed++;
   }
-  printf("%llu seeds, %llu failed\n", (unsigned long long)(last - first + 1), (unsigned long long)failed);
+  uint64_t count = last - first + 1;
+  printf("%llu seeds, %llu failed\n", (unsigned long long)count, (unsigned long long)failed);
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/group/repair.h"
 
+#include <assert.h>
+
 #include "core/base/carve.h"
 #include "core/base/heap.h"
 
@@ -27,6 +29,7 @@ static struct vv_repair_mark clean(uint64_t position) {
 
 void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_datagrams, uint64_t rtt_ns) {
   struct vv_carve carve = {.memory = memory};
+  assert(memory != NULL);
   *repair = (struct vv_repair){.rtt_ns = rtt_ns};
   lay_out(repair, &carve, window_datagrams);
   for (uint32_t i = 0; i < repair->marks_room; i++) repair->marks[i] = clean(VV_NEVER);

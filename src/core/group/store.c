@@ -20,6 +20,7 @@ size_t vv_store_bytes(uint32_t window_datagrams, uint32_t body_bytes) {
 void vv_store_init(struct vv_store *store, void *memory, uint32_t window_datagrams, uint32_t body_bytes) {
   *store = (struct vv_store){.room = 2 * window_datagrams, .body_bytes = body_bytes};
   struct vv_carve carve = {.memory = memory};
+  assert(memory != NULL);
   lay_out(store, &carve);
   for (uint32_t i = 0; i < store->room; i++) store->slots[i] = (struct vv_store_slot){.state = VV_STORE_EMPTY};
 }
