@@ -74,7 +74,7 @@ def vaiven_ns(lab: Lab, size: int) -> np.ndarray:
         far.stdin.write(key)
         far.stdin.flush()
         ready = json.loads(far.stdout.readline())
-        effort = ["--samples", str(EXCHANGES), "--cell-ms", "60000"]
+        effort = ["--samples", str(EXCHANGES), "--cell-ms", "60000", "--timeout-ms", "10000"]
         question = ["--key-stdin", "--ask", "pingpong", "--sizes", str(size), *effort]
         command = [probe, "near", "tcp", "--peer", f"{address}:{ready['port']}", *question]
         near = subprocess.Popen(_near(lab, command), **pipes)
@@ -85,6 +85,8 @@ def vaiven_ns(lab: Lab, size: int) -> np.ndarray:
     finally:
         far.kill()
         far.wait()
+    if records[-1]["type"] != "bye":
+        raise RuntimeError(f"vaiven-probe: {records[-1]}")
     (cell,) = [record for record in records if record["type"] == "cell"]
     return np.array(cell["rtt_ns"][:EXCHANGES]) / 2
 
