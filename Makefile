@@ -72,6 +72,7 @@ clean:
 	rm -rf build build-* $(VENV)
 
 bench: $(VENV)/.test
+	$(BIN)/python bench/bias.py
 	$(BIN)/python bench/run.py
 
 bench-aa: $(VENV)/.installed
