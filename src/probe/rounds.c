@@ -144,11 +144,10 @@ static int begin_series(struct vv_rounds *rounds, const int64_t *hush_ns, struct
   return rounds->plan->begin ? rounds->plan->begin(rounds, error) : 0;
 }
 
-static int end_one(struct vv_rounds *rounds, size_t far, struct vv_error *error) {
+static int hear_end(struct vv_rounds *rounds, size_t far, struct vv_error *error) {
   struct vv_session *session = rounds->fars->ends[far].session;
   char line[VV_CONTROL_LINE_MAX];
   int64_t corrupt, messages, cpu_ns;
-  if (vv_control_send(&session->control, error, "end") != 0) return -1;
   do { /* a `got` may still come, of a round that was given up */
     if (vv_control_receive(&session->control, line, vv_clock_ns() + rounds->patience_ns, error) != 0) return -1;
   } while (vv_control_is(line, "got"));
@@ -165,11 +164,14 @@ static int end_one(struct vv_rounds *rounds, size_t far, struct vv_error *error)
 }
 
 static int end_series(struct vv_rounds *rounds, struct vv_error *error) {
+  const struct vv_stack *stack = rounds->session->stack;
   int result = 0;
   rounds->far_messages = rounds->far_cpu_ns = 0;
   for (size_t i = 0; i < rounds->fars->count && result == 0; i++) {
-    result = end_one(rounds, i, error);
+    result = vv_control_send(&rounds->fars->ends[i].session->control, error, "end");
   }
+  if (result == 0 && stack->release) result = stack->release(rounds->session->end, error);
+  for (size_t i = 0; i < rounds->fars->count && result == 0; i++) result = hear_end(rounds, i, error);
   return result;
 }
 
@@ -381,6 +383,11 @@ int vv_rounds_check(const struct vv_options *options, const char *verb, struct v
 
 /* Where all begin at one instant and count from it, rough clocks only mean that they begin apart: a barrier. */
 static int measure_by_barrier(struct vv_rounds *rounds, struct vv_error *error) {
+  if (rounds->session->stack->release) {
+    return vv_error_set(error, "rough-clock",
+                        "the hosts' clocks differ by an unknown %" PRId64 " us, which is too much",
+                        rounds->clock_error_ns / 1000);
+  }
   rounds->clock = VV_CLOCK_BARRIER;
   return rounds->plan->takes_part ? 0 : run_series(rounds, error);
 }

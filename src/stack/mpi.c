@@ -12,14 +12,19 @@
 #define WAY_MAX   640
 #define VALUE_MAX 4096 /* of a control variable, as long as libraries make them */
 
+#define LAST_BYTES 8          /* of the tag of a message, which no two in a row share */
+#define RELEASE_NS 5000000000 /* for a control line to come that was sent before */
+
 enum { TAG_ADDRESS = 1, TAG_FIRST };
 
 struct vv_end {
   struct vv_stop stop;
-  int own_tag;         /* of what comes to this end */
-  int peer;            /* rank */
-  int peer_tag;        /* of what goes to the other */
-  MPI_Request sending; /* that a stop broke off */
+  int own_tag;              /* of what comes to this end */
+  int peer;                 /* rank */
+  int peer_tag;             /* of what goes to the other */
+  uint8_t last[LAST_BYTES]; /* how the last message of a broadcast began; all bytes alike before the first */
+  size_t last_bytes;        /* its length */
+  MPI_Request sending;      /* that a stop broke off */
 };
 
 static char way[WAY_MAX];
@@ -242,6 +247,48 @@ enum vv_got vv_mpi_recv(struct vv_end *end, uint8_t *message, size_t size_bytes,
   if (code != MPI_SUCCESS) return failed(code, "receive", error);
   enum vv_got got = finish(end, &request, "receive", error);
   return got == VV_GOT_STOPPED ? take_back(&request) : got;
+}
+
+/* broadcasts ---------------------------------------------------------- */
+
+/* Whether this message begins as the one before; it takes its place. */
+static bool repeats(struct vv_end *end, const uint8_t *message, size_t size_bytes) {
+  size_t compared = size_bytes < LAST_BYTES ? size_bytes : LAST_BYTES;
+  bool same = end->last_bytes == size_bytes && memcmp(end->last, message, compared) == 0;
+  memcpy(end->last, message, compared);
+  end->last_bytes = size_bytes;
+  return same;
+}
+
+/* MPI only reads what its root sends. */
+static int broadcast(const uint8_t *message, size_t size_bytes) {
+  return MPI_Bcast((void *)(uintptr_t)message, (int)size_bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+enum vv_got vv_mpi_bcast(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  int code = broadcast(message, size_bytes);
+  if (code != MPI_SUCCESS) return failed(code, "broadcast", error);
+  repeats(end, message, size_bytes);
+  return VV_GOT_MESSAGE;
+}
+
+enum vv_got vv_mpi_join_bcast(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  int code = broadcast(message, size_bytes);
+  if (code != MPI_SUCCESS) return failed(code, "take part in a broadcast", error);
+  if (!repeats(end, message, size_bytes)) return VV_GOT_MESSAGE;
+  int64_t deadline_ns = vv_clock_ns() + RELEASE_NS;
+  while (!end->stop.ask(end->stop.context) && vv_clock_ns() < deadline_ns) continue;
+  return VV_GOT_STOPPED;
+}
+
+int vv_mpi_release(struct vv_end *end, struct vv_error *error) {
+  size_t size_bytes = end->last_bytes, kept = size_bytes < LAST_BYTES ? size_bytes : LAST_BYTES;
+  uint8_t *message = calloc(size_bytes + 1, 1);
+  if (!message) return vv_error_set(error, "no-memory", "no memory for %zu bytes", size_bytes);
+  memcpy(message, end->last, kept);
+  int code = broadcast(message, size_bytes);
+  free(message);
+  return code == MPI_SUCCESS ? 0 : (failed(code, "end the broadcasts", error), -1);
 }
 
 void vv_mpi_close(struct vv_end *end) {

@@ -54,4 +54,13 @@ enum vv_got vv_mpi_recv(struct vv_end *end, uint8_t *message, size_t size_bytes,
 const char *vv_mpi_way(const struct vv_end *end);
 void vv_mpi_close(struct vv_end *end);
 
+/*
+ * Of stacks whose message for many is one MPI_Bcast. The near end of any far end
+ * stands for all. A message that begins as the one before it does is none: it
+ * releases the far ends.
+ */
+enum vv_got vv_mpi_bcast(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error);
+enum vv_got vv_mpi_join_bcast(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error);
+int vv_mpi_release(struct vv_end *end, struct vv_error *error);
+
 #endif

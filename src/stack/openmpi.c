@@ -19,6 +19,8 @@ static const char *const variables[] = {
     "btl_tcp_sndbuf",
     "btl_tcp_rcvbuf",
     "mpi_yield_when_idle",
+    "coll_tuned_bcast_algorithm",
+    "coll_tuned_bcast_algorithm_segmentsize",
     NULL,
 };
 static const char *const environment[] = {NULL};
@@ -83,4 +85,64 @@ static const struct vv_stack vv_stack_openmpi_nagle = {
     .close = vv_mpi_close,
 };
 
-const struct vv_stack *const vv_stacks[] = {&vv_stack_openmpi, &vv_stack_openmpi_nagle, NULL};
+/* broadcasts: a table for each algorithm of the component coll tuned, by its number there; 0: what it chooses itself */
+
+static struct vv_end *open_bcast(const struct vv_stack_config *config, int algorithm, char contact[VV_CONTACT_MAX],
+                                 struct vv_error *error) {
+  if (config->to == VV_TO_EACH) {
+    vv_error_set(error, "usage", "MPI_Bcast is one message for all far ends");
+    vv_error_remedy(error, "openmpi alone sends to each");
+    return NULL;
+  }
+  int64_t forced = vv_mpi_variable("coll_tuned_use_dynamic_rules") == 1;
+  int64_t is = forced ? vv_mpi_variable("coll_tuned_bcast_algorithm") : 0;
+  if (is != algorithm) {
+    vv_error_set(error, "mpi-setting", "the broadcast algorithm of this job is %d", (int)is);
+    vv_error_remedy(error, "mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_bcast_algorithm %d",
+                    algorithm);
+    return NULL;
+  }
+  return open_end(config, false, contact, error);
+}
+
+#define BCAST(name, word, number)                                                                                      \
+  static struct vv_end *open_##name(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],                \
+                                    struct vv_error *error) {                                                          \
+    return open_bcast(config, number, contact, error);                                                                 \
+  }                                                                                                                    \
+  static const struct vv_stack name = {.id = "openmpi:" word,                                                          \
+                                       .summary = "MPI_Bcast of Open MPI: " word,                                      \
+                                       .needs = "mpirun",                                                              \
+                                       .size_bytes_min = 1,                                                            \
+                                       .size_bytes_max = (size_t)64 << 20,                                             \
+                                       .header_bytes = HEADER_BYTES,                                                   \
+                                       .to_all = true,                                                                 \
+                                       .joined = true,                                                                 \
+                                       .ranked = true,                                                                 \
+                                       .spins = true,                                                                  \
+                                       .path = VV_PATH_TCP,                                                            \
+                                       .open = open_##name,                                                            \
+                                       .accept = vv_mpi_link,                                                          \
+                                       .connect = vv_mpi_link,                                                         \
+                                       .send = vv_mpi_bcast,                                                           \
+                                       .recv = vv_mpi_join_bcast,                                                      \
+                                       .way = vv_mpi_way,                                                              \
+                                       .release = vv_mpi_release,                                                      \
+                                       .close = vv_mpi_close}
+
+BCAST(chosen, "default", 0);
+BCAST(linear, "linear", 1);
+BCAST(chain, "chain", 2);
+BCAST(pipeline, "pipeline", 3);
+BCAST(split_binary, "split-binary", 4);
+BCAST(binary, "binary", 5);
+BCAST(binomial, "binomial", 6);
+BCAST(knomial, "knomial", 7);
+BCAST(scatter_allgather, "scatter-allgather", 8);
+BCAST(scatter_ring, "scatter-ring", 9);
+
+const struct vv_stack *const vv_stacks[] = {
+    &vv_stack_openmpi,  &vv_stack_openmpi_nagle, &chosen, &linear,   &chain,
+    &pipeline,          &split_binary,           &binary, &binomial, &knomial,
+    &scatter_allgather, &scatter_ring,           NULL,
+};

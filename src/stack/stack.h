@@ -135,6 +135,13 @@ struct vv_stack {
   int (*descriptor)(const struct vv_end *end);
   /* How many pieces of what this end sent it had to send again so far. NULL: it cannot tell. */
   int64_t (*resent)(const struct vv_end *end);
+  /*
+   * Near, of a stack whose far ends wait in a call that no stop can break (a
+   * collective operation): lets that call return in all of them, VV_GOT_STOPPED,
+   * once each has been sent a control line. NULL: every wait can be broken. 0, or
+   * -1 and *error.
+   */
+  int (*release)(struct vv_end *end, struct vv_error *error);
   /* Frees the end and closes its sockets. NULL is allowed. */
   void (*close)(struct vv_end *end);
 };

@@ -53,6 +53,27 @@ def test_a_launch_says_which_library_and_settings_it_had(launch, stack: str, wor
     assert [word for word in words if word not in hello["way"]] == [], hello["way"]
 
 
+@pytest.mark.parametrize(
+    "stack", ["openmpi", "openmpi:default", "openmpi:scatter-ring", "openmpi:chain", "mpich:default"]
+)
+def test_a_broadcast_reaches_every_far_end(launch, stack: str) -> None:
+    outcome = launch(stack, 1, 100_000, fanout=2, cell_ms=30_000)
+    assert outcome.failure is None, outcome.failure
+    whole = [cell for cell in outcome.cells if cell.whole]
+    assert [cell.size_bytes for cell in whole] == [1, 100_000]
+    assert all(cell.corrupt == cell.lost == 0 and len(cell.ns) == 3 for cell in whole)
+    number, segmented = mpi.BROADCASTS.get(stack.partition(":")[2], (0, False))
+    if stack.startswith("openmpi:"):
+        assert f"coll_tuned_bcast_algorithm={number}" in outcome.hello["way"]
+        assert ("segmentsize=8192" in outcome.hello["way"]) == segmented
+
+
+def test_every_broadcast_algorithm_of_open_mpi_is_a_stack(known) -> None:
+    found = {name for name in known if name.startswith("openmpi:")}
+    assert found == {f"openmpi:{name}" for name in mpi.BROADCASTS}
+    assert all(known[name].questions == ("fanout",) for name in found)
+
+
 def test_ranks_yield_only_where_they_are_more_than_processors(two) -> None:
     near, far = two.hosts.values()
     both = [mpi.Rank(near, ()), mpi.Rank(far, ())]

@@ -49,7 +49,7 @@ class Stack:
 
 def parse(text: str) -> Stack:
     """The stack that `text` names. VaivenError ("bad-stack") for a form, an option or a value that there is not."""
-    match = re.fullmatch(r"([a-z][a-z0-9-]*)(?:\[([^\[\]]*)\])?", text)
+    match = re.fullmatch(r"([a-z][a-z0-9-]*(?::[a-z][a-z-]*)?)(?:\[([^\[\]]*)\])?", text)
     if not match:
         raise _bad(f"{text!r} is not a stack", "for example tcp, or tcp[write=split,wait=spin]")
     parts = [part.strip() for part in (match[2] or "").split(",") if part]

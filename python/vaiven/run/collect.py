@@ -195,10 +195,22 @@ def stacks(text: bytes, library: str = "") -> Known:
 
 
 def _available(record: StackRecord, library: str) -> Available:
-    if record.to_all:
-        return Available(
-            Limits(record.size_bytes_min, record.size_bytes_max), ("fanout",), to_all=True, summary=record.summary
-        )
+    return Available(
+        Limits(record.size_bytes_min, record.size_bytes_max),
+        ("fanout",) if record.to_all else _questions(record),
+        record.needs or "",
+        two_writes=record.two_writes,
+        alone=record.alone or record.kernel_echo,
+        to_all=record.to_all,
+        library=library,
+        ranked=record.ranked,
+        spins=record.spins,
+        summary=record.summary,
+    )
+
+
+def _questions(record: StackRecord) -> tuple[str, ...]:
+    """Those that a stack answers which sends to each."""
     questions = ["pingpong"]
     if not (record.datagram or record.alone or record.joined):
         questions.append("connect")
@@ -210,17 +222,7 @@ def _available(record: StackRecord, library: str) -> Available:
         questions += ["stream", "exchange"]
     if not record.kernel_echo:
         questions.append("prtt")
-    return Available(
-        Limits(record.size_bytes_min, record.size_bytes_max),
-        tuple(questions),
-        record.needs or "",
-        two_writes=record.two_writes,
-        alone=record.alone or record.kernel_echo,
-        library=library,
-        ranked=record.ranked,
-        spins=record.spins,
-        summary=record.summary,
-    )
+    return tuple(questions)
 
 
 def _convert(record: dict[str, Any], kind: type) -> Any:

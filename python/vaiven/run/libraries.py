@@ -11,7 +11,7 @@ from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.plan.design import Available
 from vaiven.plan.sweep import Limits
-from vaiven.run import collect, hosts
+from vaiven.run import collect, hosts, mpi
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,10 @@ class Library:
 
 
 LIBRARIES = {
-    "openmpi": Library(("openmpi", "openmpi-nagle"), "openmpi-bin libopenmpi-dev"),
-    "mpich": Library(("mpich",), "mpich libmpich-dev"),
+    "openmpi": Library(
+        ("openmpi", "openmpi-nagle", *(f"openmpi:{one}" for one in mpi.BROADCASTS)), "openmpi-bin libopenmpi-dev"
+    ),
+    "mpich": Library(("mpich", "mpich:default"), "mpich libmpich-dev"),
     "pvm": Library(
         tuple(f"pvm-{route}-{form}" for route in ("default", "direct") for form in ("xdr", "raw", "inplace", "trans")),
         "pvm pvm-dev",

@@ -19,6 +19,14 @@ from vaiven.plan.stack import Stack
 from vaiven.run import hosts, rsh
 from vaiven.run.hosts import Host
 
+# Open MPI's broadcast algorithms: their number in the component coll tuned, and whether they cut a message in segments.
+BROADCASTS = {
+    "default": (0, False), "linear": (1, False), "chain": (2, True), "pipeline": (3, True), "split-binary": (4, True),
+    "binary": (5, True), "binomial": (6, False), "knomial": (7, False), "scatter-allgather": (8, False),
+    "scatter-ring": (9, False),
+}  # fmt: skip
+_SEGMENT_BYTES = "8192"  # the best of a search on a 100 Mb/s switch; unsegmented, these are no faster than linear
+
 # Prints the path of the first of these programs that is the library's launcher, and what it says of its version.
 _FIND = """wanted=$1; shift
 for name in "$@"; do
@@ -70,7 +78,17 @@ class Library:
 def manner(stack: Stack, ranks: Sequence[Rank]) -> Manner:
     """How the ranks of this stack shall send: they yield where they are more than the processors they share."""
     shared = [rank.host.processors for rank in ranks if rank.host.processors]
-    return Manner(nagle=stack.id.endswith("-nagle"), yields=bool(shared) and len(shared) > len(shared[0]))
+    yields = bool(shared) and len(shared) > len(shared[0])
+    return Manner(stack.id.endswith("-nagle"), yields, _broadcast(stack.id.partition(":")[2]))
+
+
+def _broadcast(algorithm: str) -> tuple[tuple[str, str], ...]:
+    """What makes Open MPI broadcast so; "default" leaves it the choice."""
+    if algorithm in ("", "default"):
+        return ()
+    number, segmented = BROADCASTS[algorithm]
+    forced = (("coll_tuned_use_dynamic_rules", "1"), ("coll_tuned_bcast_algorithm", str(number)))
+    return (*forced, ("coll_tuned_bcast_algorithm_segmentsize", _SEGMENT_BYTES)) if segmented else forced
 
 
 @contextmanager
