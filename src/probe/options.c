@@ -209,6 +209,8 @@ static const struct row rows[] = {
      "oneway over udp: let the kernel cut the train (UDP_SEGMENT)"},
     {"--also", "ADDR:PORT", NEAR, 0, 0, take_also, 0,
      "one more far end: of fanout, stream, exchange, pingpongs; of oneway, whose trains then go to all by broadcast"},
+    {"--cap-bps", "R", NEAR, 1, 1000000000000000, take_u64, AT(cap_bps),
+     "fanout, stream, exchange: on average their payload is no more than that (as it comes)"},
     {"--one-clock", NULL, NEAR, 0, 0, take_flag, AT(one_clock),
      "all hosts share one clock, as those of a lab do: times of two hosts can be compared"},
     {"--to", "broadcast|multicast|each", ENDS, 0, 0, take_to, 0, "raw: how a fanout reaches the far ends (broadcast)"},

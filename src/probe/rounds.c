@@ -30,13 +30,24 @@ enum vv_outcome vv_rounds_give(struct vv_rounds *rounds, size_t far, struct vv_e
   return VV_FAILED;
 }
 
+/* A round sends all its payload at once; what keeps the average below the cap is the pause after it. */
+static void spare(struct vv_rounds *rounds) {
+  uint64_t cap_bps = rounds->session->options->cap_bps;
+  uint64_t senders = rounds->plan->takes_part ? rounds->fars->count + 1 : 1;
+  double bits = 8.0 * (double)rounds->size_bytes * (double)rounds->plan->sends * (double)senders;
+  if (cap_bps > 0) rounds->not_before_ns = vv_clock_ns() + (int64_t)(bits * 1e9 / (double)cap_bps);
+}
+
 /* All far ends wait, and so does this one until they surely do. */
 static int settle(struct vv_rounds *rounds, struct vv_error *error) {
   struct vv_session *session = rounds->session;
   int64_t pause_ns = session->options->idle_ns > SETTLE_NS ? session->options->idle_ns : SETTLE_NS;
   vv_payload_fill(&session->payload, session->seq, vv_ring_slot(&rounds->ring, session->seq), rounds->size_bytes);
   if (vv_watch_rang() && vv_session_why(session, error) != 0) return -1;
-  if (vv_watch_sleep(vv_clock_ns() + pause_ns, error) != 0) return -1;
+  int64_t begin_ns = vv_clock_ns() + pause_ns;
+  if (begin_ns < rounds->not_before_ns) begin_ns = rounds->not_before_ns;
+  if (vv_watch_sleep(begin_ns, error) != 0) return -1;
+  spare(rounds);
   if (rounds->clock != VV_CLOCK_BARRIER) return 0;
   for (size_t i = 0; i < rounds->fars->count; i++) {
     rounds->started_ns[i] = vv_clock_real_ns();

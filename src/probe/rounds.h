@@ -56,6 +56,7 @@ struct vv_rounds {
   enum vv_rounds_clock clock;
   int64_t clock_error_ns;
   int64_t patience_ns;
+  int64_t not_before_ns;           /* the next round, or more would be sent than --cap-bps allows */
   int64_t begun_ns;                /* of this round: CLOCK_REALTIME just before the first send */
   int64_t own_ns;                  /* what the near end's own part took */
   int64_t started_ns[VV_FARS_MAX]; /* when each was told to start */

@@ -68,6 +68,13 @@ def test_a_stream_has_so_many_connections_and_an_exchange_so_many_hosts() -> Non
     assert everybody.own_pairs == (("a", "b+c+d"),)
 
 
+def test_who_shares_the_network_is_told_of_a_flood() -> None:
+    flood = Plan(stacks=("tcp",), questions=("pingpong", "stream", "exchange"), effort=Effort(cap_mbps=5))
+    told = designs.flood_note(resolve(flood), flood)
+    assert "stream and exchange" in told and "5 Mb/s" in told
+    assert designs.flood_note(resolve(), PLAN) == ""
+
+
 def test_an_empty_message_is_not_for_many() -> None:
     design = resolve(Plan(stacks=("tcp",), questions=("fanout",), sizes=("linear:0..8/8",)), lab=True)
     assert [course.sizes_bytes for course in design.courses] == [(8,)]

@@ -82,6 +82,13 @@ def test_without_one_clock_the_clocks_are_compared(ask) -> None:
     assert said.count("barrier-clock") == kinds.count("barrier")
 
 
+def test_a_cap_spaces_the_rounds(ask) -> None:
+    """Two messages of 50000 B in each of at least 3 + 1 rounds, at 8 Mb/s: 100 ms from one round to the next."""
+    near, _ = ask("tcp", 2, "--one-clock", "--cap-bps", "8000000", sizes=(50_000,), samples=3)
+    rounds = near.cells[0]["warmup"] + len(near.cells[0]["last_ns"])
+    assert near.status == 0 and near.seconds > 0.1 * (rounds - 1)
+
+
 def test_a_receiver_that_is_gone_ends_a_stream(probe) -> None:
     (first, one), (second, two) = probe.far("tcp"), probe.far("tcp")
     sizes = ",".join(["1000"] * 5000)  # more than can be measured before the far end is gone

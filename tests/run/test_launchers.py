@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from vaiven.errors import VaivenError
@@ -61,9 +63,18 @@ def test_several_far_ends_are_told_to_the_near_end_and_dealt_out_to_the_processo
     near = near_argv(work, host, ["10.0.0.2:1", "10.0.0.3:2", "10.0.0.3:3"], setting)
     told = [word for word in near if word.startswith(("--peer", "--also", "10.0"))]
     assert told == ["--peer", "10.0.0.2:1", "--also", "10.0.0.3:2", "--also", "10.0.0.3:3"]
-    assert "--one-clock" in near and near[near.index("--to") + 1] == "each"
+    assert "--one-clock" in near and "--cap-bps" not in near and near[near.index("--to") + 1] == "each"
     assert [_processor(far_argv(work, host, setting, place)) for place in (1, 2, 3)] == ["0", "1", "0"]
     assert (work.fars, work.hosts) == (("b", "c", "c"), {"a", "b", "c"})
+
+
+def test_a_flood_is_capped_where_the_network_is_no_lab() -> None:
+    host = Host("h", "10.0.0.1", "eth0", "x86_64", ("probe",), list)
+    setting = replace(SETTING, effort=Effort(cap_mbps=2.5))
+    work = Launch(0, 0, stacks.parse("tcp"), "fanout", "a", "b+c", (8,))
+    near = near_argv(work, host, ["10.0.0.2:1", "10.0.0.3:2"], setting)
+    assert near[near.index("--cap-bps") + 1] == "2500000" and "--one-clock" not in near
+    assert "--cap-bps" not in near_argv(replace(work, ask="pingpongs"), host, ["10.0.0.2:1"], setting)
 
 
 @pytest.mark.parametrize(

@@ -238,6 +238,7 @@ def _manifest(plan: Plan, text: str, name: str, design: Design, place: Place, kn
 def _start(root: Path, manifest: Manifest, plan: Plan, design: Design, place: Place, known: Known) -> Run:
     from vaiven.cli.plan import summary
     from vaiven.cli.ways import asymmetries
+    from vaiven.plan.design import flood_note
     from vaiven.run import quiet
     from vaiven.store.record import Record
 
@@ -245,6 +246,8 @@ def _start(root: Path, manifest: Manifest, plan: Plan, design: Design, place: Pl
         print(f"{record.path}\n{summary(design, plan, place.link)}", file=sys.stderr)
         for code, text in (*place.warnings, *(("left-out", text) for text in design.warnings)):
             record.warn(code, text)
+        if not place.is_lab and (flood := flood_note(design, plan)):
+            record.warn("flood", flood)
         for name, error in place.missing.items():
             record.warn("host-down", " ".join(str(error).split()), host=name)
         busy = quiet.findings(quiet.listen(place.hosts), place.link)

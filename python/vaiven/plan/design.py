@@ -19,6 +19,7 @@ from vaiven.plan.stack import Stack
 from vaiven.plan.sweep import Limits
 
 Pair = tuple[str, str]
+FLOODS = ("fanout", "stream", "exchange")  # fill a network that belongs to others too
 MANY = ("fanout", "stream", "exchange", "pingpongs")  # questions with several far ends
 
 
@@ -178,6 +179,15 @@ def _course_facts(course: Course) -> dict[str, Any]:
 def _course_from(facts: Mapping[str, Any]) -> Course:
     own = tuple((str(near), str(far)) for near, far in facts.get("own_pairs", ()))
     return Course(stacks.parse(facts["stack"]), facts["ask"], tuple(map(int, facts["sizes_bytes"])), own)
+
+
+def flood_note(design: Design, plan: Plan) -> str:
+    """What the users of a network that is no lab should know before it is asked so; "" when there is nothing."""
+    asked = [ask for ask in FLOODS if any(course.ask == ask for course in design.courses)]
+    if not asked:
+        return ""
+    what = f"{' and '.join(asked)} fill the network while a round lasts"
+    return f"{what}; on average they send {plan.effort.cap_mbps:g} Mb/s at most (cap_mbps): tell those who share it"
 
 
 def comparisons(design: Design) -> int:

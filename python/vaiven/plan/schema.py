@@ -40,6 +40,10 @@ class Effort(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     samples: Annotated[int, Meta(ge=1, le=1_000_000, description="timed exchanges wanted per cell")] = 100
     cell_ms: Annotated[int, Meta(ge=1, le=3_600_000, description="a cell takes no more samples after this")] = 10
     timeout_ms: Annotated[int, Meta(ge=1, le=600_000, description="a message is lost after this")] = 1000
+    cap_mbps: Annotated[
+        float,
+        Meta(gt=0, le=1e6, description="on hosts that are no lab, a flood sends no more payload on average, Mb/s"),
+    ] = 50.0
     launch_s: Annotated[int, Meta(ge=1, le=86_400, description="a launch that takes longer is ended: failed")] = 120
 
 

@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
 from vaiven.errors import VaivenError
-from vaiven.plan.design import MANY, Available
+from vaiven.plan.design import FLOODS, MANY, Available
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort, Link
 from vaiven.run import mpi, pvm, signals
@@ -134,6 +134,8 @@ def near_argv(work: Launch, host: Host, peers: Sequence[str], setting: Setting) 
     flags = ["--peer", *["--also"] * (len(peers) - 1)]
     to = [] if work.stack.id == "null" else [word for pair in zip(flags, peers, strict=False) for word in pair]
     clock = ["--one-clock"] if setting.one_clock and work.ask in MANY else []
+    if work.ask in FLOODS and not setting.one_clock:
+        clock = ["--cap-bps", str(round(effort.cap_mbps * 1e6))]
     return [
         *_probe(work, host, setting), "near", work.stack.id, *to, *ports, "--ask", work.ask, *sizes, *clock,
         "--samples", str(effort.samples), "--cell-ms", str(effort.cell_ms), *map(str, wire),
