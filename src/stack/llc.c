@@ -235,7 +235,7 @@ static int set_peer(struct vv_end *end, const char *contact, struct vv_error *er
   for (size_t i = 0; i < VV_MAC_BYTES; i++) end->peer.mac[i] = (uint8_t)mac[i];
   end->peer.sap = (uint8_t)sap;
   end->mtu_bytes = mtu_bytes;
-  return 0;
+  return vv_stack_check_macs(end->node.self.mac, end->peer.mac, error);
 }
 
 /* A new peer: nothing of an earlier one is left. */

@@ -3,10 +3,9 @@
  * LLC type 2 by the kernel: AF_LLC stream sockets, where it has them (the module
  * llc2). A message is a run of bytes whose length both ends know.
  *
- * Two faults of Linux (6.1) show here. It takes the header of the frame off the
- * MTU, so a full frame holds 14 bytes less than it could. And it acknowledges
- * what it then throws away when the receive buffer is full, so that is made as
- * large as an ordinary user may: more than a window of frames.
+ * A fault of Linux (6.1) shows here: it acknowledges what it then throws away
+ * when the receive buffer is full. So that is made as large as an ordinary user
+ * may: more than a window of frames.
  *
  * The contact is MAC/SAP.
  */
@@ -120,6 +119,7 @@ static int llc_kernel_accept(struct vv_end *end, const char *near_contact, int64
                              struct vv_error *error) {
   struct sockaddr_llc near, peer;
   if (parse_contact(near_contact, &near, error) != 0) return -1;
+  if (vv_stack_check_macs(end->own.sllc_mac, near.sllc_mac, error) != 0) return -1;
   if (end->fd >= 0) close(end->fd);
   end->fd = -1;
   for (;;) {
@@ -154,6 +154,7 @@ static int llc_kernel_connect(struct vv_end *end, const char *far_contact, int64
                               struct vv_error *error) {
   struct sockaddr_llc peer;
   if (parse_contact(far_contact, &peer, error) != 0) return -1;
+  if (vv_stack_check_macs(end->own.sllc_mac, peer.sllc_mac, error) != 0) return -1;
   int flags = fcntl(end->fd, F_GETFL);
   fcntl(end->fd, F_SETFL, flags | O_NONBLOCK);
   if (connect(end->fd, (struct sockaddr *)&peer, sizeof peer) != 0 && errno != EINPROGRESS) {

@@ -170,4 +170,11 @@ const struct vv_stack *vv_stack_find(const char *id);
  */
 size_t vv_stack_pieces(const uint8_t *message, size_t size_bytes, struct iovec pieces[2]);
 
+/*
+ * For stacks of bare frames: 0, or -1 and *error "one-host" when both ends have
+ * one MAC. Ethernet brings no frame back to its sender; only the loopback
+ * interface does, whose MAC is zero.
+ */
+int vv_stack_check_macs(const uint8_t own[6], const uint8_t peer[6], struct vv_error *error);
+
 #endif

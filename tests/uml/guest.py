@@ -20,7 +20,7 @@ from vaiven.lab.lab import Lab
 
 PROGRAM = "linux.uml"
 MODULES = Path("/usr/lib/uml/modules")
-TAP = "guest"
+TAPS = ("guest0", "guest1")  # the ends at the switch of its interfaces vec0 and vec1
 _HERE = Path(__file__).parent
 
 
@@ -74,14 +74,20 @@ def _padded(data: bytes) -> bytes:
 
 
 class Guest(Talker):
-    """A guest that is up, its interface too: address and mac are those of a host of the lab with the next number."""
+    """A guest that is up. Its interfaces vec0 and vec1 have the addresses and macs of hosts with the next numbers.
+
+    Two, because Ethernet brings no frame back to its sender. Sockets of LLC are bound to the first.
+    """
 
     def __init__(self, lab: Lab, kit: Kit, directory: Path) -> None:
-        number = len(lab.hosts) + 1
-        self.address, self.mac = f"10.1.0.{number}", f"02:76:76:00:00:{number:02x}"
+        numbers = range(len(lab.hosts) + 1, len(lab.hosts) + 1 + len(TAPS))
+        self.addresses = [f"10.1.0.{number}" for number in numbers]
+        self.macs = [f"02:76:76:00:00:{number:02x}" for number in numbers]
+        self.mac = self.macs[0]
         self._lab, self._console = lab, directory / "console"
-        _on_switch(lab, "tuntap", "add", "dev", TAP, "mode", "tap")
-        _on_switch(lab, "link", "set", "dev", TAP, "master", "br0", "up")
+        for tap in TAPS:
+            _on_switch(lab, "tuntap", "add", "dev", tap, "mode", "tap")
+            _on_switch(lab, "link", "set", "dev", tap, "master", "br0", "up")
         ours, theirs = socket.socketpair()
         with theirs, open(self._console, "wb") as console:
             environment = ["env", f"TMPDIR={directory}", f"LD_PRELOAD={kit.preload}"]
@@ -98,7 +104,8 @@ class Guest(Talker):
         ours.close()
         super().__init__(lines, lines, self._last_words)
         self.release = self._ready()
-        self.ask("up", "vec0", self.mac, lab.topology.fabric.mtu, self.address)
+        for number in (1, 0):  # sockets are bound to the last
+            self.ask("up", f"vec{number}", self.macs[number], lab.topology.fabric.mtu, self.addresses[number])
 
     def _ready(self) -> str:
         word, release = self.hear().text().split()
@@ -136,7 +143,7 @@ def _options(kit: Kit, serial: int) -> list[str]:
         "con=null",
         "con0=null,fd:1",
         f"ssl0=fd:{serial},fd:{serial}",
-        f"vec0:transport=tap,ifname={TAP},depth=64",
+        *(f"vec{number}:transport=tap,ifname={tap},depth=64" for number, tap in enumerate(TAPS)),
     ]
 
 

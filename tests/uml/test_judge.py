@@ -15,7 +15,7 @@ from talker import PATIENCE_S, Refused
 
 pytestmark = pytest.mark.lab
 
-FRAME = 1482  # bytes that the kernel puts in one frame of an MTU of 1500
+FRAME = 1496  # bytes in a full frame of an MTU of 1500
 _saps = itertools.cycle(range(0x64, 0x80, 4))  # of the guest's connections
 
 
