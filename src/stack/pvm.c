@@ -25,8 +25,11 @@
 #include "vaiven/data.h"
 
 #define TICK_US      5000 /* a wait is broken so often, to look round */
-#define TAG_JOIN     1    /* of the empty message that opens a route; above it each end has one */
-#define HEADER_BYTES 48   /* before a message, at least: a fragment's header 16 and a message's 32 */
+#define TAG_JOIN     1    /* of the empty message that opens a route */
+#define TAG_ALL      2    /* of a message for all; above it each end has one of its own */
+#define GROUP        "vaiven"
+#define ENDS_MAX     64
+#define HEADER_BYTES 48 /* before a message, at least: a fragment's header 16 and a message's 32 */
 #define WAY_MAX      160
 #define NUMBER_BYTES sizeof(double)
 #define TRANS_LAYOUT (&numbers)
@@ -49,6 +52,8 @@ struct vv_end {
 
 static char way[WAY_MAX];
 static int tags;
+static int receivers[ENDS_MAX]; /* near: the tasks of all far ends that were joined */
+static int receiver_count;
 
 static int failed(int code, const char *what, struct vv_error *error) {
   if (code == PvmBadMsg) {
@@ -78,7 +83,7 @@ static struct vv_end *open_end(const struct vv_stack_config *config, bool direct
   static const int styles[] = {PvmDataDefault, PvmDataRaw, PvmDataInPlace, PvmDataInPlace};
   pvm_setopt(PvmRoute, direct ? PvmRouteDirect : PvmDontRoute);
   *end = (struct vv_end){
-      .stop = config->stop, .encoding = encoding, .style = styles[encoding], .own_tag = TAG_JOIN + ++tags};
+      .stop = config->stop, .encoding = encoding, .style = styles[encoding], .own_tag = TAG_ALL + ++tags};
   snprintf(contact, VV_CONTACT_MAX, "t%x/%d", (unsigned)tid, end->own_tag);
   const char *slack = getenv("VAIVEN_PVMD_SLACK_NS");
   snprintf(way, sizeof way, "PVM %s: fragments of %d bytes, timer slack of the daemons %s ns", pvm_version(),
@@ -129,7 +134,9 @@ static int await_join(const struct vv_end *end, int64_t deadline_ns, struct vv_e
 /* The near end's empty message makes the direct connection; the far end answers it. */
 static int pvm_join_near(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
   if (read_contact(end, contact, error) != 0 || send_join(end, error) != 0) return -1;
-  return await_join(end, deadline_ns, error);
+  if (await_join(end, deadline_ns, error) != 0) return -1;
+  if (receiver_count < ENDS_MAX) receivers[receiver_count++] = end->peer;
+  return 0;
 }
 
 static int pvm_join_far(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
@@ -202,6 +209,57 @@ static enum vv_got pvm_take(struct vv_end *end, uint8_t *message, size_t size_by
   }
 }
 
+/* messages for all, each of which PVM makes one for each ------------- */
+
+/* `grouped`: a far end is a member of a group, which the near one need not be. */
+static struct vv_end *open_for_all(const struct vv_stack_config *config, bool grouped, char contact[VV_CONTACT_MAX],
+                                   struct vv_error *error) {
+  if (config->to == VV_TO_EACH) {
+    vv_error_set(error, "usage", "pvm_mcast and pvm_bcast are one message for all far ends");
+    vv_error_remedy(error, "pvm-direct-raw sends to each");
+    return NULL;
+  }
+  struct vv_end *end = open_end(config, true, RAW, contact, error);
+  if (!end) return NULL;
+  int code = grouped && config->far ? pvm_joingroup(GROUP) : 0;
+  if (code < 0) {
+    failed(code, "join a group: is its server pvmgs there?", error);
+    free(end);
+    return NULL;
+  }
+  end->own_tag = TAG_ALL;
+  snprintf(contact, VV_CONTACT_MAX, "t%x/%d", (unsigned)pvm_mytid(), TAG_ALL);
+  return end;
+}
+
+static struct vv_end *open_mcast(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+                                 struct vv_error *error) {
+  return open_for_all(config, false, contact, error);
+}
+
+static struct vv_end *open_bcast(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+                                 struct vv_error *error) {
+  return open_for_all(config, true, contact, error);
+}
+
+static enum vv_got give_all(struct vv_end *end, const uint8_t *message, size_t size_bytes, bool grouped,
+                            struct vv_error *error) {
+  int code = pvm_initsend(end->style);
+  if (code >= 0) code = pack(end, message, size_bytes);
+  if (code >= 0) code = grouped ? pvm_bcast(GROUP, TAG_ALL) : pvm_mcast(receivers, receiver_count, TAG_ALL);
+  if (code >= 0) return VV_GOT_MESSAGE;
+  failed(code, "send to all", error);
+  return VV_GOT_ERROR;
+}
+
+static enum vv_got give_mcast(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  return give_all(end, message, size_bytes, false, error);
+}
+
+static enum vv_got give_bcast(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  return give_all(end, message, size_bytes, true, error);
+}
+
 static const char *pvm_way(const struct vv_end *end) {
   (void)end;
   return way;
@@ -243,7 +301,28 @@ MODE(direct_raw, "pvm-direct-raw", "PVM over TCP, copied", true, RAW, VV_PATH_TC
 MODE(direct_inplace, "pvm-direct-inplace", "PVM over TCP, from where it lies", true, INPLACE, VV_PATH_TCP);
 MODE(direct_trans, "pvm-direct-trans", "PVM over TCP, the receiver makes right", true, TRANS, VV_PATH_TCP);
 
+#define FOR_ALL(name, word, text)                                                                                      \
+  static const struct vv_stack name = {.id = word,                                                                     \
+                                       .summary = text,                                                                \
+                                       .needs = "pvmd",                                                                \
+                                       .size_bytes_min = 1,                                                            \
+                                       .size_bytes_max = (size_t)64 << 20,                                             \
+                                       .header_bytes = HEADER_BYTES,                                                   \
+                                       .to_all = true,                                                                 \
+                                       .joined = true,                                                                 \
+                                       .path = VV_PATH_TCP,                                                            \
+                                       .open = open_##name,                                                            \
+                                       .accept = pvm_join_far,                                                         \
+                                       .connect = pvm_join_near,                                                       \
+                                       .send = give_##name,                                                            \
+                                       .recv = pvm_take,                                                               \
+                                       .way = pvm_way,                                                                 \
+                                       .close = pvm_leave}
+
+FOR_ALL(mcast, "pvm-mcast", "pvm_mcast() of PVM over TCP");
+FOR_ALL(bcast, "pvm-bcast", "pvm_bcast() of PVM to a group, over TCP");
+
 const struct vv_stack *const vv_stacks[] = {
-    &default_xdr, &default_raw,    &default_inplace, &default_trans, &direct_xdr,
-    &direct_raw,  &direct_inplace, &direct_trans,    NULL,
+    &default_xdr,    &default_raw,  &default_inplace, &default_trans, &direct_xdr, &direct_raw,
+    &direct_inplace, &direct_trans, &mcast,           &bcast,         NULL,
 };

@@ -14,6 +14,7 @@ import pytest
 from vaiven import resources
 from vaiven.run import mpi, path, place
 
+from ..pvm import frames
 from .conftest import running, until
 
 STACKS = ("openmpi", "openmpi-nagle", "mpich")
@@ -66,6 +67,16 @@ def test_a_broadcast_reaches_every_far_end(launch, stack: str) -> None:
     if stack.startswith("openmpi:"):
         assert f"coll_tuned_bcast_algorithm={number}" in outcome.hello["way"]
         assert ("segmentsize=8192" in outcome.hello["way"]) == segmented
+
+
+def test_no_broadcast_of_mpi_uses_that_of_the_network(launch, two) -> None:
+    command = two.hosts["m1"].argv(frames.command("eth0"))
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as watching:
+        assert watching.stdout.readline() == b"ready\n"
+        outcomes = [launch(stack, 1000, fanout=2) for stack in ("openmpi:default", "mpich:default")]
+        seen = frames.result(watching.communicate()[0])
+    assert [outcome.failure for outcome in outcomes] == [None, None]
+    assert seen["tcp"] > 4000 and seen["group_frames"] == 0
 
 
 def test_every_broadcast_algorithm_of_open_mpi_is_a_stack(known) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from vaiven.lab import topology
+from vaiven.plan import ends
 from vaiven.plan import stack as stacks
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort
@@ -53,12 +54,13 @@ def known():
 
 @pytest.fixture
 def launch(two: Place, known) -> Callable[..., Outcome]:
-    """launch("pvm-direct-raw", 0, 1): a ping-pong of these sizes from m1 to m2."""
+    """launch("pvm-direct-raw", 0, 1): a ping-pong from m1 to m2, or a fanout to so many far ends there."""
 
-    def call(stack: str, *sizes: int, on_cell=lambda _cell: None, **effort) -> Outcome:
-        work = Launch(0, 0, stacks.parse(stack), "pingpong", "m1", "m2", sizes)
+    def call(stack: str, *sizes: int, fanout: int = 0, on_cell=lambda _cell: None, **effort) -> Outcome:
+        far = ends.join(["m2"] * (fanout or 1))
+        work = Launch(0, 0, stacks.parse(stack), "fanout" if fanout else "pingpong", "m1", far, sizes)
         wanted = {"samples": 3, "cell_ms": 50, "timeout_ms": 20_000, "launch_s": 100} | effort
-        setting = Setting(known, Effort(**wanted), None, 0.0)
-        return launchers.launch(work, two.hosts["m1"], [two.hosts["m2"]], setting, on_cell)
+        setting = Setting(known, Effort(**wanted), None, 0.0, one_clock=True)
+        return launchers.launch(work, two.hosts["m1"], [two.hosts[name] for name in work.fars], setting, on_cell)
 
     return call

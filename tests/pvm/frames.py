@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A capture that counts: payload bytes of TCP and UDP that cross an interface, and connections that carry much.
+"""A capture that counts: payload bytes of TCP and UDP that cross an interface, frames to a group, and busy connections.
 
 Run on a host of a lab as a file of its own; prints "ready", then one JSON object when standard input closes.
 """
@@ -41,7 +41,7 @@ def payload(frame: bytes) -> tuple[str, tuple[int, int], int] | None:
 
 
 def main(interface: str) -> None:
-    seen, connections = {"tcp": 0, "udp": 0}, {}
+    seen, connections = {"tcp": 0, "udp": 0, "group_frames": 0}, {}
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL)) as packets:
         packets.setsockopt(socket.SOL_SOCKET, _RCVBUFFORCE, 1 << 25)
         packets.bind((interface, _ALL))
@@ -50,7 +50,9 @@ def main(interface: str) -> None:
             readable, _, _ = select.select([packets, sys.stdin], [], [])
             if packets not in readable:
                 break
-            found = payload(packets.recv(65_600))
+            frame = packets.recv(65_600)
+            seen["group_frames"] += frame[0] & 1
+            found = payload(frame)
             if found:
                 protocol, ports, count = found
                 seen[protocol] += count

@@ -67,6 +67,18 @@ def test_each_mode_brings_its_messages_and_takes_its_route(launch, two, route: s
     assert "PVM 3.4" in outcome.hello["way"] and str(pvm.SLACK_NS) in outcome.hello["way"]
 
 
+@pytest.mark.parametrize("stack", ["pvm-mcast", "pvm-bcast"])
+def test_a_message_for_all_is_one_for_each_on_the_cable(launch, two, stack: str) -> None:
+    with captured(two) as seen:
+        outcome = launch(stack, 1, 100_000, fanout=3, cell_ms=30_000)
+    assert outcome.failure is None, outcome.failure
+    whole = [cell for cell in outcome.cells if cell.whole]
+    assert all(cell.corrupt == cell.lost == 0 and len(cell.ns) == 3 for cell in whole)
+    large = next(cell for cell in whole if cell.size_bytes == 100_000)
+    once = (len(large.ns) + large.warmup) * large.size_bytes
+    assert 3 * once < seen["tcp"] < 3.5 * once and seen["udp"] < 30_000
+
+
 @pytest.mark.parametrize("stack", ["pvm-default-raw", "pvm-direct-inplace"])
 def test_a_message_of_ten_megabytes_arrives_whole(launch, stack: str) -> None:
     outcome = launch(stack, 10_000_000, samples=1, timeout_ms=60_000)

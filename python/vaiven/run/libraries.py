@@ -28,7 +28,11 @@ LIBRARIES = {
     ),
     "mpich": Library(("mpich", "mpich:default"), "mpich libmpich-dev"),
     "pvm": Library(
-        tuple(f"pvm-{route}-{form}" for route in ("default", "direct") for form in ("xdr", "raw", "inplace", "trans")),
+        (
+            *(f"pvm-{route}-{form}" for route in ("default", "direct") for form in ("xdr", "raw", "inplace", "trans")),
+            "pvm-mcast",
+            "pvm-bcast",
+        ),
         "pvm pvm-dev",
     ),
 }

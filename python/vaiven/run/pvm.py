@@ -23,6 +23,7 @@ from vaiven.run import hosts, rsh, signals
 from vaiven.run.hosts import Host
 
 SLACK_NS = 10_000_000
+_SERVERS = "/usr/bin"  # where pvmgs is, which serves groups
 _UP_S = 30.0
 _HALT_S = 3.0  # they need a hundredth of that, unless one of them does not answer
 _POLL_S = 0.02
@@ -87,7 +88,7 @@ class _Daemons:
     def start(self) -> None:
         """Returns when all are up."""
         first, listed = self._hosts[0], self._private / "hosts"
-        listed.write_text(f"* dx={self._program}\n" + "".join(f"{host.name}\n" for host in self._hosts))
+        listed.write_text(f"* dx={self._program} ep={_SERVERS}\n" + "".join(f"{host.name}\n" for host in self._hosts))
         command = [*self._env(first), str(self._program), f"-n{first.name}", str(listed)]
         self._first = subprocess.Popen(
             first.argv(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
