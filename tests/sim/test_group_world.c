@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a group must cost, in a time that no machine's load changes; and that the world sees what goes wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/group_world.h"
+
+static struct vv_group_plan plan_of(uint32_t ranks, uint64_t rate_bps, uint64_t size_bytes) {
+  struct vv_group_plan plan;
+  vv_group_plan_init(&plan, 1);
+  plan.ranks = ranks;
+  plan.rate_bps = rate_bps;
+  plan.size_bytes = size_bytes;
+  return plan;
+}
+
+static struct vv_world_result run(const struct vv_group_plan *plan) {
+  struct vv_world_result result;
+  char wrong[160];
+  if (!vv_world_run(plan, &result, wrong)) fail_msg("%s", wrong);
+  return result;
+}
+
+/* The time of one broadcast in thousandths of an unreliable sender's. */
+static uint64_t permille(const struct vv_group_plan *plan) {
+  return run(plan).elapsed_ns * 1000 / vv_world_raw_ns(plan);
+}
+
+static void test_a_broadcast_takes_hardly_longer_than_unreliable_sending(void **state) {
+  (void)state;
+  struct vv_group_plan seven = plan_of(8, 100000000, 1000000), fifteen = plan_of(16, 50000000, 1000000);
+  struct vv_group_plan hub = plan_of(8, 10000000, 1000000);
+  hub.fabric = VV_FABRIC_HUB;
+  assert_true(permille(&seven) <= 1030);
+  assert_true(permille(&fifteen) <= 1050);
+  assert_true(permille(&hub) <= 1020);
+}
+
+static void test_the_number_of_receivers_does_not_matter(void **state) {
+  (void)state;
+  struct vv_group_plan one = plan_of(2, 100000000, 1000000), fifteen = plan_of(16, 100000000, 1000000);
+  assert_true(run(&fifteen).elapsed_ns * 100 <= run(&one).elapsed_ns * 102);
+}
+
+static void test_small_messages_are_not_answered(void **state) {
+  (void)state;
+  struct vv_group_plan plan = plan_of(16, 100000000, 1);
+  plan.operations = 1000;
+  struct vv_world_result result = run(&plan);
+  assert_true(result.counts.sent == 1000 && result.counts.repair_bytes == 0);
+  assert_true(result.counts.control < 1000); /* reports, by halves of a window, of 15 receivers */
+}
+
+static void test_one_percent_of_loss_costs_less_than_five(void **state) {
+  (void)state;
+  struct vv_group_plan plan = plan_of(16, 100000000, 8 << 20);
+  uint64_t good_ns = run(&plan).elapsed_ns;
+  plan.loss = 0.01;
+  assert_true(good_ns * 100 >= run(&plan).elapsed_ns * 95);
+}
+
+static void test_a_thousand_ranks_burden_no_link(void **state) {
+  (void)state;
+  struct vv_group_plan plan = plan_of(1000, 100000000, 1000000);
+  plan.loss = 0.0001;
+  struct vv_world_result result = run(&plan);
+  assert_true(result.counts.repairs_one + result.counts.repairs_all > 0);
+  assert_true(result.busiest_bytes * 1000 <= result.payload_bytes * 15);
+}
+
+static void test_stopped_ranks_lose_nothing_from_default_buffers(void **state) {
+  (void)state;
+  struct vv_group_plan plan = plan_of(8, 100000000, 1000000);
+  plan.buffer_bytes = 212992;
+  plan.pauses = 10;
+  struct vv_world_result result = run(&plan); /* the world fails when a socket overflows */
+  assert_true(result.counts.repair_bytes == 0 && result.counts.stall_ns > 0);
+}
+
+static void test_what_never_ends_is_seen(void **state) {
+  (void)state;
+  struct vv_group_plan plan = plan_of(3, 100000000, 1000000);
+  struct vv_world_result result;
+  char wrong[160];
+  plan.deadline_ns = 1000000;
+  assert_false(vv_world_run(&plan, &result, wrong));
+  assert_non_null(strstr(wrong, "never ends"));
+}
+
+static void test_credit_that_is_too_large_is_seen(void **state) {
+  (void)state;
+  struct vv_group_plan plan = plan_of(4, 100000000, 1000000);
+  struct vv_world_result result;
+  char wrong[160];
+  plan.duplicate = 0.9; /* far more than a credit's reserve */
+  plan.pauses = 10;
+  plan.buffer_bytes = 212992;
+  assert_false(vv_world_run(&plan, &result, wrong));
+  assert_non_null(strstr(wrong, "found the socket full"));
+}
+
+static void test_the_same_seed_is_the_same_run(void **state) {
+  (void)state;
+  struct vv_group_plan plan;
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    vv_group_plan_draw(&plan, seed);
+    struct vv_world_result a = run(&plan), b = run(&plan);
+    assert_memory_equal(&a, &b, sizeof a);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_broadcast_takes_hardly_longer_than_unreliable_sending),
+      cmocka_unit_test(test_the_number_of_receivers_does_not_matter),
+      cmocka_unit_test(test_small_messages_are_not_answered),
+      cmocka_unit_test(test_one_percent_of_loss_costs_less_than_five),
+      cmocka_unit_test(test_a_thousand_ranks_burden_no_link),
+      cmocka_unit_test(test_stopped_ranks_lose_nothing_from_default_buffers),
+      cmocka_unit_test(test_what_never_ends_is_seen),
+      cmocka_unit_test(test_credit_that_is_too_large_is_seen),
+      cmocka_unit_test(test_the_same_seed_is_the_same_run),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
