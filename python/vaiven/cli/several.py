@@ -21,11 +21,10 @@ def audiences(run: Run) -> tuple[Audience, ...]:
 
     Empty for a run that asked no such question; a cell that lost half of its rounds has no time and is left out.
     """
-    import polars as pl
-
     from vaiven.store import query
 
-    table = query.launches(run).filter(pl.col("ask").is_in(ASKED))
+    table = query.launches(run)
+    table = table.filter(table["ask"].is_in(ASKED))
     order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
     by = ["ask", "size_bytes", "stack", "fars", "near", "far"]
     ends = {key: rows for key, rows in query.ends(run).group_by(by)}
@@ -67,13 +66,10 @@ def _blocks(rows: Any) -> Blocks:
 
 def _each(ends: Any) -> tuple[float, ...]:
     """The median of launch medians of every end, by its number."""
-    import polars as pl
-
     if ends is None:
         return ()
-    number = pl.col("part").str.slice(len("to:")).cast(pl.Int32)
-    medians = ends.group_by(number=number).agg(pl.col("ns_median").median()).sort("number")
-    return tuple(medians["ns_median"].drop_nulls().to_list())
+    medians = {int(part.partition(":")[2]): rows["ns_median"].median() for (part,), rows in ends.group_by("part")}
+    return tuple(medians[number] for number in sorted(medians) if medians[number] is not None)
 
 
 def _audience(
