@@ -119,7 +119,6 @@ enum vv_llc_action {
   VV_LLC_STOP_ACK,
   VV_LLC_STOP_P, /* P_FLAG := 0 */
   VV_LLC_STOP_REJ,
-  VV_LLC_STOP_REJ_IF_REJECTING, /* when DATA_FLAG = 2 */
   VV_LLC_STOP_ALL,
   /* variables */
   VV_LLC_CLEAR_NUMBERS, /* V(S) := V(R) := last N(R) received := 0 */

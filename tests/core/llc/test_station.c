@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stations, two at a time: what users ask for, what peers do wrong, and what the wire carries. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/base/rng.h"
+#include "pair.h"
+
+enum { LENGTH = VV_ENVELOPE_BYTES };
+
+static struct pair *connected(bool plain) {
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  a.plain = b.plain = plain;
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 1);
+  assert_int_equal(pair->told[1][VV_STATION_CONNECTED], 1);
+  return pair;
+}
+
+static uint8_t *pattern(size_t count) {
+  uint8_t *bytes = malloc(count + 1);
+  for (size_t i = 0; i < count; i++) bytes[i] = (uint8_t)(i * 7 + i / 251);
+  return bytes;
+}
+
+static void send_and_check(struct pair *pair, int from, uint32_t count) {
+  uint8_t *bytes = pattern(count);
+  unsigned sent = pair->told[from][VV_STATION_SENT];
+  pair->got_bytes[!from] = 0;
+  assert_true(vv_station_send(&pair->stations[from], pair->now_ns, pair->links[from], bytes, count, count));
+  pair_sleep(pair, 20 * MS);
+  assert_int_equal(pair->got_bytes[!from], count);
+  assert_memory_equal(pair->got[!from], bytes, count);
+  assert_int_equal(pair->told[from][VV_STATION_SENT], sent + 1);
+  const struct vv_station_event *event = pair_event(pair, from, VV_STATION_SENT);
+  assert_true(event->acknowledged && event->handle == count);
+  pair->events_count[0] = pair->events_count[1] = 0;
+  free(bytes);
+}
+
+static void test_messages_of_any_size(void **state) {
+  (void)state;
+  const uint32_t sizes[] = {0, 1, 1481, 1482, 1483, 1490, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 65535, 10000000};
+  struct pair *pair = connected(false);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    send_and_check(pair, 0, sizes[i]);
+    send_and_check(pair, 1, sizes[i]);
+  }
+  assert_int_equal(pair->longest, VV_ENVELOPE_BYTES + 1500);
+  assert_int_equal(pair->stations[0].counts.resent + pair->stations[1].counts.resent, 0);
+  pair_free(pair);
+}
+
+static void test_plain(void **state) {
+  (void)state;
+  struct pair *pair = connected(true);
+  send_and_check(pair, 0, 1);
+  send_and_check(pair, 1, 1496);
+  send_and_check(pair, 0, 1497);
+  send_and_check(pair, 0, 1000000);
+  assert_false(vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "", 0, 0));
+  pair_free(pair);
+}
+
+static void test_jumbo(void **state) {
+  (void)state;
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  a.pdu_bytes_max = b.pdu_bytes_max = 9000;
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  send_and_check(pair, 0, 100);
+  send_and_check(pair, 0, 100000);
+  assert_int_equal(pair->longest, VV_ENVELOPE_BYTES + 9000);
+  pair_free(pair);
+}
+
+static void test_padded_frames(void **state) {
+  (void)state;
+  struct pair *pair = connected(false);
+  uint8_t frame[VV_FRAME_BYTES_MIN] = {0};
+  struct vv_envelope envelope = {.pdu_bytes = 7};
+  memcpy(envelope.destination, pair_address(0).mac, VV_MAC_BYTES);
+  memcpy(envelope.source, pair_address(1).mac, VV_MAC_BYTES);
+  vv_envelope_emit(&envelope, frame);
+  memcpy(frame + LENGTH, "\x64\x68\x03word", 7);
+  pair_put(pair, 0, frame, sizeof frame);
+  pair_run(pair);
+  const struct vv_station_event *event = pair_event(pair, 0, VV_STATION_UNIT);
+  assert_non_null(event);
+  assert_int_equal(event->data_bytes, 4);
+  pair_free(pair);
+}
+
+static void test_type_1(void **state) {
+  (void)state;
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  b.receive_window = 31;
+  struct pair *pair = pair_new(&a, &b);
+  struct vv_llc_address peer = pair_address(1), null = peer;
+  null.sap = VV_SAP_NULL;
+  assert_true(vv_station_unit(&pair->stations[0], &peer, "hello", 5));
+  assert_true(vv_station_test(&pair->stations[0], &peer, "ping", 4));
+  assert_true(vv_station_identify(&pair->stations[0], &peer));
+  pair_run(pair);
+  assert_int_equal(pair_event(pair, 1, VV_STATION_UNIT)->data_bytes, 5);
+  assert_int_equal(pair_event(pair, 0, VV_STATION_ECHO)->data_bytes, 4);
+  assert_int_equal(pair_event(pair, 0, VV_STATION_IDENTITY)->window, 31);
+  assert_true(vv_station_test(&pair->stations[0], &null, "", 0));
+  pair_run(pair);
+  assert_int_equal(pair_event(pair, 0, VV_STATION_ECHO)->peer.sap, VV_SAP_NULL);
+  assert_false(vv_station_unit(&pair->stations[0], &peer, pair->got[0], 1498));
+  for (uint32_t i = 0; i < a.units; i++) assert_true(vv_station_unit(&pair->stations[0], &peer, "", 0));
+  assert_false(vv_station_unit(&pair->stations[0], &peer, "", 0));
+  pair_free(pair);
+}
+
+static void test_nobody_listens(void **state) {
+  (void)state;
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  b.listen = VV_LISTEN_REFUSE;
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_REFUSED);
+  assert_int_equal(pair->events_count[1], 0);
+  pair_free(pair);
+}
+
+static void test_another_job(void **state) {
+  (void)state;
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  b.nonce++;
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_REFUSED);
+  assert_true(pair->stations[1].counts.foreign > 0);
+  pair_free(pair);
+}
+
+static void test_the_user_is_asked(void **state) {
+  (void)state;
+  for (int plain = 0; plain < 2; plain++) {
+    for (int accepts = 0; accepts < 2; accepts++) {
+      struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+      a.plain = b.plain = plain;
+      b.listen = VV_LISTEN_ASK;
+      struct pair *pair = pair_new(&a, &b);
+      pair_connect(pair);
+      assert_int_equal(pair->told[1][VV_STATION_ASKED], 1);
+      assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 0);
+      assert_int_equal(pair_link(pair, 1)->state, VV_LLC_CONN);
+      if (accepts) vv_station_accept(&pair->stations[1], pair->now_ns, pair->links[1]);
+      if (!accepts) vv_station_disconnect(&pair->stations[1], pair->now_ns, pair->links[1]);
+      pair_run(pair);
+      assert_int_equal(pair->told[0][VV_STATION_CONNECTED], accepts);
+      assert_int_equal(pair->told[0][VV_STATION_CLOSED], !accepts);
+      pair_free(pair);
+    }
+  }
+}
+
+static bool deaf(struct pair *pair, int to, uint8_t *bytes, size_t *count, void *context) {
+  (void)pair, (void)bytes, (void)count;
+  return to != *(int *)context && *(int *)context != 2;
+}
+
+static void test_silence(void **state) {
+  (void)state;
+  int both = 2;
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct pair *pair = pair_new(&a, &b);
+  pair->filter = deaf;
+  pair->context = &both;
+  pair_connect(pair);
+  pair_sleep(pair, 20000 * MS);
+  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_SILENT);
+  pair_free(pair);
+}
+
+/* A peer that was there is late, not dead, unless n2 says otherwise. */
+static void test_late_is_not_dead(void **state) {
+  (void)state;
+  int both = 2;
+  for (uint32_t n2 = 0; n2 < 8; n2 += 7) {
+    struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+    a.n2 = n2;
+    struct pair *pair = pair_new(&a, &b);
+    pair_connect(pair);
+    pair->filter = deaf;
+    pair->context = &both;
+    vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "word", 4, 1);
+    pair_sleep(pair, 60000 * MS);
+    assert_int_equal(pair->told[0][VV_STATION_CLOSED], n2 > 0);
+    if (n2 > 0) assert_false(pair_event(pair, 0, VV_STATION_SENT)->acknowledged);
+    pair->filter = NULL;
+    pair_sleep(pair, 2000 * MS);
+    assert_int_equal(pair->got_bytes[1], n2 > 0 ? 0 : 4);
+    pair_free(pair);
+  }
+}
+
+static void test_disconnect(void **state) {
+  (void)state;
+  for (int plain = 0; plain < 2; plain++) {
+    struct pair *pair = connected(plain);
+    vv_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
+    assert_false(vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "late", 4, 1));
+    pair_run(pair);
+    assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_ASKED);
+    assert_int_equal(pair_event(pair, 1, VV_STATION_CLOSED)->why, VV_CLOSE_PEER);
+    pair_connect(pair); /* and again, in the same place */
+    send_and_check(pair, 1, 5000);
+    pair_free(pair);
+  }
+}
+
+static void test_both_connect(void **state) {
+  (void)state;
+  for (int plain = 0; plain < 2; plain++) {
+    struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+    a.plain = b.plain = plain;
+    struct pair *pair = pair_new(&a, &b);
+    for (int i = 0; i < 2; i++) {
+      struct vv_llc_address peer = pair_address(!i);
+      pair->links[i] = vv_station_connect(&pair->stations[i], pair->now_ns, &peer);
+      assert_int_equal(vv_station_connect(&pair->stations[i], pair->now_ns, &peer), pair->links[i]);
+    }
+    pair_sleep(pair, 50 * MS);
+    for (int i = 0; i < 2; i++) {
+      assert_int_equal(pair->told[i][VV_STATION_CONNECTED], 1);
+      send_and_check(pair, i, 3000);
+    }
+    pair_free(pair);
+  }
+}
+
+static void test_busy(void **state) {
+  (void)state;
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  b.credit = 3;
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  uint8_t *bytes = pattern(100000);
+  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 100000, 1);
+  pair_sleep(pair, 100 * MS);
+  assert_int_equal(pair->got_bytes[1], 1482 + 2 * 1490);
+  assert_int_equal(pair_link(pair, 1)->state, VV_LLC_BUSY);
+  assert_true(pair_link(pair, 0)->remote_busy);
+  vv_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], 10);
+  pair_sleep(pair, 100 * MS);
+  assert_int_equal(pair->got_bytes[1], 1482 + 12 * 1490);
+  vv_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], VV_CREDIT_UNLIMITED);
+  pair_sleep(pair, 100 * MS);
+  assert_int_equal(pair->got_bytes[1], 100000);
+  assert_memory_equal(pair->got[1], bytes, 100000);
+  free(bytes);
+  pair_free(pair);
+}
+
+static bool lose_one_in(struct pair *pair, int to, uint8_t *bytes, size_t *count, void *context) {
+  (void)pair, (void)to, (void)bytes, (void)count;
+  unsigned *left = context;
+  return (++*left % 37) != 0;
+}
+
+static void test_a_reset_loses_nothing(void **state) {
+  (void)state;
+  unsigned seen = 0;
+  uint8_t *bytes = pattern(1000000);
+  struct pair *pair = connected(false);
+  pair->filter = lose_one_in;
+  pair->context = &seen;
+  for (int i = 0; i < 2; i++) vv_station_send(&pair->stations[i], pair->now_ns, pair->links[i], bytes, 1000000, 1);
+  for (int turn = 0; turn < 10; turn++) {
+    pair_sleep(pair, MS / 2);
+    vv_station_reset(&pair->stations[turn % 2], pair->now_ns, pair->links[turn % 2]);
+  }
+  pair_sleep(pair, 5000 * MS);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(pair->got_bytes[i], 1000000);
+    assert_memory_equal(pair->got[i], bytes, 1000000);
+    assert_int_equal(pair->told[i][VV_STATION_RESET] + pair->told[i][VV_STATION_CLOSED], 0);
+  }
+  assert_true(pair->stations[0].counts.resets > 0);
+  free(bytes);
+  pair_free(pair);
+}
+
+static void test_a_plain_reset_gives_messages_up(void **state) {
+  (void)state;
+  int to_1 = 1;
+  struct pair *pair = connected(true);
+  pair->filter = deaf;
+  pair->context = &to_1;
+  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "lost", 4, 9);
+  pair_run(pair);
+  pair->filter = NULL;
+  vv_station_reset(&pair->stations[1], pair->now_ns, pair->links[1]);
+  pair_run(pair);
+  assert_int_equal(pair->told[0][VV_STATION_RESET], 1);
+  assert_int_equal(pair->told[1][VV_STATION_RESET], 1);
+  assert_false(pair_event(pair, 0, VV_STATION_SENT)->acknowledged);
+  send_and_check(pair, 0, 4000);
+  pair_free(pair);
+}
+
+/* A PDU of the peer, made by hand. */
+static void forge(struct pair *pair, int to, struct vv_llc_pdu pdu, const void *info, size_t count) {
+  uint8_t frame[VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES + 64];
+  pdu.dsap = pair_address(to).sap;
+  pdu.ssap = pair_address(!to).sap;
+  size_t header = vv_llc_pdu_emit(&pdu, frame + VV_ENVELOPE_BYTES);
+  if (count > 0) memcpy(frame + VV_ENVELOPE_BYTES + header, info, count);
+  struct vv_envelope envelope = {.pdu_bytes = header + count};
+  memcpy(envelope.destination, pair_address(to).mac, VV_MAC_BYTES);
+  memcpy(envelope.source, pair_address(!to).mac, VV_MAC_BYTES);
+  vv_envelope_emit(&envelope, frame);
+  pair_put(pair, to, frame, VV_ENVELOPE_BYTES + header + count);
+  pair_deliver(pair, to);
+}
+
+static void test_frmr_both_ways(void **state) {
+  (void)state;
+  for (int plain = 0; plain < 2; plain++) {
+    struct pair *pair = connected(plain);
+    forge(pair, 0, (struct vv_llc_pdu){.kind = VV_LLC_RR, .nr = 60}, NULL, 0); /* acknowledges what was never sent */
+    assert_int_equal(pair->stations[0].counts.frmr_out, 1);
+    assert_int_equal(pair_link(pair, 0)->frmr.why, VV_LLC_FRMR_Z);
+    assert_int_equal(pair_link(pair, 0)->state, VV_LLC_ERROR);
+    pair_sleep(pair, 100 * MS);
+    assert_int_equal(pair->stations[1].counts.frmr_in, 1);
+    assert_int_equal(pair_link(pair, 0)->state, VV_LLC_NORMAL);
+    send_and_check(pair, 0, 2000);
+    forge(pair, 0, (struct vv_llc_pdu){.kind = VV_LLC_RR}, "x", 1); /* information where none may be */
+    assert_int_equal(pair_link(pair, 0)->frmr.why, VV_LLC_FRMR_W | VV_LLC_FRMR_X);
+    pair_sleep(pair, 100 * MS);
+    send_and_check(pair, 1, 2000);
+    pair_free(pair);
+  }
+}
+
+static void test_a_successor_knows_nothing(void **state) {
+  (void)state;
+  struct pair *pair = connected(false);
+  send_and_check(pair, 0, 2000);
+  struct vv_station_wanted b = pair_wanted(1);
+  b.incarnation += 12345;
+  pair_start(pair, 1, &b);
+  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "word", 4, 1);
+  pair_sleep(pair, 1000 * MS);
+  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_GONE);
+  assert_false(pair_event(pair, 0, VV_STATION_SENT)->acknowledged);
+  pair_connect(pair);
+  send_and_check(pair, 0, 2000);
+  pair_free(pair);
+}
+
+/* A silent peer is asked, and one that has gone says DM. */
+static void test_an_idle_link_notices(void **state) {
+  (void)state;
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  a.idle_ns = 100 * MS;
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  pair_sleep(pair, 1000 * MS);
+  assert_int_equal(pair->told[0][VV_STATION_CLOSED], 0);
+  pair_start(pair, 1, &b);
+  pair_sleep(pair, 300 * MS);
+  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_GONE);
+  pair_free(pair);
+}
+
+static bool lose_long(struct pair *pair, int to, uint8_t *bytes, size_t *count, void *context) {
+  (void)pair, (void)to, (void)bytes, (void)context;
+  return *count < 1000;
+}
+
+/* Frames that do not fit the way: the peer answers all questions, and gets no data. */
+static void test_long_frames_do_not_arrive(void **state) {
+  (void)state;
+  uint8_t *bytes = pattern(5000);
+  struct pair *pair = connected(false);
+  pair->filter = lose_long;
+  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 5000, 1);
+  pair_sleep(pair, 10000 * MS);
+  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_STUCK);
+  assert_int_equal(pair_event(pair, 1, VV_STATION_CLOSED)->why, VV_CLOSE_PEER);
+  free(bytes);
+  pair_free(pair);
+}
+
+static void test_frames_that_are_not_ours(void **state) {
+  (void)state;
+  struct pair *pair = connected(false);
+  struct vv_rng rng = {1};
+  for (int turn = 0; turn < 20000; turn++) {
+    uint8_t frame[80];
+    for (size_t i = 0; i < sizeof frame; i++) frame[i] = (uint8_t)vv_rng_next(&rng);
+    memcpy(frame, pair_address(0).mac, VV_MAC_BYTES - turn % 2);
+    memcpy(frame + VV_MAC_BYTES, "\2\7\7\7\7\7", VV_MAC_BYTES); /* a stranger */
+    frame[12] = turn % 3 == 0 ? 0x81 : 0;
+    frame[13] = (uint8_t)(turn % 120);
+    frame[14] = turn % 5 == 0 ? 0x42 : pair_address(0).sap;
+    vv_station_receive(&pair->stations[0], pair->now_ns, frame, (size_t)turn % sizeof frame);
+    pair_take(pair, 0);
+    pair_clear(pair);
+  }
+  pair->events_count[0] = 0;
+  pair_sleep(pair, 100 * MS);
+  send_and_check(pair, 0, 3000);
+  send_and_check(pair, 1, 3000);
+  pair_free(pair);
+}
+
+static void test_memory(void **state) {
+  (void)state;
+  struct vv_station_wanted wanted = pair_wanted(0);
+  wanted.links = 16;
+  wanted.messages = 1024;
+  wanted.units = 64;
+  assert_in_range(vv_station_bytes(&wanted), 1, 8 << 20); /* 16 peers; the ring of a packet socket is beside it */
+  assert_in_range(vv_station_bytes(&wanted), 1, 200 << 10);
+  assert_in_range(sizeof(struct vv_llc_link), 1, 600);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_messages_of_any_size),
+      cmocka_unit_test(test_plain),
+      cmocka_unit_test(test_jumbo),
+      cmocka_unit_test(test_padded_frames),
+      cmocka_unit_test(test_type_1),
+      cmocka_unit_test(test_nobody_listens),
+      cmocka_unit_test(test_another_job),
+      cmocka_unit_test(test_the_user_is_asked),
+      cmocka_unit_test(test_silence),
+      cmocka_unit_test(test_late_is_not_dead),
+      cmocka_unit_test(test_disconnect),
+      cmocka_unit_test(test_both_connect),
+      cmocka_unit_test(test_busy),
+      cmocka_unit_test(test_a_reset_loses_nothing),
+      cmocka_unit_test(test_a_plain_reset_gives_messages_up),
+      cmocka_unit_test(test_frmr_both_ways),
+      cmocka_unit_test(test_a_successor_knows_nothing),
+      cmocka_unit_test(test_an_idle_link_notices),
+      cmocka_unit_test(test_long_frames_do_not_arrive),
+      cmocka_unit_test(test_frames_that_are_not_ours),
+      cmocka_unit_test(test_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

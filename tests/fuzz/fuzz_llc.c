@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A station of `llc` under whatever comes: frames of a real peer, frames bent on
+ * the way, frames from nowhere, its user's wishes, time.
+ *
+ * The input is a byte of settings, then steps: what (1 byte), how (1 byte), and
+ * for frames as many bytes as `how` says. Frames are heap blocks of their own
+ * size, so that reading beyond them is caught.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/llc/station.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MTU = 128, MESSAGE = 1000, QUEUE = 64, SETTLE_TURNS = 200 };
+enum { PLAIN = 1, FEW_CREDITS = 2, ASK = 4, REFUSE = 8, BOTH_CONNECT = 16 };
+enum step { DELIVER, BEND, LOSE, SWAP, FROM_NOWHERE, FORGE, SLEEP, SEND, CREDIT, CONNECT, DISCONNECT, RESET, STEPS };
+
+struct frame {
+  size_t count;
+  uint8_t *bytes;
+};
+
+struct wire {
+  struct frame frames[QUEUE];
+  unsigned first, count;
+};
+
+struct world {
+  struct vv_station stations[2];
+  void *memory[2];
+  struct wire wires[2]; /* to station 0, 1 */
+  uint32_t links[2];
+  uint64_t now_ns;
+};
+
+static uint8_t message[MESSAGE];
+
+static struct vv_llc_address address(int which) {
+  return (struct vv_llc_address){.mac = {2, 0, 0, 0, 0, (uint8_t)(which + 1)}, .sap = 0x64};
+}
+
+static void start(struct world *world, int which, uint8_t settings) {
+  struct vv_station_wanted wanted;
+  vv_station_defaults(&wanted);
+  wanted.self = address(which);
+  wanted.incarnation = (uint32_t)which * 77;
+  wanted.plain = settings & PLAIN;
+  wanted.links = 2;
+  wanted.messages = 4;
+  wanted.units = 4;
+  wanted.pdu_bytes_max = MTU;
+  wanted.window = 1 + (settings >> 5) * 18;
+  if (settings & FEW_CREDITS) wanted.credit = 2;
+  if (settings & ASK) wanted.listen = VV_LISTEN_ASK;
+  if (settings & REFUSE) wanted.listen = VV_LISTEN_REFUSE;
+  world->memory[which] = malloc(vv_station_bytes(&wanted));
+  vv_station_init(&world->stations[which], world->memory[which], &wanted);
+  world->links[which] = VV_NO_LINK;
+}
+
+static void connect(struct world *world, int which) {
+  struct vv_llc_address peer = address(!which);
+  world->links[which] = vv_station_connect(&world->stations[which], world->now_ns, &peer);
+}
+
+/* What holds of a station whatever happens to it. */
+static void check(const struct world *world, int which) {
+  const struct vv_station *station = &world->stations[which];
+  for (uint32_t id = 0; id < station->wanted.links; id++) {
+    const struct vv_llc_link *link = &station->links[id];
+    assert(!vv_llc_is_up(link->state) || link->used);
+    if (!link->used) continue;
+    assert(vv_llc_link_ahead(link->high, link->va) <= station->wanted.window);
+    assert(vv_llc_link_ahead(link->vs, link->va) <= vv_llc_link_ahead(link->high, link->va));
+    assert(link->window.working >= 1 && link->window.working <= link->window.limit);
+    assert(link->plain || link->got_bytes <= link->message_bytes);
+  }
+}
+
+static void take(struct world *world, int which) {
+  struct vv_station_event event;
+  while (vv_station_take(&world->stations[which], &event)) {
+    if (event.what == VV_STATION_CONNECTED || event.what == VV_STATION_ASKED) world->links[which] = event.link;
+    if (event.what == VV_STATION_CLOSED && event.link == world->links[which]) world->links[which] = VV_NO_LINK;
+    if (event.what == VV_STATION_ASKED) vv_station_accept(&world->stations[which], world->now_ns, event.link);
+    assert(event.what != VV_STATION_DATA || event.offset_bytes + event.data_bytes <= event.message_bytes);
+    for (size_t i = 0; i < event.data_bytes; i++) message[i % MESSAGE] ^= event.data[i] & 0; /* read all of it */
+  }
+}
+
+static void put(struct world *world, int to, const uint8_t *head, size_t head_bytes, const uint8_t *data,
+                size_t count) {
+  struct wire *wire = &world->wires[to];
+  if (wire->count == QUEUE) return;
+  uint8_t *bytes = malloc(head_bytes + count + (head_bytes + count == 0));
+  if (bytes == NULL) return;
+  if (head_bytes > 0) memcpy(bytes, head, head_bytes);
+  if (count > 0) memcpy(bytes + head_bytes, data, count);
+  wire->frames[(wire->first + wire->count++) % QUEUE] = (struct frame){head_bytes + count, bytes};
+}
+
+static void send(struct world *world, int which) {
+  struct vv_station_frame frame;
+  while (world->wires[!which].count < QUEUE && vv_station_next_frame(&world->stations[which], world->now_ns, &frame)) {
+    assert(frame.head_bytes + frame.data_bytes <= VV_ENVELOPE_BYTES + MTU);
+    put(world, !which, frame.head, frame.head_bytes, frame.data, frame.data_bytes);
+  }
+}
+
+static struct frame pop(struct world *world, int to) {
+  struct wire *wire = &world->wires[to];
+  if (wire->count == 0) return (struct frame){0};
+  wire->count--;
+  return wire->frames[wire->first++ % QUEUE];
+}
+
+static bool deliver(struct world *world, int to, uint8_t bend) {
+  struct frame frame = pop(world, to);
+  if (frame.bytes == NULL) return false;
+  if (bend != 0 && frame.count > 0) frame.bytes[bend % frame.count] ^= bend | 1;
+  vv_station_receive(&world->stations[to], world->now_ns, frame.bytes, frame.count);
+  take(world, to);
+  free(frame.bytes);
+  return true;
+}
+
+static void swap(struct world *world, int to) {
+  struct frame frame = pop(world, to);
+  struct wire *wire = &world->wires[to];
+  if (frame.bytes != NULL) wire->frames[(wire->first + wire->count++) % QUEUE] = frame;
+}
+
+/* Bytes of the input behind a good header: most frames from nowhere would go no further than that. */
+static void forge(struct world *world, int to, const uint8_t *bytes, size_t count) {
+  uint8_t head[VV_ENVELOPE_BYTES];
+  struct vv_envelope envelope = {.pdu_bytes = count};
+  memcpy(envelope.destination, address(to).mac, VV_MAC_BYTES);
+  memcpy(envelope.source, address(!to).mac, VV_MAC_BYTES);
+  vv_envelope_emit(&envelope, head);
+  put(world, to, head, sizeof head, bytes, count);
+}
+
+static void wish(struct world *world, int which, enum step step, uint8_t how) {
+  struct vv_station *station = &world->stations[which];
+  uint32_t link = world->links[which];
+  if (step == CONNECT) connect(world, which);
+  if (link == VV_NO_LINK || !station->links[link].used) return;
+  if (step == SEND) vv_station_send(station, world->now_ns, link, message, how * 3u, how);
+  if (step == CREDIT) vv_station_credit(station, world->now_ns, link, how == 255 ? VV_CREDIT_UNLIMITED : how);
+  if (step == DISCONNECT) vv_station_disconnect(station, world->now_ns, link);
+  if (step == RESET) vv_station_reset(station, world->now_ns, link);
+}
+
+/* One step; tells how many bytes of the input it took besides its two. */
+static size_t step(struct world *world, uint8_t what, uint8_t how, const uint8_t *rest, size_t left) {
+  int which = what & 1;
+  size_t count = how < left ? how : left;
+  enum step step = (what >> 1) % STEPS;
+  switch (step) {
+  case DELIVER:
+    for (int i = 0; i <= how % 8; i++) deliver(world, which, 0);
+    return 0;
+  case BEND:
+    deliver(world, which, how);
+    return 0;
+  case LOSE:
+    free(pop(world, which).bytes);
+    return 0;
+  case SWAP:
+    swap(world, which);
+    return 0;
+  case FROM_NOWHERE:
+    put(world, which, NULL, 0, rest, count);
+    return count;
+  case FORGE:
+    forge(world, which, rest, count);
+    return count;
+  case SLEEP:
+    world->now_ns += (uint64_t)how * how * 100000;
+    for (int i = 0; i < 2; i++) vv_station_tick(&world->stations[i], world->now_ns);
+    return 0;
+  default:
+    wish(world, which, step, how);
+    return 0;
+  }
+}
+
+static void settle(struct world *world) {
+  for (int i = 0; i < 2; i++) {
+    take(world, i);
+    send(world, i);
+    check(world, i);
+  }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static struct world world;
+  if (size < 1) return 0;
+  memset(&world, 0, sizeof world);
+  for (int i = 0; i < 2; i++) start(&world, i, data[0]);
+  connect(&world, 0);
+  if (data[0] & BOTH_CONNECT) connect(&world, 1);
+  for (size_t at = 1; at + 2 <= size;) {
+    settle(&world);
+    at += 2 + step(&world, data[at], data[at + 1], data + at + 2, size - at - 2);
+  }
+  for (int turn = 0; turn < SETTLE_TURNS; turn++) { /* whatever it was: nothing goes round for ever */
+    settle(&world);
+    bool moved = deliver(&world, 0, 0);
+    if (!deliver(&world, 1, 0) && !moved) break;
+    world.now_ns += 1000;
+  }
+  for (int i = 0; i < 2; i++) {
+    for (struct frame frame = pop(&world, i); frame.bytes != NULL; frame = pop(&world, i)) free(frame.bytes);
+    free(world.memory[i]);
+  }
+  return 0;
+}
