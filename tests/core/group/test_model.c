@@ -382,11 +382,6 @@ static void test_two_losses(void **state) {
   run(2, 0, 0, 0);
 }
 
-static void test_a_quick_timer(void **state) {
-  (void)state;
-  run(0, 0, 1, 0);
-}
-
 static void test_one_of_each(void **state) {
   (void)state;
   run(1, 1, 0, 1);
@@ -403,7 +398,6 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_goes_wrong),
       cmocka_unit_test(test_two_losses),
-      cmocka_unit_test(test_a_quick_timer),
       cmocka_unit_test(test_one_of_each),
   };
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_one_loss_and_a_quick_timer)};
