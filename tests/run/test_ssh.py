@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -41,6 +42,19 @@ def test_hosts_are_measured_over_ssh_and_nothing_stays(cluster: Cluster) -> None
     assert run.manifest.hosts["node2"]["hostname"] == "node2"
     for launch in query.launch_records(run):
         assert launch.path["tx_bytes"] > launch.path["expected_tx_bytes"] / 2
+    assert list(cluster.remote.iterdir()) == []
+
+
+@pytest.mark.lab
+@pytest.mark.skipif(not shutil.which("mpirun.openmpi"), reason="needs mpirun.openmpi (openmpi-bin libopenmpi-dev)")
+def test_mpi_is_started_by_its_own_launcher_over_ssh(cluster: Cluster) -> None:
+    done = cluster.vaiven("measure", "--hosts", "localhost,node2", *QUICK[:3], "--stacks", "openmpi", "--no-page")
+    assert done.returncode == 0, done.stderr
+    run = only_run(cluster)
+    records = [one for one in query.launch_records(run) if one.stack == "openmpi"]
+    assert len(records) == 3 and all("btl_tcp_if_include=eth0" in one.hello["way"] for one in records)
+    assert all(one.hello["far"]["hostname"] == "node2" for one in records)
+    assert all(one.path["tx_bytes"] > one.path["expected_tx_bytes"] / 2 for one in records)
     assert list(cluster.remote.iterdir()) == []
 
 
@@ -188,11 +202,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
 
 def test_a_copy_is_whole_private_and_removed(here: Here, tmp_path: Path) -> None:
     program = resources.program("vaiven-probe")
-    with ssh.installed(here, program) as copy:
-        assert Path(copy).read_bytes() == program.read_bytes()
-        assert Path(copy).parent.parent == tmp_path
-        assert Path(copy).stat().st_mode & 0o777 == 0o700
-        assert Path(copy).parent.stat().st_mode & 0o777 == 0o700
+    with ssh.installed(here, {"vaiven-probe": program, "another": program}) as copies:
+        for name, copy in copies.items():
+            assert Path(copy).name == name and Path(copy).read_bytes() == program.read_bytes()
+            assert Path(copy).parent.parent == tmp_path
+            assert Path(copy).stat().st_mode & 0o777 == 0o700
+            assert Path(copy).parent.stat().st_mode & 0o777 == 0o700
     assert list(tmp_path.iterdir()) == []
 
 
@@ -204,14 +219,14 @@ def test_a_copy_that_differs_is_refused_and_removed(
     (tools / "sha256sum").write_text("#!/bin/sh\necho 0000 -\n")
     (tools / "sha256sum").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    with pytest.raises(VaivenError) as caught, ssh.installed(here, resources.program("vaiven-probe")):
+    with pytest.raises(VaivenError) as caught, ssh.installed(here, {"vaiven-probe": resources.program("vaiven-probe")}):
         pass
     assert caught.value.code == "bad-copy"
     assert list(tmp_path.iterdir()) == [tools]
 
 
 def test_a_copy_is_removed_when_work_fails(here: Here, tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), ssh.installed(here, resources.program("vaiven-probe")):
+    with pytest.raises(KeyboardInterrupt), ssh.installed(here, {"vaiven-probe": resources.program("vaiven-probe")}):
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
 

@@ -172,6 +172,8 @@ def _changed(plan: Plan, changes: dict[str, Any]) -> Plan:
 
 
 def _wanted_hosts(plan: Plan, iface: str, ports: str, bind: str) -> Any:
+    from vaiven.plan import stack as stacks
+    from vaiven.run import libraries
     from vaiven.run.place import Wanted
 
     pairs = dict(word.partition("=")[::2] for word in _words(bind))
@@ -179,7 +181,8 @@ def _wanted_hosts(plan: Plan, iface: str, ports: str, bind: str) -> Any:
         raise VaivenError(f"--bind names {sorted(unknown)[0]!r}", "HOST=ADDRESS with hosts of --hosts", "bad-value")
     if ports and not re.fullmatch(r"\d{1,5}(-\d{1,5})?", ports):
         raise VaivenError(f"--ports {ports!r}", "LO-HI, for example 40000-40100", code="bad-value")
-    return Wanted(plan.hosts, iface, ports, pairs)
+    ids = [stacks.parse(text).id for text in (*plan.stacks, plan.sentinel.stack)]
+    return Wanted(plan.hosts, iface, ports, pairs, libraries.needed(ids))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,6 +47,12 @@ def probes() -> dict[str, Path]:
         except VaivenError:
             continue
     return found
+
+
+def needed(stacks: Iterable[str]) -> tuple[str, ...]:
+    """The libraries of these stacks, by their ids."""
+    ids = set(stacks)
+    return tuple(name for name, library in LIBRARIES.items() if ids & set(library.stacks))
 
 
 def known(own: collect.Known) -> collect.Known:

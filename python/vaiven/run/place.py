@@ -38,12 +38,16 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Wanted:
-    """Real hosts as the user asks for them. bind: host -> address. interface, ports: the same on all hosts."""
+    """Real hosts as the user asks for them. bind: host -> address. interface, ports: the same on all hosts.
+
+    libraries: those whose probes are copied there too.
+    """
 
     names: tuple[str, ...]
     interface: str = ""
     ports: str = ""
     bind: Mapping[str, str] = field(default_factory=dict)
+    libraries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -183,9 +187,13 @@ def _reached(name: str, wanted: Wanted) -> Iterator[Host]:
         return
     with ssh.connected(name) as connection:
         arch, reached_at = _first_words(name, connection.argv)
-        with ssh.installed(connection, _static_probe(arch, name)) as probe:
+        with ssh.installed(connection, _probes(arch, name, wanted.libraries)) as copies:
             address = wanted.bind.get(name) or reached_at
-            yield _addressed(Host(name, address, "", arch, (probe,), connection.argv, wanted.ports), wanted)
+            found = {name.rpartition("-")[2]: (path,) for name, path in copies.items() if name != "vaiven-probe"}
+            host = Host(
+                name, address, "", arch, (copies["vaiven-probe"],), connection.argv, wanted.ports, libraries=found
+            )
+            yield _addressed(host, wanted)
 
 
 def _first_words(name: str, argv: Argv) -> tuple[str, str]:
@@ -194,6 +202,13 @@ def _first_words(name: str, argv: Argv) -> tuple[str, str]:
     if len(said) < 5:
         raise VaivenError(f"{name} says {' '.join(said)!r} to uname -m", "its shell must be a POSIX one", "bad-host")
     return said[-5], said[-2]
+
+
+def _probes(arch: str, name: str, wanted: Collection[str]) -> dict[str, Path]:
+    """What is copied to a host of that architecture: those of libraries only to machines like this one."""
+    native = libraries.probes() if arch == platform.machine() else {}
+    more = {f"vaiven-probe-{library}": path for library, path in native.items() if library in wanted}
+    return {"vaiven-probe": _static_probe(arch, name), **more}
 
 
 def _static_probe(arch: str, name: str) -> Path:

@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -28,9 +28,11 @@ from vaiven.run import hosts, signals
 _NAME = re.compile(r"(?:[A-Za-z0-9._-]+@)?[A-Za-z0-9][A-Za-z0-9._:-]*")
 _CONNECT_S = 10
 # $1: a name that nobody can guess and we know beforehand, so that it can be removed whatever happens.
+_MAKE = 'umask 077 && mkdir "${TMPDIR:-/tmp}/$1"'
+# $2: the name of the program.
 _INSTALL = """d="${TMPDIR:-/tmp}/$1"
-umask 077 && mkdir "$d" && cat >"$d/vaiven-probe" && chmod 700 "$d/vaiven-probe" || exit 1
-printf '%s %s\\n' "$(sha256sum <"$d/vaiven-probe" | cut -d' ' -f1)" "$d"
+umask 077 && cat >"$d/$2" && chmod 700 "$d/$2" || exit 1
+printf '%s %s\\n' "$(sha256sum <"$d/$2" | cut -d' ' -f1)" "$d"
 """
 _REMOVE = 'rm -rf -- "${TMPDIR:-/tmp}/$1"'
 _WAIT = f"trap '' HUP; cat >/dev/null; {_REMOVE}"
@@ -121,24 +123,29 @@ def _until_connected(connection: Connection, process: subprocess.Popen[bytes], l
 
 
 @contextmanager
-def installed(connection: Connection, program: Path) -> Iterator[str]:
-    """The path of a private copy of `program` on that host, checked by its hash; removed at the end.
+def installed(connection: Connection, programs: Mapping[str, Path]) -> Iterator[dict[str, str]]:
+    """Private copies of these programs on that host, checked by their hashes: name -> path; removed at the end.
 
     VaivenError: "host-down", "bad-copy".
     """
-    data = program.read_bytes()
     try:
-        command = ["sh", "-c", _INSTALL, "sh", connection.copy]
-        said = hosts.call(connection.name, connection.argv, command, stdin=data, timeout_s=60).decode(errors="replace")
-        digest, _, directory = said.strip().rpartition("\n")[2].partition(" ")
-        if digest != hashlib.sha256(data).hexdigest():
-            raise VaivenError(
-                f"the copy of {program.name} on {connection.name} is not what was sent",
-                "is its disk full?",
-                code="bad-copy",
-            )
-        yield f"{directory}/vaiven-probe"
+        hosts.call(connection.name, connection.argv, ["sh", "-c", _MAKE, "sh", connection.copy])
+        yield {name: _copied(connection, name, program) for name, program in programs.items()}
     finally:
         with signals.shielded():
             remove = connection.argv(["sh", "-c", _REMOVE, "sh", connection.copy])
             subprocess.run(remove, capture_output=True, timeout=20, check=False, start_new_session=True)
+
+
+def _copied(connection: Connection, name: str, program: Path) -> str:
+    data = program.read_bytes()
+    command = ["sh", "-c", _INSTALL, "sh", connection.copy, name]
+    said = hosts.call(connection.name, connection.argv, command, stdin=data, timeout_s=60).decode(errors="replace")
+    digest, _, directory = said.strip().rpartition("\n")[2].partition(" ")
+    if digest != hashlib.sha256(data).hexdigest():
+        raise VaivenError(
+            f"the copy of {program.name} on {connection.name} is not what was sent",
+            "is its disk full?",
+            code="bad-copy",
+        )
+    return f"{directory}/{name}"
