@@ -23,13 +23,17 @@ class Path(StrEnum):
 
     ICMP = "icmp"
     ETH = "eth"
+    LLC = "llc"
+    LLC_KERNEL = "llc-kernel"
     UDP = "udp"
     TCP = "tcp"
 
 
 # Of every frame but UDP's and ICMP's later fragments. IPv4 without options 20; echo and UDP 8; TCP 20 and 12 of
-# timestamps (RFC 7323); LLC 3 and the header of the fragments of stack eth 16.
-_HEADER_BYTES = {Path.ICMP: 28, Path.ETH: 19, Path.UDP: 28, Path.TCP: 52}
+# timestamps (RFC 7323); LLC 3 and the header of the fragments of stack eth 16; LLC type 2 takes 4, and our stations put
+# marks before the data, 14 bytes in the first frame of a message and 6 in the others (src/core/wire/segment.h).
+_HEADER_BYTES = {Path.ICMP: 28, Path.ETH: 19, Path.LLC: 18, Path.LLC_KERNEL: 4, Path.UDP: 28, Path.TCP: 52}
+_LATER_LESS_BYTES = {Path.LLC: 8}  # how much shorter the headers of later frames are
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ def frame_limits(path: Path, mtu_bytes: int) -> FrameLimits:
     """Fragments of IPv4 carry multiples of 8 bytes (RFC 791). mtu_bytes >= 68."""
     assert mtu_bytes >= 68
     name, first = f"{path.value} in frames of MTU {mtu_bytes}", mtu_bytes - _HEADER_BYTES[path]
-    return FrameLimits(name, first, (mtu_bytes - 20) // 8 * 8 if path in (Path.ICMP, Path.UDP) else first)
+    later = first + _LATER_LESS_BYTES.get(path, 0)
+    return FrameLimits(name, first, (mtu_bytes - 20) // 8 * 8 if path in (Path.ICMP, Path.UDP) else later)
 
 
 def padded_bytes(path: Path) -> int:

@@ -35,7 +35,7 @@ _LOOKS = (
     Look("#6b3d1e", "#d9a47c", "dash", "star", "dashed", "*"),
     Look("#2f5d62", "#8cd3da", "dashdot", "hexagon", "dashdot", "h"),
 )
-_FIXED = {"tcp": 0, "udp": 1, "eth": 2, "icmp": 3, "tcp-nagle": 4, "null": 5}
+_FIXED = {"tcp": 0, "udp": 1, "eth": 2, "icmp": 3, "tcp-nagle": 4, "null": 5, "llc": 6}
 
 
 def looks(stacks: Iterable[str]) -> dict[str, Look]:
