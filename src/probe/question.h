@@ -37,6 +37,7 @@ extern const struct vv_question vv_question_connect;
 extern const struct vv_question vv_question_exchange;
 extern const struct vv_question vv_question_fanout;
 extern const struct vv_question vv_question_oneway;
+extern const struct vv_question vv_question_overlap;
 extern const struct vv_question vv_question_pingpong;
 extern const struct vv_question vv_question_pingpongs;
 extern const struct vv_question vv_question_prtt;

@@ -76,6 +76,13 @@ def test_ping_pongs_at_once_say_for_which_share_of_their_time_they_were() -> Non
     assert cells(record | {"began_ns": [0, 200], "ended_ns": [100, 300]}, 0)[0].overlap == 0
 
 
+def test_an_overlap_keeps_talk_and_work_beside_both() -> None:
+    record = {key: value for key, value in CELL.items() if key != "rtt_ns"} | {"ask": "overlap", "batch": 1, "lost": 0}
+    both, talk, work = cells(record | {"both_ns": [9, 8], "talk_ns": [5], "work_ns": [6]}, 0)
+    assert (both.ns, both.part, both.whole) == ([9, 8], "", True)
+    assert (talk.ns, talk.part, work.ns, work.part, work.whole) == ([5], "talk", [6], "work", False)
+
+
 @pytest.mark.parametrize(
     "change",
     [{"rtt_ns": None}, {"rtt_ns": [1.5]}, {"rtt_ns": "1"}, {"size_bytes": "64"}, {"ask": "other"}, {"lost": None},
@@ -152,8 +159,8 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
     assert known.version == "0.1.0"
     assert {name: one.questions for name, one in known.stacks.items()} == {
         "icmp": ("pingpong",),
-        "udp": ("pingpong", "oneway", "fanout", "pingpongs", "stream", "exchange", "prtt"),
-        "tcp": ("pingpong", "connect", "oneway", "fanout", "pingpongs", "stream", "exchange", "prtt"),
+        "udp": ("pingpong", "oneway", "fanout", "pingpongs", "overlap", "stream", "exchange", "prtt"),
+        "tcp": ("pingpong", "connect", "oneway", "fanout", "pingpongs", "overlap", "stream", "exchange", "prtt"),
         "raw": ("fanout",),
         "null": ("pingpong", "prtt"),
     }

@@ -358,6 +358,7 @@ def _show(run: Run, page: bool) -> None:
     from rich.console import Console
 
     from vaiven.cli.model import cost_table, loggp_table
+    from vaiven.cli.overlap import overlap_table
     from vaiven.cli.progress import end_text
     from vaiven.cli.several import ASKED, audience_tables
 
@@ -367,6 +368,8 @@ def _show(run: Run, page: bool) -> None:
         console.print(cost_table(run))
     if "prtt" in asked:
         console.print(loggp_table(run))
+    if "overlap" in asked:
+        console.print(overlap_table(run))
     if asked & set(ASKED):
         console.print(audience_tables(run))
     if run.end and run.end.reason == "not-achieved":

@@ -57,6 +57,9 @@ class CellRecord(msgspec.Struct):
     each_ns: list[list[int]] = []
     resent: list[int] | None = None
     clock: Clock | None = None
+    both_ns: list[int] | None = None
+    talk_ns: list[int] = []
+    work_ns: list[int] = []
     began_ns: list[int] = []
     ended_ns: list[int] = []
 
@@ -158,7 +161,12 @@ def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
         Cell(found.ask, found.size_bytes, 1, ns, 0, 0, 0, 0, found.warm, started_s, part=f"to:{number}")
         for number, ns in enumerate(found.each_ns, len(found.far) - len(found.each_ns) + 1)
     )
-    return (whole, *parts)
+    alone = {"talk": found.talk_ns, "work": found.work_ns} if found.ask == "overlap" else {}
+    halves = (
+        Cell(found.ask, found.size_bytes, 1, ns, 0, 0, 0, 0, found.warm, started_s, part=part)
+        for part, ns in alone.items()
+    )
+    return (whole, *parts, *halves)
 
 
 def _overlap(began_ns: list[int], ended_ns: list[int]) -> float | None:
@@ -173,7 +181,8 @@ def _times(found: CellRecord) -> list[int] | None:
     if found.ask == "prtt":
         names = {"one": "rtt_ns", "burst": "rtt_ns", "spaced": "rtt_ns", "send": "send_ns", "receive": "receive_ns"}
         return getattr(found, names[found.part]) if found.part in names else None
-    times = {"pingpong": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns}
+    times = {"pingpong": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns,
+             "overlap": found.both_ns}  # fmt: skip
     times |= dict.fromkeys(MANY, found.last_ns) | {"pingpongs": found.rtt_ns}
     return times.get(found.ask)
 
@@ -217,7 +226,7 @@ def _questions(record: StackRecord) -> tuple[str, ...]:
     if not record.kernel_echo and not record.alone:
         questions += ["fanout"] if record.joined else ["oneway", "fanout"]
     if not (record.kernel_echo or record.alone or record.joined):
-        questions.append("pingpongs")
+        questions += ["pingpongs", "overlap"]
     if record.at_once:
         questions += ["stream", "exchange"]
     if not record.kernel_echo:

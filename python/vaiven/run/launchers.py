@@ -169,7 +169,7 @@ def _pinned(work: Launch, host: Host, setting: Setting, place: int) -> list[str]
     if not host.processors or "cpu" in options or free:
         return []
     spins = options.get("wait") == "spin" or setting.known[work.stack.id].spins
-    apart = spins or work.ask in ("prtt", *MANY)
+    apart = spins or work.ask in ("prtt", "overlap", *MANY)
     number = place if apart else 0
     return ["--cpu", str(host.processors[-1 - number % len(host.processors)])]
 

@@ -86,7 +86,7 @@ def _sent_bytes(cells: Sequence[Cell], more: int) -> int | None:
     """What these messages, and so many more in each cell, are to the near end's counters."""
     total = 0
     for cell in cells:
-        if cell.part == "send" or cell.part.startswith(END_PART):  # measured on the messages of another cell
+        if not cell.whole and (cell.ask != "prtt" or cell.part == "send"):  # measured on the messages of another cell
             continue
         if cell.wire_bytes is None or cell.wire_frames is None:
             return None

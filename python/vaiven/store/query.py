@@ -171,6 +171,13 @@ def ends(run: Run) -> pl.DataFrame:
     return _summaries(run).filter(pl.col("part").str.starts_with(END_PART))
 
 
+def overlaps(run: Run) -> pl.DataFrame:
+    """The same columns for an overlap: one row per (launch, size, part), part "" of talk and work at once."""
+    import polars as pl
+
+    return _summaries(run).filter(pl.col("ask") == "overlap")
+
+
 def sentinels(run: Run) -> pl.DataFrame:
     """The same columns for the sentinels: one row per block."""
     import polars as pl

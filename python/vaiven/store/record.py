@@ -140,7 +140,8 @@ class LaunchRecord:
 class Cell:
     """One cell of a launch. ns: one entry per timed exchange in order, None where the message was lost.
 
-    part: of a prtt "one", "burst", "spaced", "send", "receive"; "to:N" for far end number N of several; else "".
+    part: of a prtt "one", "burst", "spaced", "send", "receive"; "to:N" for far end number N of several; of an overlap
+    "talk" and "work" alone; else "".
     gap_ns: between the messages of a spaced train. resent: segments that were sent again. clock: how times of two
     hosts were compared, "common", "estimated" or "barrier", to within clock_error_ns. overlap: of several at once, the
     share of their time in which all of them ran.

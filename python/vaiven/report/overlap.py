@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Computing while messages travel, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vaiven.model.overlap import Overlap
+from vaiven.plot.units import percent_text, size_text, time_text
+from vaiven.report.tables import Column, Table
+
+
+def overlap_table(found: Sequence[Overlap]) -> Table:
+    """One row per size and stack."""
+    columns = (
+        Column("size", "payload of the message"),
+        Column("stack", "the way the message travels", number=False),
+        Column("hosts", "near → far", number=False),
+        Column("talk", "a message there and back, alone"),
+        Column("work", "a computation of about that length, alone"),
+        Column("both", "the message given away, the computation done, the answer taken"),
+        Column("hidden", "of what could be hidden behind the other: all is 100 %"),
+    )
+    rows = tuple(
+        (
+            size_text(one.size_bytes),
+            one.stack,
+            f"{one.near} → {one.far}",
+            *map(time_text, (one.talk_ns, one.work_ns, one.both_ns)),
+            _share(one),
+        )
+        for one in found
+    )
+    return Table("Computing while messages travel", columns, rows)
+
+
+def _share(one: Overlap) -> str:
+    low, high = one.share.low, one.share.high
+    below = "" if low is None or high is None else f"\n{percent_text(low)} – {percent_text(high)}"
+    return f"{percent_text(one.typical_share)}{below}"
