@@ -44,10 +44,15 @@ def slower(lab: Lab, runs: Path, launches: int) -> None:
 @pytest.mark.parametrize("at_block", [5, 8])
 def test_a_delay_that_comes_during_the_run_is_marked(bench: Bench, at_block: int) -> None:
     bench.write(LAB)
+    # Launches of half a second: the change takes a while too, and must come before the last of them.
+    (bench.path / "plan.toml").write_text(
+        'stacks = ["udp"]\nsizes = [64]\n[effort]\nsamples = 1000000\ncell_ms = 500\n'
+        f"[stop]\nlaunches_min = {BLOCKS}\nlaunches_max = {BLOCKS}\n"
+    )
     lab = bench.up()
     change = threading.Thread(target=slower, args=(lab, bench.path / "runs", at_block * LAUNCHES_PER_BLOCK))
     change.start()
-    run = bench.measure("--stacks", "udp", "--sizes", "64", "--launches", str(BLOCKS))
+    run = bench.measure("plan.toml")
     change.join()
     told = [line["text"] for line in query.warnings(run) if line["code"] in MARKS]
     assert any(text.startswith("sentinel udp 64 B a b") for text in told), query.warnings(run)
