@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,7 @@ def test_ranks_yield_only_where_they_are_more_than_processors(two) -> None:
 
 
 def test_a_launcher_that_is_not_there_is_named_with_its_package(launch, monkeypatch: pytest.MonkeyPatch) -> None:
-    nowhere = mpi.Library(("mpirun.nowhere",), "Open", "openmpi-bin", mpi.LIBRARIES["openmpi"].command)
+    nowhere = replace(mpi.LIBRARIES["openmpi"], names=("mpirun.nowhere",))
     monkeypatch.setitem(mpi.LIBRARIES, "openmpi", nowhere)
     failure = launch("openmpi", 1).failure
     assert failure.code == "no-mpi"

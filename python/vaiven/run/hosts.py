@@ -15,6 +15,8 @@ from pathlib import Path
 
 from vaiven.errors import VaivenError
 
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
 Argv = Callable[[Sequence[str]], list[str]]
 
 

@@ -8,7 +8,11 @@ Hosts of a lab are entered through `rsh`; other hosts must reach each other over
 
 from __future__ import annotations
 
+import os
+import platform
 import re
+import shlex
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -67,12 +71,17 @@ class _Launcher:
 
 @dataclass(frozen=True)
 class Library:
-    """names: programs that may be its launcher. says: what that one says of itself. package: what brings it."""
+    """names: programs that may be its launcher. says: what that one says of itself. package: what brings it.
+
+    command: of a job by that launcher. environment: the same settings for ranks that srun starts, slurm: how.
+    """
 
     names: tuple[str, ...]
     says: str
     package: str
     command: Callable[[_Launcher, Sequence[Rank], Manner], list[str]]
+    environment: Callable[[Sequence[Rank], Manner], Mapping[str, str]]
+    slurm: str
 
 
 def manner(stack: Stack, ranks: Sequence[Rank]) -> Manner:
@@ -95,9 +104,16 @@ def _broadcast(algorithm: str) -> tuple[tuple[str, str], ...]:
 def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]:
     """The command that runs these ranks of that library, on the host of the first; at the end all of it is gone.
 
+    In a Slurm allocation of ours that is srun.
+
     VaivenError: "no-mpi" (that host has no launcher of this library), "host-down".
     """
     library = LIBRARIES[name]
+    allocation = os.environ.get("SLURM_JOB_ID")
+    if allocation and ranks[0].host.here:
+        with _slurm_files(ranks) as files:
+            yield _srun(library, allocation, files, ranks, manner)
+        return
     path, version = _found(library, ranks[0].host)
     members = list({rank.host.name: rank.host for rank in ranks}.values())
     if not all(host.here for host in members):
@@ -106,6 +122,32 @@ def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]
     with rsh.serving(members, lambda _host, private: {"TMPDIR": str(private)}) as shell:
         words = library.command(_Launcher(path, version, shell), ranks, manner)
         yield ["env", f"TMPDIR={shell.parent}", *words]
+
+
+@contextmanager
+def _slurm_files(ranks: Sequence[Rank]) -> Iterator[tuple[Path, Path]]:
+    """The files that srun wants: which host for each rank, and which command."""
+    with tempfile.TemporaryDirectory(prefix="vaiven-srun-") as private:
+        hostfile, programs = Path(private) / "hosts", Path(private) / "programs"
+        hostfile.write_text("".join(f"{_node(rank.host)}\n" for rank in ranks))
+        programs.write_text("".join(f"{n} {shlex.join(rank.command)}\n" for n, rank in enumerate(ranks)))
+        yield hostfile, programs
+
+
+def _node(host: Host) -> str:
+    """What Slurm calls it."""
+    return platform.node() if host.name in hosts.LOCAL else host.name
+
+
+def _srun(
+    library: Library, allocation: str, files: tuple[Path, Path], ranks: Sequence[Rank], manner: Manner
+) -> list[str]:
+    """Inside a Slurm allocation its own launcher starts the ranks, and each finds its settings in its environment."""
+    hostfile, programs = files
+    assigned = {"SLURM_HOSTFILE": str(hostfile), **library.environment(ranks, manner)}
+    words = ["srun", f"--jobid={allocation}", f"--mpi={library.slurm}", "--overlap", "--distribution=arbitrary"]
+    words += [f"--nodes={len({rank.host.name for rank in ranks})}", f"--ntasks={len(ranks)}", "--kill-on-bad-exit=1"]
+    return ["env", *(f"{key}={value}" for key, value in assigned.items()), *words, "--multi-prog", str(programs)]
 
 
 def _found(library: Library, host: Host) -> tuple[str, int]:
@@ -125,17 +167,26 @@ def _openmpi(launcher: _Launcher, ranks: Sequence[Rank], manner: Manner) -> list
     """Open MPI 4 calls its run-time ORTE, from 5 on PRRTE. A rank more than there are slots is no reason to refuse."""
     run, tree, shell = ("mca", "oob_tcp", "rsh") if launcher.version < 5 else ("prtemca", "prte", "ssh")
     interfaces = ",".join(sorted({rank.host.interface for rank in ranks}))
-    settings = {"pml": "ob1", "btl": "tcp,self", "btl_tcp_use_nagle": str(int(manner.nagle)),
-                "mpi_yield_when_idle": str(int(manner.yields))}  # fmt: skip
-    if interfaces and all(rank.host.interface for rank in ranks):
-        settings["btl_tcp_if_include"] = interfaces
     words = [launcher.path, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
     if launcher.shell:
         words += ["--leave-session-attached", f"--{run}", f"plm_{shell}_agent", str(launcher.shell)]
         words += [f"--{run}", f"plm_{shell}_no_tree_spawn", "1", f"--{run}", f"{tree}_if_include", interfaces]
-    for name, value in (*settings.items(), *manner.settings):
+    for name, value in _parameters(ranks, manner).items():
         words += ["--mca", name, value]
     return [*words, *_contexts(ranks, lambda rank: ["-n", "1", "--host", rank.host.name])]
+
+
+def _parameters(ranks: Sequence[Rank], manner: Manner) -> dict[str, str]:
+    """Open MPI's MCA parameters for these wishes."""
+    found = {"pml": "ob1", "btl": "tcp,self"}
+    if all(rank.host.interface for rank in ranks):
+        found["btl_tcp_if_include"] = ",".join(sorted({rank.host.interface for rank in ranks}))
+    found |= {"btl_tcp_use_nagle": str(int(manner.nagle)), "mpi_yield_when_idle": str(int(manner.yields))}
+    return found | dict(manner.settings)
+
+
+def _parameters_as_environment(ranks: Sequence[Rank], manner: Manner) -> dict[str, str]:
+    return {f"OMPI_MCA_{name}": value for name, value in _parameters(ranks, manner).items()}
 
 
 def _mpich(launcher: _Launcher, ranks: Sequence[Rank], manner: Manner) -> list[str]:
@@ -163,7 +214,16 @@ def _contexts(ranks: Sequence[Rank], before: Callable[[Rank], list[str]]) -> lis
     return words[1:]
 
 
+def _first_of_all(ranks: Sequence[Rank], manner: Manner) -> Mapping[str, str]:
+    """One environment for all ranks: their interfaces are called alike."""
+    return _tcp_only(ranks[0].host, manner)
+
+
 LIBRARIES = {
-    "openmpi": Library(("mpirun.openmpi", "mpirun", "mpiexec"), "Open", "openmpi-bin", _openmpi),
-    "mpich": Library(("mpiexec.hydra", "mpiexec.mpich", "mpiexec", "mpirun"), "HYDRA", "mpich", _mpich),
+    "openmpi": Library(
+        ("mpirun.openmpi", "mpirun", "mpiexec"), "Open", "openmpi-bin", _openmpi, _parameters_as_environment, "pmix"
+    ),
+    "mpich": Library(
+        ("mpiexec.hydra", "mpiexec.mpich", "mpiexec", "mpirun"), "HYDRA", "mpich", _mpich, _first_of_all, "pmi2"
+    ),
 }

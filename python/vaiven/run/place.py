@@ -33,7 +33,7 @@ while [ $left -gt 0 ]; do
   read -r state <"/sys/class/net/$1/operstate" && [ "$state" = up ] && exit
   left=$((left - 1)); sleep 0.02
 done"""
-LOCAL = ("localhost", "127.0.0.1", "::1")
+LOCAL = hosts.LOCAL
 
 
 @dataclass(frozen=True)
