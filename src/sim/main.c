@@ -11,6 +11,7 @@ static const struct {
 } verbs[] = {
     {"group", vv_sim_group},
     {"llc", vv_sim_llc},
+    {"llc-cost", vv_sim_llc_cost},
 };
 
 int main(int argc, char **argv) {

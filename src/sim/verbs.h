@@ -5,5 +5,6 @@
 
 int vv_sim_group(int argc, char **argv);
 int vv_sim_llc(int argc, char **argv);
+int vv_sim_llc_cost(int argc, char **argv);
 
 #endif

@@ -23,6 +23,7 @@ void vv_llc_link_open(struct vv_station *station, struct vv_llc_link *link, cons
   struct vv_llc_link before = *link;
   *link = (struct vv_llc_link){
       .peer = *peer,
+      .has_peer = true,
       .used = true,
       .plain = wanted->plain,
       .n2 = wanted->n2,

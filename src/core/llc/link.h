@@ -82,6 +82,7 @@ struct vv_owed {
 
 struct vv_llc_link {
   struct vv_llc_address peer;
+  bool has_peer; /* ever since it first had one */
   bool used;
   bool plain;
   enum vv_llc_state state;

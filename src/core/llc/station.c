@@ -31,6 +31,7 @@ static struct vv_heap *lay_out(struct vv_station *station, struct vv_carve *carv
   const struct vv_station_wanted *wanted = &station->wanted;
   station->links = vv_carve(carve, wanted->links * sizeof *station->links);
   station->messages = vv_carve(carve, wanted->messages * sizeof *station->messages);
+  station->lookup.places = vv_carve(carve, vv_llc_lookup_places(wanted->links) * sizeof(uint32_t));
   station->busy.values = vv_carve(carve, wanted->links * sizeof(uint32_t));
   station->telling.values = vv_carve(carve, wanted->links * sizeof(uint32_t));
   station->units = vv_carve(carve, wanted->units * sizeof *station->units);
@@ -67,6 +68,7 @@ void vv_station_init(struct vv_station *station, void *memory, const struct vv_s
   struct vv_heap *heap = lay_out(station, &carve, &timers);
   vv_heap_init(heap, timers, wanted->links);
   memset(station->links, 0, wanted->links * sizeof *station->links);
+  vv_llc_lookup_init(&station->lookup, station->lookup.places, wanted->links);
   station->busy.room = station->telling.room = wanted->links;
   station->unit_queue.room = station->unit_free.room = wanted->units;
   for (uint32_t i = 0; i < wanted->units; i++) vv_ring_push(&station->unit_free, i);
@@ -78,12 +80,23 @@ void vv_station_init(struct vv_station *station, void *memory, const struct vv_s
 
 /* --- links --- */
 
+/* The place of the link that a peer has, or had last. */
+static uint32_t place_of(const struct vv_station *station, const struct vv_llc_address *peer) {
+  return vv_llc_lookup_find(&station->lookup, peer, &station->links->peer, sizeof *station->links);
+}
+
 uint32_t vv_station_find(const struct vv_station *station, const struct vv_llc_address *peer) {
+  uint32_t id = place_of(station, peer);
+  return id != VV_LOOKUP_NONE && station->links[id].used ? id : VV_NO_LINK;
+}
+
+/* Another peer than before: all places anew, for it leaves a gap. */
+static void learn_peers(struct vv_station *station) {
+  vv_llc_lookup_init(&station->lookup, station->lookup.places, station->wanted.links);
   for (uint32_t id = 0; id < station->wanted.links; id++) {
     const struct vv_llc_link *link = &station->links[id];
-    if (link->used && vv_llc_address_compare(&link->peer, peer) == 0) return id;
+    if (link->has_peer) vv_llc_lookup_add(&station->lookup, &link->peer, id);
   }
-  return VV_NO_LINK;
 }
 
 /*
@@ -92,13 +105,13 @@ uint32_t vv_station_find(const struct vv_station *station, const struct vv_llc_a
  * further, of which the user has never heard.
  */
 static uint32_t place_for(const struct vv_station *station, const struct vv_llc_address *peer) {
-  uint32_t free = VV_NO_LINK, called = VV_NO_LINK;
+  uint32_t before = place_of(station, peer), free = VV_NO_LINK, called = VV_NO_LINK;
+  if (before != VV_LOOKUP_NONE) return before;
   for (uint32_t id = 0; id < station->wanted.links; id++) {
     const struct vv_llc_link *link = &station->links[id];
     bool unheard = link->state == VV_LLC_ADM && link->greeting == VV_GREETING_CALLED && !link->wanted && !link->was_up;
     if (unheard) called = id;
     if (link->used) continue;
-    if (vv_llc_address_compare(&link->peer, peer) == 0) return id;
     if (free == VV_NO_LINK || !link->knows_epoch) free = id;
   }
   return free != VV_NO_LINK ? free : called;
@@ -108,6 +121,7 @@ uint32_t vv_station_open(struct vv_station *station, const struct vv_llc_address
   uint32_t id = place_for(station, peer);
   if (id != VV_NO_LINK) {
     vv_llc_link_open(station, &station->links[id], peer);
+    learn_peers(station);
     vv_heap_set(&station->timers, id, VV_NEVER);
   }
   return id;

@@ -48,6 +48,7 @@
 #include "core/base/ring.h"
 #include "core/llc/address.h"
 #include "core/llc/link.h"
+#include "core/llc/lookup.h"
 #include "core/llc/unit.h"
 
 #define VV_STATION_PDU_BYTES_MIN 64   /* the shortest limit of a PDU */
@@ -138,6 +139,7 @@ struct vv_station_counts {
 struct vv_station {
   struct vv_station_wanted wanted;
   struct vv_llc_link *links;
+  struct vv_llc_lookup lookup; /* of links by peer, the ended ones too */
   struct vv_message *messages;
   uint32_t free_message;  /* VV_NO_MESSAGE: none */
   struct vv_heap timers;  /* by link */
