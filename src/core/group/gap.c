@@ -6,6 +6,8 @@
 /* In round trips. */
 enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_FOR_END = 64 };
 
+#define WAIT_NS_MIN UINT64_C(4000000) /* for any: operations that follow each other sooner need no questions */
+
 void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams) {
   uint32_t ask_max = (window_datagrams + 7) / 8, share = window_datagrams / 2 / ranks;
   *gap = (struct vv_gap){.rtt_ns = rtt_ns,
@@ -18,9 +20,11 @@ void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t
 
 /* Nothing is lacking: ask when nothing has come for long. Who hears no multicast will get nothing without asking. */
 static void wait_for_any(struct vv_gap *gap, uint64_t now_ns) {
+  uint64_t long_ns = WAIT_FOR_ANY * gap->rtt_ns;
   gap->lacking = false;
   gap->attempt = gap->later = gap->outstanding = 0;
-  gap->wait_ns = gap->deaf ? gap->rtt_ns : WAIT_FOR_ANY * gap->rtt_ns;
+  if (long_ns < WAIT_NS_MIN) long_ns = WAIT_NS_MIN;
+  gap->wait_ns = gap->deaf ? gap->rtt_ns : long_ns;
   gap->ask_ns = now_ns + gap->wait_ns + gap->slot_ns;
 }
 

@@ -17,7 +17,8 @@ enum {
   REMIND_SLOWER = 4,
   REMINDERS = 3
 };
-#define WAIT_NS_MAX UINT64_C(8000000000)
+#define REMIND_NS_MIN UINT64_C(2000000) /* operations that follow each other sooner say enough by themselves */
+#define WAIT_NS_MAX   UINT64_C(8000000000)
 
 bool vv_sender_active(const struct vv_group *group) {
   return group->current.busy && group->current.wanted.root == group->wanted.rank;
@@ -63,8 +64,10 @@ static void finish(struct vv_group *group, uint64_t now_ns) {
   current->busy = false;
   group->waiting[VV_GROUP_DONE] = true;
   group->reminders = 0;
-  group->remind_ns = now_ns + REMIND_FIRST * group->wanted.rtt_ns;
-  group->remind_wait_ns = REMIND_FIRST * REMIND_SLOWER * group->wanted.rtt_ns;
+  uint64_t first_ns = REMIND_FIRST * group->wanted.rtt_ns;
+  if (first_ns < REMIND_NS_MIN) first_ns = REMIND_NS_MIN;
+  group->remind_ns = now_ns + first_ns;
+  group->remind_wait_ns = first_ns * REMIND_SLOWER;
 }
 
 void vv_sender_stall(struct vv_group *group, uint64_t now_ns) {

@@ -9,7 +9,7 @@
 #include "core/base/heap.h"
 #include "core/group/gap.h"
 
-enum { RTT = 1000, MS = 1000000 };
+enum { RTT = 1000000, MS = 1000000 };
 
 static struct vv_gap gap_of(uint32_t ranks, uint32_t window) {
   struct vv_gap gap;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A few ranks and a network without delay: what users and drivers of a group see. */
+/* A few ranks and a network without delay: what users and drivers of a group see of sender, receiver and peer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
