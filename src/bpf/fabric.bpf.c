@@ -164,12 +164,12 @@ struct turn {
   __u64 bytes;  /* that the frame counts on the medium */
   __u64 end_ns; /* when it has crossed, and its delay is over */
   __u32 units;
-  int is_alone; /* no frame right before it, none waiting at the exit */
+  int lingers; /* no frame right before it, none waiting at the exit: it may wait here */
 };
 
 /* Takes the medium for a frame; false if it would have to wait too long. */
 static __always_inline int take(struct medium *medium, const struct vv_exit *exit, struct vv_exit_state *state,
-                                const struct fate *fate, struct turn *turn) {
+                                const struct fate *fate, int is_last, struct turn *turn) {
   __u64 taken_ns = exit->frame_ns + ((turn->bytes * exit->byte_ns_q16) >> 16);
   __u64 now_ns = bpf_ktime_get_ns();
   bpf_spin_lock(&medium->lock);
@@ -180,7 +180,9 @@ static __always_inline int take(struct medium *medium, const struct vv_exit *exi
   if (room && !fate->lost) {
     turn->end_ns = start_ns + taken_ns + fate->delay_ns;
     __u64 leave_ns = turn->end_ns - exit->lead_ns;
-    turn->is_alone = is_alone && state->deadline_ns[fate->lane] <= now_ns;
+    turn->lingers =
+        is_last && is_alone && state->deadline_ns[fate->lane] <= now_ns && turn->end_ns < now_ns + VV_LINGER_NS;
+    if (turn->lingers) leave_ns = now_ns;
     turn->units = units_before(&state->deadline_ns[fate->lane], exit, now_ns, leave_ns);
     state->tally.frames++;
     state->tally.bytes += turn->bytes;
@@ -213,7 +215,6 @@ static __always_inline int dummy(struct __sk_buff *skb) {
   return bpf_skb_change_tail(skb, VV_DUMMY_BYTES + skb->mark, 0) ? TC_ACT_SHOT : TC_ACT_OK;
 }
 
-/* Less than lead_ns is too short for a timer. */
 static __always_inline void linger(__u64 until_ns) {
   for (int i = 0; i < VV_LINGER_LOOKS && bpf_ktime_get_ns() < until_ns; i++) continue;
 }
@@ -229,10 +230,10 @@ static __always_inline int cross(struct __sk_buff *skb, const struct vv_exit *ex
       .bytes = larger(length, exit->bytes_min) + exit->bytes_more,
   };
   if (!medium) return TC_ACT_SHOT;
-  if (!take(medium, exit, state, fate, &turn) || fate->lost) return TC_ACT_SHOT;
+  if (!take(medium, exit, state, fate, is_last, &turn) || fate->lost) return TC_ACT_SHOT;
   skb->priority = CLASS(fate->lane);
   skb->mark = (__u32)turn.end_ns | 1;
-  if (is_last && turn.is_alone && !turn.units) linger(turn.end_ns - VV_LINGER_LEAD_NS);
+  if (turn.lingers) linger(turn.end_ns - VV_LINGER_LEAD_NS);
   if (hold(skb, turn.units)) __sync_fetch_and_add(&state->tally.unshaped, 1);
   return TC_ACT_OK;
 }

@@ -31,14 +31,18 @@
 
 /*
  * A frame that would have to wait for less than that does not wait for a timer.
- * At the last exit before its host it waits without one if it is alone, else
- * short messages would be faster than the wire; in a train of short frames there
- * is no processor time to burn, and what is early is early once.
+ * At the last exit before its host it lingers, if it is alone: it waits in the
+ * program itself, else short messages would be faster than the wire. So do frames
+ * for which lead_ns is a large part of the wait: a timer is as late as the
+ * processor slept, and between two messages of a ping-pong it hardly sleeps. In a
+ * train of short frames there is no processor time to burn, and what is early is
+ * early once.
  */
 #define VV_TIMER_MIN_NS   5000
 #define VV_ALONE_NS       1000
-#define VV_LINGER_LEAD_NS 4000 /* of software before the first exit and after the last, without any timer */
-#define VV_LINGER_LOOKS   1000 /* at the clock; some 30 us */
+#define VV_LINGER_NS      30000 /* the longest wait in the program */
+#define VV_LINGER_LEAD_NS 4000  /* of software before the first exit and after the last, without any timer */
+#define VV_LINGER_LOOKS   1500  /* at the clock: more than the longest wait takes */
 
 /* What may go wrong on a link. One rule of each kind per direction. */
 enum vv_fault {
