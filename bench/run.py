@@ -20,6 +20,7 @@ from pathlib import Path
 import broadcast
 import data
 import latency
+import llc
 import repeat
 from ratio import Ratio, bound, ratio
 
@@ -99,6 +100,12 @@ def against(one_round: Round, rounds: int, seed: int, pool: Path | None) -> list
     return [ratio(what, [pairs[what] for pairs in found], LATENCY_MOST) for what in found[0]]
 
 
+def saved_by_llc(rounds: int, seed: int) -> list[Ratio]:
+    """LLC type 2 against TCP."""
+    with raised("free") as lab:
+        return llc.against_tcp(lab, rounds, seed)
+
+
 def runs() -> list[Ratio]:
     """Whole measurements beside NetPIPE's."""
     with raised("demo") as lab:
@@ -132,6 +139,7 @@ def main() -> int:
         "timed": lambda a: timed(3),
         "netpipe": lambda a: against(latency.netpipe_round, a.rounds, a.seed, a.pool),
         "sockperf": lambda a: against(latency.sockperf_round, a.rounds, a.seed, a.pool),
+        "llc": lambda a: saved_by_llc(a.rounds, a.seed),
         "runs": lambda a: runs(),
         "data": lambda a: data.against_memcpy(),
         "broadcast": lambda a: broadcast.against_raw(a.seed),
