@@ -25,6 +25,23 @@ from vaiven.run import pvm
 from . import frames
 
 ENCODINGS = ("xdr", "raw", "inplace", "trans")
+PROGRAM = """\
+#include <pvm3.h>
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+  static char data[8] = "before", got[8];
+  int self = pvm_mytid();
+  pvm_initsend(MODE);
+  pvm_pkbyte(data, sizeof data, 1);
+  strcpy(data, "after");
+  pvm_send(self, 1);
+  pvm_recv(self, 1);
+  pvm_upkbyte(got, sizeof got, 1);
+  puts(got);
+  return pvm_exit();
+}
+"""
 KEY = b"000102030405060708090a0b0c0d0e0f\n"
 
 
@@ -84,6 +101,17 @@ def test_a_message_of_ten_megabytes_arrives_whole(launch, stack: str) -> None:
     outcome = launch(stack, 10_000_000, samples=1, timeout_ms=60_000)
     assert outcome.failure is None, outcome.failure
     assert outcome.cells[0].corrupt == 0 and outcome.cells[0].size_bytes == 10_000_000
+
+
+@pytest.mark.parametrize(("mode", "arrives"), [("PvmDataRaw", "before"), ("PvmDataInPlace", "after")])
+def test_data_in_place_are_those_of_when_they_are_sent(two, tmp_path: Path, mode: str, arrives: str) -> None:
+    (tmp_path / "program.c").write_text(PROGRAM)
+    subprocess.run(["gcc", f"-DMODE={mode}", "program.c", "-o", "program", "-lpvm3"], check=True, cwd=tmp_path)
+    with pvm.machine([two.hosts["m1"]]) as (host,):
+        *environment, _probe = host.libraries["pvm"]
+        command = host.argv([*environment, str(tmp_path / "program")])
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout == f"{arrives}\n", done.stderr
 
 
 def test_the_daemons_make_good_what_is_lost(launch, two) -> None:
