@@ -240,13 +240,16 @@ def test_an_instance_name_cannot_leave_its_place(raise_lab, instance) -> None:
 # Nothing is left
 
 COUNT = """
-import json, os, sys
+import contextlib, json, os, sys, time
 from pathlib import Path
 from vaiven.lab import lab as labs, topology
 
 def everything():
     pids = [name for name in os.listdir("/proc") if name.isdigit()]
-    spaces = {os.readlink(f"/proc/{pid}/ns/{kind}") for pid in pids for kind in os.listdir(f"/proc/{pid}/ns")}
+    spaces = set()
+    for pid in pids:
+        with contextlib.suppress(OSError):  # it ends just now
+            spaces |= {os.readlink(f"/proc/{pid}/ns/{kind}") for kind in os.listdir(f"/proc/{pid}/ns")}
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/vaiven-*-{sys.argv[2]}")]
     files = [str(path) for path in Path(os.environ["VAIVEN_STATE_DIR"]).glob("**/*")]
@@ -256,13 +259,19 @@ def everything():
 
 lab = topology.parse(sys.argv[1])
 labs.down(labs.up(lab))  # what is loaded once is loaded
-before = everything()
+before = None
+while (now := everything()) != before:  # until what was killed has ended
+    before = now
+    time.sleep(0.5)
 raised = labs.up(lab)
 during = everything()
 labs.down(raised)
 for _ in range(19):
     labs.down(labs.up(lab))
-print(json.dumps([before, during, everything()]))
+deadline = time.monotonic() + 60
+while (after := everything()) != before and time.monotonic() < deadline:
+    time.sleep(0.05)
+print(json.dumps([before, during, after]))
 """
 
 
@@ -272,7 +281,7 @@ def test_twenty_labs_leave_nothing(state_dir, tmp_path) -> None:
     text = TWO + f'[[hosts]]\nname = "{limited}"\nmemory_mb = 64\ncpu_share = 0.5\nclock_offset_ms = 10\n'
     alone = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--net"]
     script = [sys.executable, "-c", COUNT, text, limited]
-    done = subprocess.run([*alone, *script], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([*alone, *script], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     before, during, after = json.loads(done.stdout)
     assert after == before
