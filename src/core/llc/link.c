@@ -98,7 +98,7 @@ static uint64_t t1_ns(const struct vv_llc_link *link, const struct vv_llc_link_c
   return cause->now_ns + (t1 > late ? t1 : late);
 }
 
-static void poll(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_llc_kind kind) {
+static void ask_with(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_llc_kind kind) {
   vv_llc_link_owe(cause->station, link, kind, false, true);
   link->p_flag = true;
   link->polled_ns = cause->now_ns;
@@ -118,7 +118,7 @@ static void reject_pdu(struct vv_llc_link *link, const struct vv_llc_link_cause 
   vv_llc_link_owe(cause->station, link, VV_LLC_FRMR, true, pdu->pf && !pdu->response);
 }
 
-static void send(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_llc_action action) {
+static void act_by_pdu(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_llc_action action) {
   struct vv_station *station = cause->station;
   bool came = cause->pdu != NULL && cause->pdu->pf && !cause->pdu->response;
   switch (action) {
@@ -143,19 +143,19 @@ static void send(struct vv_llc_link *link, const struct vv_llc_link_cause *cause
   case VV_LLC_SEND_RR_FINAL:
     return vv_llc_link_owe(station, link, VV_LLC_RR, true, true);
   case VV_LLC_SEND_RR_POLL:
-    return poll(link, cause, VV_LLC_RR);
+    return ask_with(link, cause, VV_LLC_RR);
   case VV_LLC_SEND_RNR:
     return vv_llc_link_owe(station, link, VV_LLC_RNR, true, false);
   case VV_LLC_SEND_RNR_FINAL:
     return vv_llc_link_owe(station, link, VV_LLC_RNR, true, true);
   case VV_LLC_SEND_RNR_POLL:
-    return poll(link, cause, VV_LLC_RNR);
+    return ask_with(link, cause, VV_LLC_RNR);
   case VV_LLC_SEND_REJ:
     return vv_llc_link_owe(station, link, VV_LLC_REJ, true, false);
   case VV_LLC_SEND_REJ_FINAL:
     return vv_llc_link_owe(station, link, VV_LLC_REJ, true, true);
   case VV_LLC_SEND_REJ_POLL:
-    return poll(link, cause, VV_LLC_REJ);
+    return ask_with(link, cause, VV_LLC_REJ);
   case VV_LLC_ACKNOWLEDGE:
     if (link->timers[VV_TIMER_DELAY] == VV_NEVER)
       vv_llc_link_start(link, VV_TIMER_DELAY, cause->now_ns + station->wanted.ack_ns);
@@ -166,7 +166,7 @@ static void send(struct vv_llc_link *link, const struct vv_llc_link_cause *cause
   }
 }
 
-static void time(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_llc_action action) {
+static void act_on_timer(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_llc_action action) {
   switch (action) {
   case VV_LLC_START_ACK:
     return vv_llc_link_start(link, VV_TIMER_ACK, t1_ns(link, cause));
@@ -240,7 +240,8 @@ static void back_to_nr(struct vv_llc_link *link) {
   stop(link, VV_TIMER_ACK);
 }
 
-static void change(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_llc_action action) {
+static void act_on_variable(struct vv_llc_link *link, const struct vv_llc_link_cause *cause,
+                            enum vv_llc_action action) {
   switch (action) {
   case VV_LLC_CLEAR_NUMBERS:
     return clear_numbers(link, cause->station);
@@ -347,9 +348,9 @@ static void tell(struct vv_llc_link *link, const struct vv_llc_link_cause *cause
 }
 
 static void act(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_llc_action action) {
-  if (action <= VV_LLC_ACKNOWLEDGE) return send(link, cause, action);
-  if (action <= VV_LLC_STOP_ALL) return time(link, cause, action);
-  if (action <= VV_LLC_FREE) return change(link, cause, action);
+  if (action <= VV_LLC_ACKNOWLEDGE) return act_by_pdu(link, cause, action);
+  if (action <= VV_LLC_STOP_ALL) return act_on_timer(link, cause, action);
+  if (action <= VV_LLC_FREE) return act_on_variable(link, cause, action);
   return tell(link, cause, action);
 }
 

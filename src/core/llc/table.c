@@ -30,20 +30,22 @@ enum {
 #define TRY            WHEN(N2, N2)
 #define GIVE_UP        WHEN(N2, 0)
 
-#define DO1(a)      VV_LLC_##a
-#define DO2(a, ...) VV_LLC_##a, DO1(__VA_ARGS__)
-#define DO3(a, ...) VV_LLC_##a, DO2(__VA_ARGS__)
-#define DO4(a, ...) VV_LLC_##a, DO3(__VA_ARGS__)
-#define DO5(a, ...) VV_LLC_##a, DO4(__VA_ARGS__)
-#define DO6(a, ...) VV_LLC_##a, DO5(__VA_ARGS__)
-#define DO7(a, ...) VV_LLC_##a, DO6(__VA_ARGS__)
-#define DO8(a, ...) VV_LLC_##a, DO7(__VA_ARGS__)
+#define DO1(a)                                           VV_LLC_##a
+#define DO2(a, ...)                                      VV_LLC_##a, DO1(__VA_ARGS__)
+#define DO3(a, ...)                                      VV_LLC_##a, DO2(__VA_ARGS__)
+#define DO4(a, ...)                                      VV_LLC_##a, DO3(__VA_ARGS__)
+#define DO5(a, ...)                                      VV_LLC_##a, DO4(__VA_ARGS__)
+#define DO6(a, ...)                                      VV_LLC_##a, DO5(__VA_ARGS__)
+#define DO7(a, ...)                                      VV_LLC_##a, DO6(__VA_ARGS__)
+#define DO8(a, ...)                                      VV_LLC_##a, DO7(__VA_ARGS__)
 #define DO_OF(_1, _2, _3, _4, _5, _6, _7, _8, name, ...) name
-#define DO(...) DO_OF(__VA_ARGS__, DO8, DO7, DO6, DO5, DO4, DO3, DO2, DO1, )(__VA_ARGS__)
+#define DO(...)                                          DO_OF(__VA_ARGS__, DO8, DO7, DO6, DO5, DO4, DO3, DO2, DO1, )(__VA_ARGS__)
 
 /* Event, conditions, next state, clause; then what is done. */
-#define ROW(event, conditions, next, clause, ...) {VV_LLC_##event, conditions, VV_LLC_##next, {DO(__VA_ARGS__)}, clause}
-#define END                                       {.event = VV_LLC_EVENTS}
+#define ROW(event, conditions, next, clause, ...)                                                                      \
+  { VV_LLC_##event, conditions, VV_LLC_##next, {DO(__VA_ARGS__)}, clause }
+#define END                                                                                                            \
+  { .event = VV_LLC_EVENTS }
 
 typedef struct vv_llc_row row;
 
