@@ -47,4 +47,5 @@ def test_usual_mtus_are_tried():
 
 
 def test_small_messages_are_padded():
-    assert {path: padded_bytes(path) for path in Path} == {Path.ICMP: 18, Path.ETH: 27, Path.UDP: 18, Path.TCP: 0}
+    expected = {Path.ICMP: 18, Path.ETH: 27, Path.LLC: 28, Path.LLC_KERNEL: 42, Path.UDP: 18, Path.TCP: 0}
+    assert {path: padded_bytes(path) for path in Path} == expected

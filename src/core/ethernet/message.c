@@ -10,8 +10,6 @@
 
 enum { IP_HEADER = 20, DATAGRAM_HEADER = 8, TCP_HEADER = 20 + 12, IP_FRAGMENT_STEP = 8 };
 enum { I_EACH = VV_LLC_PDU_BYTES + VV_SEGMENT_BYTES, I_ONCE = VV_SEGMENT_BYTES_MAX - VV_SEGMENT_BYTES };
-/* Linux takes the header of the frame, too, off the MTU (llc_ui_sendmsg, 6.1): seen on the wire. */
-enum { KERNEL_LESS = VV_LLC_PDU_BYTES + VV_FRAME_HEADER_BYTES };
 
 /* How a path cuts a message: what goes once in front, what goes in every frame, and how much a frame takes. */
 struct cut {
@@ -45,7 +43,7 @@ static struct cut cut_of(enum vv_path path, size_t mtu_bytes) {
   case VV_PATH_LLC_I:
     return (struct cut){I_ONCE, I_EACH, pdu_bytes - I_EACH, pdu_bytes - I_EACH};
   case VV_PATH_LLC_KERNEL:
-    return (struct cut){0, VV_LLC_PDU_BYTES, pdu_bytes - KERNEL_LESS, pdu_bytes - KERNEL_LESS};
+    return (struct cut){0, VV_LLC_PDU_BYTES, pdu_bytes - VV_LLC_PDU_BYTES, pdu_bytes - VV_LLC_PDU_BYTES};
   case VV_PATH_NONE:
     break;
   }

@@ -23,7 +23,7 @@ enum vv_path {
   VV_PATH_GROUP,  /* IPv4, UDP header 8, the group's headers: datagrams that fill their frames (core/wire/group.h) */
   VV_PATH_LLC_UI, /* 802.3 length field, LLC header 3, fragment header of the eth stack; MTU 1500 at most */
   VV_PATH_LLC_I,  /* 802.3 length field, LLC header 4, marks of our stations (core/wire/segment.h) */
-  VV_PATH_LLC_KERNEL, /* the same without marks, in pieces as Linux cuts them */
+  VV_PATH_LLC_KERNEL, /* the same without marks: those of the kernel */
 };
 
 struct vv_message_cost {

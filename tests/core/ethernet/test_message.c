@@ -30,6 +30,15 @@ static const struct known known[] = {
     {VV_PATH_LLC_UI, 27, 1500, 1, 84, 84},
     {VV_PATH_LLC_UI, 28, 1500, 1, 85, 85},
     {VV_PATH_LLC_UI, 1481, 1500, 1, 1538, 1538},
+    /* LLC type 2: 4, and marks of 14 in the first frame, of 6 in the others; the kernel's has no marks. */
+    {VV_PATH_LLC_I, 0, 1500, 1, 84, 84},
+    {VV_PATH_LLC_I, 28, 1500, 1, 84, 84},
+    {VV_PATH_LLC_I, 29, 1500, 1, 85, 85},
+    {VV_PATH_LLC_I, 1482, 1500, 1, 1538, 1538},
+    {VV_PATH_LLC_I, 1483, 1500, 2, 1538 + 84, 1538},
+    {VV_PATH_LLC_I, 1482 + 1490, 9000, 2, 2 * 1538, 1538},
+    {VV_PATH_LLC_KERNEL, 1496, 1500, 1, 1538, 1538},
+    {VV_PATH_LLC_KERNEL, 1497, 1500, 2, 1538 + 84, 1538},
     {VV_PATH_NONE, 1000, 1500, 0, 0, 0},
     /* The step at the frame limit: the byte too much rides in a frame of its own. */
     {VV_PATH_TCP, 1449, 1500, 2, 1538 + 91, 1538},
@@ -131,7 +140,7 @@ static void test_time_agrees_with_frames_followed_one_by_one(void **state) {
 
 static void test_one_byte_more_never_costs_less(void **state) {
   (void)state;
-  for (enum vv_path path = VV_PATH_ICMP; path <= VV_PATH_LLC_UI; path++) {
+  for (enum vv_path path = VV_PATH_ICMP; path <= VV_PATH_LLC_KERNEL; path++) {
     struct vv_message_cost before = {0};
     for (size_t size = 0; size < 20000; size++) {
       struct vv_message_cost cost = vv_message_cost(path, size, 576);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine between a port and a core that are both made here: what goes in, what comes out, in which order. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "io/engine/engine.h"
+#include "io/os/clock.h"
+
+enum { UNITS = 200 };
+
+/* A port that brings numbers 0, 1, 2... and takes whatever is sent; a core that answers each number with itself. */
+struct world {
+  uint8_t numbers[UNITS];
+  size_t coming, came; /* how many there are, how many were taken */
+  size_t released;
+  uint8_t sent[2 * UNITS];
+  size_t sent_count;
+  size_t room;    /* units that the port takes before it says ENOBUFS once */
+  int send_fails; /* errno of every send; 0: it works */
+  int waits;
+  bool broken; /* check fails */
+
+  uint8_t queue[2 * UNITS]; /* of the core */
+  size_t queued, taken;
+  uint64_t due_ns;
+  int ticks;
+  size_t wanted; /* done when so many were received */
+  size_t received;
+  bool stop;
+};
+
+static bool peek(void *self, struct vv_port_unit *unit) {
+  struct world *world = self;
+  if (world->came == world->coming) return false;
+  *unit = (struct vv_port_unit){.bytes = &world->numbers[world->came], .count = 1};
+  return true;
+}
+
+static void release(void *self) {
+  struct world *world = self;
+  world->came++;
+  world->released++;
+}
+
+static int send_units(void *self, struct iovec units[][VV_PORT_PIECES], size_t count) {
+  struct world *world = self;
+  if (world->send_fails) {
+    errno = world->send_fails;
+    return -1;
+  }
+  size_t i = 0;
+  for (; i < count && world->room > 0; i++, world->room--) {
+    assert_int_equal(units[i][0].iov_len, 1);
+    world->sent[world->sent_count++] = *(uint8_t *)units[i][0].iov_base;
+  }
+  if (i > 0) return (int)i;
+  world->room = UNITS; /* it has sent some meanwhile */
+  errno = ENOBUFS;
+  return -1;
+}
+
+static int wait_unit(void *self, int64_t deadline_ns) {
+  struct world *world = self;
+  world->waits++;
+  while (vv_clock_ns() < deadline_ns) continue;
+  errno = ETIME;
+  return -1;
+}
+
+static int check(void *self, struct vv_error *error) {
+  struct world *world = self;
+  return world->broken ? vv_error_set(error, "iface-down", "it is down") : 0;
+}
+
+static void receive(void *self, uint64_t now_ns, const uint8_t *bytes, size_t count) {
+  struct world *world = self;
+  assert_true(now_ns > 0 && count == 1);
+  world->received++;
+  world->queue[world->queued++] = *bytes;
+}
+
+static bool next(void *self, uint64_t now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES], size_t *head_bytes,
+                 struct iovec *rest) {
+  struct world *world = self;
+  assert_true(now_ns > 0 && rest->iov_len == 0);
+  if (world->taken == world->queued) return false;
+  head[0] = world->queue[world->taken++];
+  *head_bytes = 1;
+  return true;
+}
+
+static uint64_t next_ns(const void *self) {
+  return ((const struct world *)self)->due_ns;
+}
+
+static void tick(void *self, uint64_t now_ns) {
+  struct world *world = self;
+  assert_true(now_ns >= world->due_ns);
+  world->ticks++;
+  world->due_ns = UINT64_MAX;
+  world->queue[world->queued++] = 255;
+}
+
+static bool is_done(void *context) {
+  const struct world *world = context;
+  return world->received >= world->wanted;
+}
+
+static bool ask_stop(void *context) {
+  return ((struct world *)context)->stop;
+}
+
+static void make(struct world *world, struct vv_engine *engine, size_t coming) {
+  static const struct vv_port_ops ops = {
+      .peek = peek, .release = release, .send = send_units, .wait = wait_unit, .check = check};
+  static const struct vv_engine_core core = {.receive = receive, .next = next, .next_ns = next_ns, .tick = tick};
+  *world = (struct world){.coming = coming, .wanted = coming, .room = UNITS, .due_ns = UINT64_MAX};
+  for (size_t i = 0; i < UNITS; i++) world->numbers[i] = (uint8_t)i;
+  vv_engine_init(engine, (struct vv_port){.ops = &ops, .self = world}, &core, world);
+  engine->stop = (struct vv_stop){.ask = ask_stop, .context = world};
+}
+
+static void all_that_comes_is_handed_over_and_answered(void **state) {
+  (void)state;
+  for (int spin = 0; spin < 2; spin++) {
+    struct world world;
+    struct vv_engine engine;
+    struct vv_error error;
+    make(&world, &engine, UNITS);
+    engine.spin = spin;
+    assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_DONE);
+    assert_int_equal(world.released, UNITS);
+    assert_int_equal(world.sent_count, UNITS); /* before it returned */
+    assert_memory_equal(world.sent, world.numbers, UNITS);
+  }
+}
+
+static void what_comes_after_the_awaited_stays_in_the_port(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error;
+  make(&world, &engine, 10);
+  world.wanted = 3;
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_DONE);
+  assert_int_equal(world.came, 3);
+  assert_int_equal(world.sent_count, 3);
+}
+
+static void what_was_queued_before_is_sent_even_when_nothing_is_waited_for(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error;
+  make(&world, &engine, 0);
+  world.queue[world.queued++] = 7;
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_DONE);
+  assert_int_equal(world.sent_count, 1);
+  assert_int_equal(world.sent[0], 7);
+}
+
+static void timers_run_when_they_are_due_and_what_they_send_goes_out(void **state) {
+  (void)state;
+  for (int spin = 0; spin < 2; spin++) {
+    struct world world;
+    struct vv_engine engine;
+    struct vv_error error;
+    make(&world, &engine, 0);
+    engine.spin = spin;
+    world.wanted = 1; /* never comes */
+    world.due_ns = (uint64_t)vv_clock_ns() + 1000000;
+    assert_int_equal(vv_engine_run(&engine, is_done, &world, vv_clock_ns() + 5000000, &error), VV_RAN_LATE);
+    assert_int_equal(world.ticks, 1);
+    assert_int_equal(vv_engine_flush(&engine, &error), 0);
+    assert_int_equal(world.sent_count, 1);
+    assert_int_equal(world.sent[0], 255);
+    assert_true(spin == (world.waits == 0));
+  }
+}
+
+static void an_interface_without_room_is_waited_for(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error;
+  make(&world, &engine, 50);
+  world.room = 10;
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_DONE);
+  assert_int_equal(world.sent_count, 50);
+  assert_memory_equal(world.sent, world.numbers, 50);
+  assert_int_equal(engine.unsent, 0);
+}
+
+static void one_that_stays_full_loses_frames_and_counts_them(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error;
+  make(&world, &engine, 3);
+  world.send_fails = ENOBUFS;
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_DONE);
+  assert_int_equal(engine.unsent, 3);
+}
+
+static void a_port_that_is_down_is_an_error_that_names_it(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error = {0};
+  make(&world, &engine, 3);
+  world.send_fails = ENETDOWN;
+  world.broken = true;
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_ERROR);
+  assert_string_equal(error.code, "iface-down");
+}
+
+static void whoever_may_stop_it_is_asked(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error;
+  make(&world, &engine, 0);
+  engine.spin = true;
+  world.wanted = 1; /* never comes */
+  world.stop = true;
+  assert_int_equal(vv_watch_start(1000000, &error), 0);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_STOPPED);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_that_comes_is_handed_over_and_answered),
+      cmocka_unit_test(what_comes_after_the_awaited_stays_in_the_port),
+      cmocka_unit_test(what_was_queued_before_is_sent_even_when_nothing_is_waited_for),
+      cmocka_unit_test(timers_run_when_they_are_due_and_what_they_send_goes_out),
+      cmocka_unit_test(an_interface_without_room_is_waited_for),
+      cmocka_unit_test(one_that_stays_full_loses_frames_and_counts_them),
+      cmocka_unit_test(a_port_that_is_down_is_an_error_that_names_it),
+      cmocka_unit_test(whoever_may_stop_it_is_asked),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
