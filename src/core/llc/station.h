@@ -24,8 +24,8 @@
  *   - I PDUs of another job, of an earlier connection, from before a reset, or
  *     late by more than 128 others are dropped and counted, never delivered;
  *   - if data are lost all the same, because the network delayed an S or U PDU
- *     by more than `late_ns`, the link is closed with VV_CLOSE_LOST, at both
- *     ends. There is no wrong data.
+ *     by more than `late_ns`, whoever notices closes the link (VV_CLOSE_LOST)
+ *     and tells the other. There is no wrong data.
  *
  * A `plain` station is what the standard has and no more, for peers that are
  * not ours (the kernel's): a message is cut in I PDUs without marks, what
