@@ -275,13 +275,13 @@ static void pvm_leave(struct vv_end *end) {
                                     struct vv_error *error) {                                                          \
     return open_end(config, is_direct, how, contact, error);                                                           \
   }                                                                                                                    \
-  static const struct vv_stack name = {.id = word,                                                                     \
-                                       .summary = text,                                                                \
+  static const struct vv_stack name = {.id = (word),                                                                   \
+                                       .summary = (text),                                                              \
                                        .needs = "pvmd",                                                                \
                                        .size_bytes_max = (size_t)64 << 20,                                             \
                                        .header_bytes = HEADER_BYTES,                                                   \
                                        .joined = true,                                                                 \
-                                       .path = on_wire,                                                                \
+                                       .path = (on_wire),                                                              \
                                        .open = open_##name,                                                            \
                                        .accept = pvm_join_far,                                                         \
                                        .connect = pvm_join_near,                                                       \
@@ -302,8 +302,8 @@ MODE(direct_inplace, "pvm-direct-inplace", "PVM over TCP, from where it lies", t
 MODE(direct_trans, "pvm-direct-trans", "PVM over TCP, the receiver makes right", true, TRANS, VV_PATH_TCP);
 
 #define FOR_ALL(name, word, text)                                                                                      \
-  static const struct vv_stack name = {.id = word,                                                                     \
-                                       .summary = text,                                                                \
+  static const struct vv_stack name = {.id = (word),                                                                   \
+                                       .summary = (text),                                                              \
                                        .needs = "pvmd",                                                                \
                                        .size_bytes_min = 1,                                                            \
                                        .size_bytes_max = (size_t)64 << 20,                                             \
