@@ -108,6 +108,7 @@ static void ask_with(struct vv_llc_link *link, const struct vv_llc_link_cause *c
 
 static void reject_pdu(struct vv_llc_link *link, const struct vv_llc_link_cause *cause) {
   const struct vv_llc_pdu *pdu = cause->pdu;
+  assert(pdu != NULL);
   uint8_t why = VV_LLC_FRMR_W;
   if (cause->event == VV_LLC_GOT_BAD_NR) why = VV_LLC_FRMR_Z;
   if (cause->event == VV_LLC_GOT_BAD_NS) why = VV_LLC_FRMR_V | VV_LLC_FRMR_W;
@@ -212,15 +213,16 @@ static void clear_numbers(struct vv_llc_link *link, struct vv_station *station) 
 }
 
 static void update_nr(struct vv_llc_link *link, const struct vv_llc_link_cause *cause) {
-  uint8_t count = vv_llc_link_ahead(cause->pdu->nr, link->va);
+  assert(cause->pdu != NULL);
+  uint8_t nr = cause->pdu->nr, count = vv_llc_link_ahead(nr, link->va);
   if (count == 0 || count > vv_llc_link_ahead(link->high, link->va)) return;
-  if (count > vv_llc_link_ahead(link->vs, link->va)) link->vs = cause->pdu->nr;
+  if (count > vv_llc_link_ahead(link->vs, link->va)) link->vs = nr;
   if (link->timing && vv_llc_link_ahead(link->timed, link->va) < count) {
     vv_pace_measured(&link->pace, cause->now_ns - link->timed_ns + 1);
     link->timing = false;
   }
-  link->va_round += cause->pdu->nr < link->va;
-  link->va = cause->pdu->nr;
+  link->va_round += nr < link->va;
+  link->va = nr;
   link->base += count;
   link->retry_count = link->fruitless = 0;
   vv_backlog_done(&link->backlog, link->base);
@@ -258,6 +260,7 @@ static void act_on_variable(struct vv_llc_link *link, const struct vv_llc_link_c
     link->s_flag = true;
     return;
   case VV_LLC_KEEP_F:
+    assert(cause->pdu != NULL);
     link->f_flag = cause->pdu->pf;
     return;
   case VV_LLC_DATA_NONE:
