@@ -248,3 +248,12 @@ def test_a_new_name_of_the_interface_does_not_matter(ends) -> None:
     ended = here.end(near)
     assert ended.status == 0 and ended.cells[0]["lost"] == 0, ended.records[-1]
     assert here.end(far).status == 0
+
+
+def test_the_llc_of_the_kernel_is_there_or_said_not_to_be(ends) -> None:
+    """Most kernels have none in a network namespace; tests/uml has one that has."""
+    here = ends(TWO)
+    far = here.start(1, "far", "llc-kernel", "--bind", here.lab.hosts[1].address)
+    peer = f"{here.lab.hosts[1].address}:{json.loads(far.stdout.readline())['port']}"
+    near = here.end(here.start(0, "near", "llc-kernel", "--peer", peer, "--sizes", "1", *EFFORT))
+    assert near.status == 0 or near.error == "no-llc"
