@@ -96,7 +96,8 @@ static int run_seeds(uint64_t first, uint64_t last) {
     printf("vaiven-sim llc --seeds %llu-%llu: %s\n", (unsigned long long)seed, (unsigned long long)seed, wrong);
     failed++;
   }
-  printf("%llu seeds, %llu failed\n", (unsigned long long)(last - first + 1), (unsigned long long)failed);
+  uint64_t seeds = last - first + 1;
+  printf("%llu seeds, %llu failed\n", (unsigned long long)seeds, (unsigned long long)failed);
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -53,12 +53,13 @@ void vv_llc_host_start(struct vv_llc_host *host, const struct vv_llc_plan *plan,
   host->memory = must(malloc(vv_station_bytes(&wanted)));
   vv_station_init(&host->station, host->memory, &wanted);
   host->peers = must(calloc(plan->hosts, sizeof *host->peers));
+  host->taking = must(malloc(plan->hosts * (plan->size_bytes + 1)));
   for (uint32_t other = 0; other < plan->hosts; other++) {
     struct vv_llc_peer *peer = &host->peers[other];
     peer->link = VV_NO_LINK;
     peer->more_ns = VV_NEVER;
     peer->closed = other == number;
-    peer->taking = must(malloc(plan->size_bytes + 1));
+    peer->taking = host->taking + other * (plan->size_bytes + 1);
     peer->out = payload(plan, number, other);
     peer->in = payload(plan, other, number);
     bool connects = number < other || plan->crossing;
@@ -71,9 +72,9 @@ void vv_llc_host_start(struct vv_llc_host *host, const struct vv_llc_plan *plan,
 
 void vv_llc_host_free(struct vv_llc_host *host) {
   for (uint32_t other = 0; other < host->plan->hosts; other++) {
-    free(host->peers[other].taking);
     for (int i = 0; i < VV_LLC_SENDS_AHEAD; i++) free(host->peers[other].sending[i]);
   }
+  free(host->taking);
   free(host->peers);
   free(host->memory);
 }

@@ -45,6 +45,7 @@ struct vv_llc_host {
   struct vv_station station;
   void *memory;
   struct vv_llc_peer *peers;
+  uint8_t *taking; /* room for a message of each */
   struct vv_rng rng;
   const char *wrong; /* NULL: all is well */
 };

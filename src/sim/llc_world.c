@@ -21,9 +21,16 @@ struct incident {
 
 /* A frame on the LAN, in an inbox, or kept to come again. */
 struct packet {
+  struct packet *next; /* in an inbox */
   uint32_t to;
   size_t count;
   uint8_t bytes[];
+};
+
+/* What came while a host was stopped. */
+struct inbox {
+  struct packet *first, *last;
+  uint32_t count;
 };
 
 struct replay {
@@ -38,8 +45,7 @@ struct world {
   struct vv_llc_host *hosts;
   struct packet **held; /* by host: made, and the LAN had no room for it yet */
   uint64_t *wake_ns;    /* by host: stopped until then */
-  struct packet *(*inboxes)[INBOX];
-  uint32_t *waiting; /* in them */
+  struct inbox *inboxes;
   struct replay replays[REPLAYS];
   struct incident incidents[INCIDENTS_MAX];
   uint32_t incidents_count;
@@ -192,24 +198,45 @@ static void watch(struct world *world, uint32_t host) {
   }
 }
 
+static void put(struct inbox *inbox, struct packet *packet) {
+  packet->next = NULL;
+  if (inbox->first == NULL) {
+    inbox->first = packet;
+  } else {
+    inbox->last->next = packet;
+  }
+  inbox->last = packet;
+  inbox->count++;
+}
+
+static struct packet *take(struct inbox *inbox) {
+  struct packet *packet = inbox->first;
+  if (packet == NULL) return NULL;
+  inbox->first = packet->next;
+  inbox->count--;
+  return packet;
+}
+
+static void drop_all(struct inbox *inbox) {
+  for (struct packet *packet = take(inbox); packet != NULL; packet = take(inbox)) free(packet);
+}
+
 static void run(struct world *world, uint32_t host) {
   struct vv_llc_host *self = &world->hosts[host];
   if (!self->alive || world->wake_ns[host] > world->now_ns) return;
-  for (uint32_t i = 0; i < world->waiting[host]; i++) {
-    struct packet *packet = world->inboxes[host][i];
+  for (struct packet *packet = take(&world->inboxes[host]); packet != NULL; packet = take(&world->inboxes[host])) {
     vv_station_receive(&self->station, world->now_ns, packet->bytes, packet->count);
     vv_llc_host_run(self, world->now_ns);
     free(packet);
   }
-  world->waiting[host] = 0;
   vv_llc_host_run(self, world->now_ns);
   send(world, host);
   watch(world, host);
 }
 
 static void deliver(struct world *world, uint32_t host, const struct packet *packet) {
-  if (!world->hosts[host].alive || world->waiting[host] == INBOX) return;
-  world->inboxes[host][world->waiting[host]++] = copy_of(packet);
+  if (!world->hosts[host].alive || world->inboxes[host].count == INBOX) return;
+  put(&world->inboxes[host], copy_of(packet));
   run(world, host);
 }
 
@@ -222,8 +249,7 @@ static void sum(struct vv_station_counts *all, const struct vv_station_counts *o
 static void crash(struct world *world, uint32_t host) {
   world->crashed = true;
   world->hosts[host].alive = false;
-  for (uint32_t i = 0; i < world->waiting[host]; i++) free(world->inboxes[host][i]);
-  world->waiting[host] = 0;
+  drop_all(&world->inboxes[host]);
   free(world->held[host]);
   world->held[host] = NULL;
 }
@@ -327,7 +353,6 @@ static void set_up(struct world *world) {
   world->held = must(calloc(plan->hosts, sizeof(struct packet *)));
   world->wake_ns = must(calloc(plan->hosts, sizeof *world->wake_ns));
   world->inboxes = must(calloc(plan->hosts, sizeof *world->inboxes));
-  world->waiting = must(calloc(plan->hosts, sizeof *world->waiting));
   for (uint32_t host = 0; host < plan->hosts; host++) vv_llc_host_start(&world->hosts[host], plan, host, 0);
   plan_incidents(world);
 }
@@ -343,7 +368,7 @@ static void take_down(struct world *world, struct vv_llc_result *result) {
       for (uint32_t seq = 0; seq < one->peers[other].taken; seq++)
         result->payload_bytes += vv_llc_plan_size(world->plan, other, host, seq);
     }
-    for (uint32_t i = 0; i < world->waiting[host]; i++) free(world->inboxes[host][i]);
+    drop_all(&world->inboxes[host]);
     free(world->held[host]);
     vv_llc_host_free(one);
   }
@@ -358,7 +383,6 @@ static void take_down(struct world *world, struct vv_llc_result *result) {
   free(world->held);
   free(world->wake_ns);
   free(world->inboxes);
-  free(world->waiting);
 }
 
 bool vv_llc_world_run(const struct vv_llc_plan *plan, struct vv_llc_result *result, char wrong[200]) {
