@@ -208,7 +208,8 @@ def test_parts_hold_what_was_measured(write: Write) -> None:
         "launch": 0, "block": 0, "stack": "tcp", "near": "a", "far": "b", "fars": 1, "sentinel": False,
         "ask": "pingpong",
         "size_bytes": 64, "batch": 1, "count": 1, "lost": 1, "late": 2, "corrupt": 1, "warmup": 3, "warm": False,
-        "started_s": 2.0, "part": "", "gap_ns": None, "resent": None, "clock": "", "clock_error_ns": None, "overlap": None,
+        "started_s": 2.0, "part": "", "gap_ns": None, "resent": None, "clock": "", "clock_error_ns": None,
+        "overlap": None,
         **facts,
     }  # fmt: skip
 
