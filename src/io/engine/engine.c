@@ -58,9 +58,8 @@ static int send_all(struct vv_engine *engine, struct iovec units[][VV_PORT_PIECE
   return 0;
 }
 
-int vv_engine_flush(struct vv_engine *engine, struct vv_error *error) {
+static int flush_at(struct vv_engine *engine, uint64_t now_ns, struct vv_error *error) {
   struct iovec units[VV_PORT_BATCH_MAX][VV_PORT_PIECES];
-  uint64_t now_ns = (uint64_t)vv_clock_ns();
   for (;;) {
     size_t count = gather(engine, now_ns, units);
     if (count == 0) return 0;
@@ -69,13 +68,17 @@ int vv_engine_flush(struct vv_engine *engine, struct vv_error *error) {
   }
 }
 
+int vv_engine_flush(struct vv_engine *engine, struct vv_error *error) {
+  return flush_at(engine, (uint64_t)vv_clock_ns(), error);
+}
+
 /* At most a batch, so that acknowledgements leave in time. True: done. */
-static bool take(struct vv_engine *engine, bool (*done)(void *context), void *context, size_t *count) {
+static bool take(struct vv_engine *engine, bool (*done)(void *context), void *context, size_t *count,
+                 uint64_t *now_ns) {
   struct vv_port_unit unit;
-  uint64_t now_ns = 0;
   for (*count = 0; *count < VV_PORT_BATCH_MAX && engine->port.ops->peek(engine->port.self, &unit); ++*count) {
-    if (*count == 0) now_ns = (uint64_t)vv_clock_ns();
-    engine->core->receive(engine->self, now_ns, unit.bytes, unit.count);
+    if (*count == 0) *now_ns = (uint64_t)vv_clock_ns();
+    engine->core->receive(engine->self, *now_ns, unit.bytes, unit.count);
     engine->port.ops->release(engine->port.self);
     if (done(context)) return true;
   }
@@ -107,8 +110,11 @@ enum vv_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context),
   bool over = done(context), stirred = true; /* something happened after which there may be units to send */
   for (uint32_t looks = 1;; looks++) {
     size_t count = 0;
-    if (!over) over = take(engine, done, context, &count);
-    if ((stirred || over || count > 0) && vv_engine_flush(engine, error) != 0) return VV_RAN_ERROR;
+    uint64_t now_ns = 0; /* of what came; else the clock is asked */
+    if (!over) over = take(engine, done, context, &count, &now_ns);
+    if (stirred || over || count > 0) {
+      if (flush_at(engine, now_ns ? now_ns : (uint64_t)vv_clock_ns(), error) != 0) return VV_RAN_ERROR;
+    }
     if (over) return VV_RAN_DONE;
     bool asleep = !engine->spin && count == 0;
     stirred = asleep || looks % LOOKS_PER_READING == 0;

@@ -212,12 +212,25 @@ int vv_packet_wait(struct vv_packet *packet, int64_t deadline_ns) {
   return errno == 0 ? 0 : -1;
 }
 
+/* One frame in one piece: a copy of it costs less than what the kernel does to gather two. */
+static int send_one(struct vv_packet *packet, const struct iovec pieces[2]) {
+  uint8_t frame[VV_FRAME_HEADER_BYTES + VV_FRAME_DATA_BYTES_MAX];
+  size_t head_bytes = pieces[0].iov_len, count = head_bytes + pieces[1].iov_len;
+  if (count > sizeof frame) {
+    errno = EMSGSIZE;
+    return -1;
+  }
+  memcpy(frame, pieces[0].iov_base, head_bytes);
+  if (pieces[1].iov_len > 0) memcpy(frame + head_bytes, pieces[1].iov_base, pieces[1].iov_len);
+  return send(packet->fd, frame, count, 0) < 0 ? -1 : 1;
+}
+
 int vv_packet_send(struct vv_packet *packet, struct iovec frames[][2], size_t count) {
+  if (count == 1) return send_one(packet, frames[0]);
   struct mmsghdr batch[VV_PACKET_BATCH_MAX];
   for (size_t i = 0; i < count; i++) {
     batch[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = frames[i], .msg_iovlen = 2}};
   }
-  if (count == 1) return sendmsg(packet->fd, &batch[0].msg_hdr, 0) < 0 ? -1 : 1;
   return sendmmsg(packet->fd, batch, (unsigned)count, 0);
 }
 
