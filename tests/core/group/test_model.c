@@ -132,6 +132,35 @@ static void hear(uint32_t rank, const struct vv_group_event *event) {
   }
 }
 
+/* Bytes between the members of a structure may be any: they are made 0, member by member in a structure of zeros. */
+static void wipe_gaps(struct vv_group *group) {
+  for (uint32_t i = 0; i < group->store.room; i++) {
+    struct vv_store_slot *slot = &group->store.slots[i], old = *slot;
+    memset(slot, 0, sizeof *slot);
+    slot->position = old.position, slot->bytes = old.bytes, slot->state = old.state;
+    slot->head = old.head, slot->own = old.own;
+  }
+  for (uint32_t i = 0; i < RANKS; i++) {
+    struct vv_credit_line *line = &group->credit.lines[i], old = *line;
+    memset(line, 0, sizeof *line);
+    line->consumed = old.consumed, line->slowest = old.slowest;
+  }
+  for (uint32_t i = 0; i < group->repair.debts_room; i++) {
+    struct vv_repair_debt *debt = &group->repair.debts[i], old = *debt;
+    memset(debt, 0, sizeof *debt);
+    debt->position = old.position, debt->asked_ns = old.asked_ns, debt->rank = old.rank;
+    debt->own = old.own, debt->deaf = old.deaf;
+  }
+  struct vv_group_current *current = &group->current, old = *current;
+  memset(current, 0, sizeof *current);
+  current->busy = old.busy, current->laid_out = old.laid_out, current->number = old.number;
+  current->first = old.first, current->end = old.end, current->size_bytes = old.size_bytes;
+  current->representation = old.representation;
+  current->wanted.root = old.wanted.root, current->wanted.buffer = old.wanted.buffer;
+  current->wanted.size_bytes = old.wanted.size_bytes, current->wanted.size_known = old.wanted.size_known;
+  current->wanted.representation = old.wanted.representation;
+}
+
 /* What a driver does; then what two equal states differ in without meaning is wiped. */
 static void drive(uint32_t rank) {
   struct vv_group *group = &world.groups[rank];
@@ -146,6 +175,7 @@ static void drive(uint32_t rank) {
   if (group->counts.beyond > 0) broken = "a datagram beyond the window";
   memset(&group->counts, 0, sizeof group->counts);
   memset(&group->outbox, 0, sizeof group->outbox);
+  wipe_gaps(group);
   if (world.phases[rank] != CLOSED) return;
   for (uint32_t other = 0; other < RANKS; other++) {
     for (int socket = 0; socket < 2; socket++) world.queues[socket][other][rank].count = 0;
