@@ -15,7 +15,7 @@ void vv_group_plan_init(struct vv_group_plan *plan, uint64_t seed) {
                                  .size_bytes = 1000000,
                                  .wake_ns = 20000,
                                  .pause_ns = 100 * MS,
-                                 .deadline_ns = 3600 * S};
+                                 .deadline_ns = 36000 * S};
 }
 
 static uint64_t below(struct vv_rng *rng, uint64_t end) {
