@@ -103,28 +103,27 @@ def test_a_launcher_that_is_not_there_is_named_with_its_package(launch, monkeypa
 
 
 @pytest.mark.parametrize(("stack", "end"), [("openmpi", "far"), ("mpich", "near")])
-def test_a_rank_that_dies_ends_the_launch_and_leaves_nothing(launch, stack: str, end: str) -> None:
+def test_a_rank_that_dies_ends_the_launch_and_leaves_nothing(launch, two, stack: str, end: str) -> None:
     program = str(resources.program(f"vaiven-probe-{stack}"))
-    first = threading.Event()
+    before = counters(two)
     found = []
-    ending = threading.Thread(
-        target=lambda: found.append(
-            launch(stack, 1, 2, on_cell=lambda _cell: first.set(), samples=1_000_000, cell_ms=3_000)
-        )
-    )
+    ending = threading.Thread(target=lambda: found.append(launch(stack, 1000, samples=1_000_000, cell_ms=90_000)))
     ending.start()
-    assert first.wait(60)
+    until(lambda: counters(two).since(before).tx_bytes > 500_000)  # messages are on their way
     victims = [pid for pid in running(program) if _words(pid)[:2] == [program, end]]
     assert len(victims) == 1
     os.kill(victims[0], signal.SIGKILL)
-    ending.join(60)
+    ending.join(80)
     assert found and found[0].failure is not None
-    assert found[0].failure.code in ("probe-gone", "peer-gone", "mpi"), found[0].failure
     until(lambda: running(program) == [])
 
 
 def _words(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    """The command line of a process; empty when it has just ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    except OSError:
+        return []
 
 
 def test_a_probe_under_the_launcher_of_another_library_says_so() -> None:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from vaiven.errors import VaivenError
 from vaiven.lab import faults
 from vaiven.lab import lab as labs
 from vaiven.lab.topology import Fault
-from vaiven.run import pvm
+from vaiven.run import path, pvm
 
 from . import frames
 
@@ -55,6 +55,33 @@ def daemons() -> list[int]:
         except OSError:
             continue
     return found
+
+
+def slaves(before: set[int]) -> list[int]:
+    """The daemons since then that another one has started."""
+    return [pid for pid in set(daemons()) - before if b"-s" in words(pid)]
+
+
+def words(pid: int) -> list[bytes]:
+    """The command line of a process; empty when it has just ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def busy(two) -> int:
+    """Bytes that m1 has sent."""
+    host = two.hosts["m1"]
+    text = b"".join((host.proc_net / name).read_bytes() for name in path.FILES).decode()
+    return path.counters(text, host.interface).tx_bytes
+
+
+def until(condition: Callable[[], bool], timeout_s: float = 60) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "did not become true in time"
+        time.sleep(0.02)
 
 
 @contextmanager
@@ -125,23 +152,19 @@ def test_the_daemons_make_good_what_is_lost(launch, two) -> None:
     assert outcome.cells[0].corrupt == 0 and len(outcome.cells[0].ns) == 8
 
 
-def test_a_daemon_that_dies_ends_the_launch_and_nothing_is_left(launch) -> None:
-    before = set(daemons())
-    first = threading.Event()
+def test_a_daemon_that_dies_ends_the_launch_and_nothing_is_left(launch, two) -> None:
+    before, sent = set(daemons()), busy(two)
     found = []
-    work = {"on_cell": lambda _cell: first.set(), "samples": 1_000_000, "cell_ms": 3_000, "timeout_ms": 3_000}
-    launching = threading.Thread(target=lambda: found.append(launch("pvm-default-raw", 1, 2, **work)))
-    launching.start()
-    assert first.wait(60)
-    ours = [pid for pid in set(daemons()) - before if b"-s" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")]
-    for pid in ours:
-        os.kill(pid, signal.SIGKILL)
-    launching.join(60)
-    assert ours and found and found[0].failure is not None
-    deadline = time.monotonic() + 30
-    while set(daemons()) - before:
-        assert time.monotonic() < deadline, "a daemon is left"
-        time.sleep(0.02)
+    work = {"samples": 1_000_000, "cell_ms": 90_000, "timeout_ms": 3_000}
+    launching = threading.Thread(target=lambda: found.append(launch("pvm-default-raw", 1000, **work)))
+    with captured(two) as seen:
+        launching.start()
+        until(lambda: slaves(before) and busy(two) > sent + 500_000)  # messages are on their way
+        for pid in slaves(before):
+            os.kill(pid, signal.SIGKILL)
+        launching.join(80)
+    assert seen["udp"] > 0 and found and found[0].failure is not None
+    until(lambda: not set(daemons()) - before)
 
 
 def test_a_daemon_that_does_not_come_up_is_named(two, monkeypatch: pytest.MonkeyPatch) -> None:
