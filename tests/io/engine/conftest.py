@@ -30,13 +30,13 @@ def sources() -> list[str]:
 
 @pytest.fixture(scope="session")
 def compile_rank(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Builds group_rank, or the program of that name, with that compiler, static, so that it runs anywhere."""
+    """Builds group_rank, or what that source is, with that compiler, static, so that it runs anywhere."""
 
-    def call(compiler: str, *options: str, name: str = "group_rank") -> Path:
-        program = tmp_path_factory.mktemp("rank") / name
+    def call(compiler: str, *options: str, source: str = "group_rank.c") -> Path:
+        program = tmp_path_factory.mktemp("rank") / Path(source).stem
         command = [compiler, "-std=gnu17", "-O1", "-static", "-pthread", "-D_GNU_SOURCE", *options]
         paths = ["-I", str(ROOT / "src"), "-I", str(ROOT / "include")]
-        rank = str(Path(__file__).with_name(f"{name}.c"))
+        rank = str(Path(__file__).with_name(source))
         subprocess.run([*command, *paths, rank, *sources(), "-o", str(program)], check=True)
         return program
 

@@ -233,7 +233,7 @@ def test_hostile_datagrams_neither_deceive_nor_kill(cured: Lab, on_lab, compile_
     group = on_lab()
     group.opened()
     ports = own_ports(cured, 1)
-    hostile = compile_rank("gcc", name="hostile")
+    hostile = compile_rank("gcc", source="hostile.c")
     attacker, victim = cured.hosts[3], cured.hosts[1]
     command = [str(hostile), attacker.address, victim.address, str(ports[-1]), "7000", "7", "3"]
     with subprocess.Popen(attacker.argv(command), stdout=subprocess.PIPE, text=True) as flood:
