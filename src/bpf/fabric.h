@@ -41,7 +41,7 @@
 #define VV_TIMER_MIN_NS   5000
 #define VV_ALONE_NS       1000
 #define VV_LINGER_NS      30000 /* the longest wait in the program */
-#define VV_LINGER_LEAD_NS 4000  /* of software before the first exit and after the last, without any timer */
+#define VV_LINGER_LEAD_NS 2000  /* of software before the first exit and after the last, without any timer */
 #define VV_LINGER_LOOKS   1500  /* at the clock: more than the longest wait takes */
 
 /* What may go wrong on a link. One rule of each kind per direction. */

@@ -96,14 +96,16 @@ static int interface_index(const struct vv_end *end, unsigned *index, struct vv_
 
 /* Sends to the group through the own interface, or joins it there. */
 static int set_group(struct vv_end *end, bool join, struct vv_error *error) {
-  unsigned index;
-  if (interface_index(end, &index, error) != 0) return -1;
   int result;
   if (end->to.any.sa_family == AF_INET) {
-    struct ip_mreqn group = {.imr_ifindex = (int)index};
-    if (join) group.imr_multiaddr = end->to.v4.sin_addr;
-    result = setsockopt(end->fd, IPPROTO_IP, join ? IP_ADD_MEMBERSHIP : IP_MULTICAST_IF, &group, sizeof group);
+    /* The interface by its address: an emulator of big-endian machines turns an index the wrong way. */
+    const struct in_addr own = end->own.v4.sin_addr;
+    const struct ip_mreq group = {.imr_multiaddr = end->to.v4.sin_addr, .imr_interface = own};
+    result = join ? setsockopt(end->fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof group)
+                  : setsockopt(end->fd, IPPROTO_IP, IP_MULTICAST_IF, &own, sizeof own);
   } else {
+    unsigned index;
+    if (interface_index(end, &index, error) != 0) return -1;
     struct ipv6_mreq group = {.ipv6mr_multiaddr = end->to.v6.sin6_addr, .ipv6mr_interface = index};
     end->to.v6.sin6_scope_id = index;
     result = join ? setsockopt(end->fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &group, sizeof group)
@@ -174,21 +176,35 @@ static int raw_accept(struct vv_end *end, const char *near_contact, int64_t dead
   return 0;
 }
 
-/* Connected, the socket knows the MTU of its way. */
+/* Connected, the socket knows the MTU of its way; an emulator may not know how to ask, and takes the interface's. */
+static int mtu_of_way(const struct vv_end *end, size_t *mtu_bytes, struct vv_error *error) {
+  bool v4 = end->own.any.sa_family == AF_INET;
+  int mtu = 0;
+  socklen_t length = sizeof mtu;
+  char host[VV_ADDRESS_TEXT_MAX], iface[VV_PACKET_IFACE_MAX];
+  if (getsockopt(end->fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU : IPV6_MTU, &mtu, &length) == 0) {
+    *mtu_bytes = (size_t)mtu;
+    return 0;
+  }
+  if (errno != ENOPROTOOPT) return vv_error_errno(error, "unreachable", "raw: cannot reach everybody");
+  vv_address_format_host(&end->own, host);
+  if (vv_packet_iface(host, iface, error) != 0) return -1;
+  return vv_packet_mtu(iface, mtu_bytes, error);
+}
+
 static int raw_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
   (void)deadline_ns;
   bool v4 = end->own.any.sa_family == AF_INET;
-  int mtu_bytes = 0;
-  socklen_t length = sizeof mtu_bytes;
+  size_t mtu_bytes;
   if (end->config.to == VV_TO_EACH && vv_address_parse_pair(far_contact, &end->to, error) != 0) return -1;
-  if (connect(end->fd, &end->to.any, end->to.length) != 0 ||
-      getsockopt(end->fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU : IPV6_MTU, &mtu_bytes, &length) != 0) {
+  if (connect(end->fd, &end->to.any, end->to.length) != 0) {
     return vv_error_errno(error, "unreachable", "raw: cannot reach everybody");
   }
-  size_t headers = v4 ? V4_HEADERS : V6_HEADERS, room_bytes = (size_t)mtu_bytes - headers;
+  if (mtu_of_way(end, &mtu_bytes, error) != 0) return -1;
+  size_t headers = v4 ? V4_HEADERS : V6_HEADERS, room_bytes = mtu_bytes - headers;
   end->unit = (room_bytes < DATAGRAM_BYTES_MAX ? room_bytes : DATAGRAM_BYTES_MAX) - VV_FRAGMENT_HEADER_BYTES;
   if (end->config.size_bytes_max <= end->unit * FRAGMENTS_MAX) return 0;
-  return vv_error_set(error, "size-limit", "raw: %zu bytes are too many for an MTU of %d", end->config.size_bytes_max,
+  return vv_error_set(error, "size-limit", "raw: %zu bytes are too many for an MTU of %zu", end->config.size_bytes_max,
                       mtu_bytes);
 }
 

@@ -170,13 +170,26 @@ int vv_packet_iface(const char *address, char iface[VV_PACKET_IFACE_MAX], struct
   return vv_error_remedy(error, "name the interface with --iface");
 }
 
-int vv_packet_mac(const char *iface, uint8_t mac[VV_MAC_BYTES], struct vv_error *error) {
-  struct ifreq ask;
+/* The same without a packet socket: no permission is needed. */
+static int ask_anybody(unsigned long request, struct ifreq *ask, const char *iface, struct vv_error *error) {
   int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return vv_error_errno(error, "socket", "cannot open a socket");
-  int result = ask_iface(fd, SIOCGIFHWADDR, &ask, iface, error);
+  int result = ask_iface(fd, request, ask, iface, error);
   close(fd);
+  return result;
+}
+
+int vv_packet_mac(const char *iface, uint8_t mac[VV_MAC_BYTES], struct vv_error *error) {
+  struct ifreq ask;
+  int result = ask_anybody(SIOCGIFHWADDR, &ask, iface, error);
   if (result == 0) memcpy(mac, ask.ifr_hwaddr.sa_data, VV_MAC_BYTES);
+  return result;
+}
+
+int vv_packet_mtu(const char *iface, size_t *mtu_bytes, struct vv_error *error) {
+  struct ifreq ask;
+  int result = ask_anybody(SIOCGIFMTU, &ask, iface, error);
+  if (result == 0) *mtu_bytes = (size_t)ask.ifr_mtu;
   return result;
 }
 

@@ -68,6 +68,9 @@ int vv_packet_iface(const char *address, char iface[VV_PACKET_IFACE_MAX], struct
 /* The MAC of an interface of that name. 0, or -1 and *error "no-iface". Needs no permission. */
 int vv_packet_mac(const char *iface, uint8_t mac[VV_MAC_BYTES], struct vv_error *error);
 
+/* Its MTU. The same. */
+int vv_packet_mtu(const char *iface, size_t *mtu_bytes, struct vv_error *error);
+
 /* The next frame, if one has come. Does not wait. */
 bool vv_packet_peek(struct vv_packet *packet, struct vv_packet_frame *frame);
 /* Gives the slot of the frame last peeked at back to the kernel. */
