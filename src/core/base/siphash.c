@@ -32,7 +32,8 @@ uint64_t vv_siphash(const uint8_t key[VV_KEY_BYTES], const uint8_t *bytes, size_
                    k1 ^ 0x7465646279746573u};
   size_t whole = count & ~(size_t)7;
   for (size_t i = 0; i < whole; i += 8) compress(v, word_little_endian(bytes + i, 8));
-  compress(v, word_little_endian(bytes + whole, count - whole) | (uint64_t)(count & 0xff) << 56);
+  const uint64_t rest = whole < count ? word_little_endian(bytes + whole, count - whole) : 0; /* bytes may be NULL */
+  compress(v, rest | (uint64_t)(count & 0xff) << 56);
   v[2] ^= 0xff;
   rounds(v, 4);
   return v[0] ^ v[1] ^ v[2] ^ v[3];

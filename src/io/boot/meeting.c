@@ -23,6 +23,8 @@
 #define RETRY_NS      20000000
 #define KEEPALIVE_S   8
 
+static const uint8_t join_mark[4] = {'v', 'v', 'j', '1'}, welcome_mark[4] = {'v', 'v', 'w', '1'};
+
 /* Somebody who has connected. */
 struct visitor {
   int fd; /* -1: a free place */
@@ -105,7 +107,8 @@ static int admit(struct hall *hall, struct visitor *visitor) {
   put_tag(hall->key, bytes, JOIN_BYTES - TAG_BYTES, tag);
   const int fd = visitor->fd;
   visitor->fd = -1;
-  if (memcmp(bytes, "vvj1", 4) != 0 || !vv_equal_constant_time(tag, bytes + JOIN_BYTES - TAG_BYTES, TAG_BYTES)) {
+  if (memcmp(bytes, join_mark, sizeof join_mark) != 0 ||
+      !vv_equal_constant_time(tag, bytes + JOIN_BYTES - TAG_BYTES, TAG_BYTES)) {
     return close(fd);
   }
   struct vv_meeting *meeting = hall->meeting;
@@ -183,7 +186,7 @@ static int welcome(struct hall *hall) {
     memcpy(table + rank * PEER_BYTES, &meeting->peers[rank].sin_addr.s_addr, 4);
     memcpy(table + rank * PEER_BYTES + 4, &meeting->peers[rank].sin_port, 2);
   }
-  memcpy(letter, "vvw1", 4);
+  memcpy(letter, welcome_mark, sizeof welcome_mark);
   for (uint32_t rank = 1; rank < meeting->ranks; rank++) {
     memcpy(nonce, hall->nonces[rank], NONCE_BYTES);
     put_tag(hall->key, nonce, NONCE_BYTES + table_bytes, letter + 4);
@@ -232,7 +235,8 @@ static int host_meeting(struct vv_meeting *meeting, const struct vv_address *pla
 /* The meeting, other ranks */
 
 static int join(struct vv_meeting *meeting, int fd, const uint8_t *key, const uint8_t nonce[NONCE_BYTES]) {
-  uint8_t letter[JOIN_BYTES] = "vvj1";
+  uint8_t letter[JOIN_BYTES];
+  memcpy(letter, join_mark, sizeof join_mark);
   vv_put32(letter + 4, meeting->ranks);
   vv_put32(letter + 8, meeting->rank);
   memcpy(letter + 12, &meeting->peers[meeting->rank].sin_addr.s_addr, 4);
@@ -254,7 +258,7 @@ static int be_welcomed(struct vv_meeting *meeting, int fd, const uint8_t *key, c
     memcpy(signed_part, nonce, NONCE_BYTES);
     put_tag(key, signed_part, NONCE_BYTES + table_bytes, tag);
     result = 0;
-    if (memcmp(letter, "vvw1", 4) != 0 || !vv_equal_constant_time(tag, letter + 4, TAG_BYTES)) {
+    if (memcmp(letter, welcome_mark, sizeof welcome_mark) != 0 || !vv_equal_constant_time(tag, letter + 4, TAG_BYTES)) {
       result = vv_error_set(error, "wrong-key", "who answers at the meeting place is not of this job");
     }
   }
