@@ -16,6 +16,7 @@ from . import by_hand
 
 KEY = bytes(range(16))
 SHORT = ("--samples", "40", "--cell-ms", "60000", "--timeout-ms", "150")
+LATE_S = 0.5  # later than the time-out, which is twice as long where a slow clock (of an emulator) asks for batches
 
 
 def near_udp(probe, answers: by_hand.Answers, size: int):
@@ -34,7 +35,7 @@ def test_lost_answers_are_counted(probe, size: int) -> None:
 
 @pytest.mark.parametrize("size", [8, 1000])
 def test_late_answers_are_counted_and_not_timed(probe, size: int) -> None:
-    _, cell = near_udp(probe, lambda i, message: [(0.25 if i % 40 == 39 else 0, message)], size)
+    _, cell = near_udp(probe, lambda i, message: [(LATE_S if i % 40 == 39 else 0, message)], size)
     assert len(cell["rtt_ns"]) == 40 and cell["lost"] >= 1
     assert cell["late"] >= 1 and cell["corrupt"] == 0
     assert max(cell["rtt_ns"]) < 200e6
@@ -43,7 +44,7 @@ def test_late_answers_are_counted_and_not_timed(probe, size: int) -> None:
 @pytest.mark.parametrize("size", [0, 1, 7])
 def test_late_answers_to_short_messages_reach_nobody(probe, size: int) -> None:
     """They carry too little to tell them apart, so they must go to an end that is closed."""
-    far, cell = near_udp(probe, lambda i, message: [(0.25 if i % 40 == 39 else 0, message)], size)
+    far, cell = near_udp(probe, lambda i, message: [(LATE_S if i % 40 == 39 else 0, message)], size)
     assert cell["lost"] >= 1 and cell["late"] == 0 and cell["corrupt"] == 0
     assert far.opened > cell["lost"]
 
@@ -56,10 +57,11 @@ def test_repeated_answers_are_not_taken_for_fresh_ones(probe) -> None:
 
 def test_spoilt_answers_are_counted_and_not_timed(probe) -> None:
     def spoil(i: int, message: bytes):
-        return [(0, message[:-1] + bytes([message[-1] ^ 1]) if i % 10 == 9 else message)]
+        """An odd and an even one in ten: of a batch of two the last is looked at."""
+        return [(0, message[:-1] + bytes([message[-1] ^ 1]) if i % 10 in (4, 9) else message)]
 
     _, cell = near_udp(probe, spoil, 64)
-    assert len(cell["rtt_ns"]) == 40 and 3 <= cell["corrupt"] <= 5
+    assert len(cell["rtt_ns"]) == 40 and 8 <= cell["corrupt"] <= 12
 
 
 def test_answers_of_another_size_are_dropped(probe) -> None:
