@@ -13,7 +13,9 @@ FEW = ("--samples", "20", "--cell-ms", "400")
 def test_records_of_a_launch(probe) -> None:
     near, far = probe.pair("tcp", "--sizes", "64,1", *FEW, "--mtu", "1500", "--rate-bps", "100000000", "--hops", "2")
     assert (near.status, far.status) == (0, 0)
-    assert [record["type"] for record in near.records] == ["hello", "cell", "cell", "bye"]
+    # An emulated clock may be slow to read, and said to be.
+    types = [record["type"] for record in near.records if record.get("code") != "coarse-clock"]
+    assert types == ["hello", "cell", "cell", "bye"]
     hello = near.records[0]
     assert hello["schema"] == 1 and hello["stack"] == "tcp"
     assert hello["options"] == {"write": "one", "wait": "block", "buffers": "hot", "idle_ms": 0, "cpu": None}
@@ -21,7 +23,7 @@ def test_records_of_a_launch(probe) -> None:
     assert hello["near"] == hello["far"]
     assert len(hello["connect_ns"]) == 1 and hello["connect_ns"][0] > 0
     cell = near.cells[0]
-    assert cell["size_bytes"] == 64 and len(cell["rtt_ns"]) == 20 and cell["batch"] == 1
+    assert cell["size_bytes"] == 64 and len(cell["rtt_ns"]) == 20 and cell["batch"] >= 1
     assert all(isinstance(ns, int) and ns > 0 for ns in cell["rtt_ns"])
     assert (cell["lost"], cell["late"], cell["corrupt"]) == (0, 0, 0)
     assert cell["warmup"] >= 1 and cell["cpu_near_ns"] > 0 and cell["cpu_far_ns"] > 0
