@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from vaiven.lab.topology import Fabric, Topology
 
-# Of software behind an exit, on a machine that has not been checked, whose processors are awake, as they are between the
-# messages of a ping-pong. One that slept makes a frame some 10 us later; a frame that is early is faster than any wire.
+# Of software behind an exit, on a machine that has not been checked, whose processors are awake, as they are between
+# the messages of a ping-pong. One that slept makes a frame some 10 us later; one that is early beats any wire.
 LEAD_DEFAULT_NS = 8_000
 
 
