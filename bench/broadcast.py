@@ -59,7 +59,7 @@ def _against(what: str, ours: dict[int, float], theirs: dict[int, float], most: 
     both = sorted(set(ours) & set(theirs))
     if not both:
         raise RuntimeError(f"{what}: no block has both")
-    return ratio(what, [ours[block] for block in both], [theirs[block] for block in both], most)
+    return ratio(what, [(ours[block], theirs[block]) for block in both], most)
 
 
 def against_raw(seed: int) -> list[Ratio]:

@@ -19,9 +19,7 @@ def against_memcpy() -> list[Ratio]:
         program = Path(directory) / "data"
         subprocess.run(["cc", "-O2", "-g", "-Isrc", "-Iinclude", *SOURCES, "-o", program], cwd=ROOT, check=True)
         lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
-    spent: dict[str, tuple[list[float], list[float]]] = {}
+    rounds: dict[str, list[tuple[float, float]]] = {}
     for name, ours, copied in (line.split("\t") for line in lines):
-        both = spent.setdefault(name, ([], []))
-        both[0].append(float(ours))
-        both[1].append(float(copied))
-    return [ratio(f"{name}, 1 MB / memcpy", ours, copied, 1.5) for name, (ours, copied) in spent.items()]
+        rounds.setdefault(name, []).append((float(ours), float(copied)))
+    return [ratio(f"{name}, 1 MB / memcpy", pairs, 1.5) for name, pairs in rounds.items()]
