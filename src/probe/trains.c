@@ -10,6 +10,7 @@
 
 #include "core/wire/fragment.h"
 #include "io/os/clock.h"
+#include "io/os/iface.h"
 
 #define BATCH              64
 #define DATAGRAM_BYTES_MAX 65507
@@ -27,9 +28,9 @@ size_t vv_trains_size_max(bool frames, size_t mtu_bytes) {
 
 static int open_packet(struct vv_packet *packet, const struct vv_trains_config *config, size_t backlog_bytes,
                        struct vv_error *error) {
-  char host[VV_ADDRESS_TEXT_MAX], iface[VV_PACKET_IFACE_MAX];
+  char host[VV_ADDRESS_TEXT_MAX], iface[VV_IFACE_NAME_MAX];
   vv_address_format_host(&config->own, host);
-  if (!config->iface && vv_packet_iface(host, iface, error) != 0) return -1;
+  if (!config->iface && vv_iface_of(host, iface, error) != 0) return -1;
   struct vv_fragment lead = {.launch = config->launch, .end = config->end, .count = 1};
   uint8_t header[VV_FRAGMENT_HEADER_BYTES];
   struct vv_packet_config packet_config = {.iface = config->iface ? config->iface : iface,

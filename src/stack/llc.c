@@ -186,10 +186,9 @@ static void write_contact(const struct vv_end *end, char contact[VV_CONTACT_MAX]
 }
 
 static int open_node(struct vv_end *end, struct vv_error *error) {
-  char iface[VV_PACKET_IFACE_MAX];
-  const char *named = end->config.iface;
-  if (!named && vv_packet_iface(end->config.address, iface, error) != 0) return -1;
-  struct vv_node_config config = {.iface = named ? named : iface,
+  char iface[VV_IFACE_NAME_MAX];
+  if (vv_stack_iface(&end->config, iface, error) != 0) return -1;
+  struct vv_node_config config = {.iface = iface,
                                   .sap = end->config.sap,
                                   .links = 1,
                                   .spin = end->config.wait == VV_WAIT_SPIN,

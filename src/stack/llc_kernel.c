@@ -20,23 +20,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/port/packet.h"
 #include "io/port/sap.h"
-#include "stack/stack.h"
+#include "stack/stream.h"
 
 enum { BACKLOG = 8, BUFFER_BYTES = 1 << 24 };
 
 struct vv_end {
   int listener; /* -1 at the near end */
-  int fd;       /* the connection; -1: none */
+  struct vv_stream stream;
   struct vv_stack_config config;
   struct sockaddr_llc own;
-  size_t sent; /* of the message that a stop broke off */
-  size_t received;
 };
 
 static void *give_up(struct vv_end *end) {
-  if (end->fd >= 0) close(end->fd);
+  if (end->stream.fd >= 0) close(end->stream.fd);
   if (end->listener >= 0) close(end->listener);
   free(end);
   return NULL;
@@ -69,15 +66,15 @@ static int bind_socket(struct vv_end *end, int fd, struct vv_error *error) {
 
 /* The far end's socket listens, the near end's will connect. */
 static int open_socket(struct vv_end *end, struct vv_error *error) {
-  char iface[VV_PACKET_IFACE_MAX];
-  const char *named = end->config.iface;
-  if (!named && vv_packet_iface(end->config.address, iface, error) != 0) return -1;
+  char name[VV_IFACE_NAME_MAX];
+  struct vv_iface iface;
+  if (vv_stack_iface(&end->config, name, error) != 0 || vv_iface_read(name, &iface, error) != 0) return -1;
   int fd = socket(AF_LLC, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return no_sockets(error);
-  *(end->config.far ? &end->listener : &end->fd) = fd;
+  *(end->config.far ? &end->listener : &end->stream.fd) = fd;
   if (end->config.sap && !vv_sap_usable(end->config.sap)) return vv_sap_refuse(end->config.sap, error);
   end->own = (struct sockaddr_llc){.sllc_family = AF_LLC, .sllc_arphrd = ARPHRD_ETHER, .sllc_sap = end->config.sap};
-  if (vv_packet_mac(named ? named : iface, end->own.sllc_mac, error) != 0) return -1;
+  memcpy(end->own.sllc_mac, iface.mac, sizeof iface.mac);
   return bind_socket(end, fd, error);
 }
 
@@ -88,7 +85,7 @@ static struct vv_end *llc_kernel_open(const struct vv_stack_config *config, char
     vv_error_set(error, "no-memory", "no memory for an llc-kernel end");
     return NULL;
   }
-  *end = (struct vv_end){.listener = -1, .fd = -1, .config = *config};
+  *end = (struct vv_end){.listener = -1, .stream = {.fd = -1}, .config = *config};
   if (open_socket(end, error) != 0) return give_up(end);
   const uint8_t *mac = end->own.sllc_mac;
   snprintf(contact, VV_CONTACT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x/%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
@@ -111,8 +108,8 @@ static int parse_contact(const char *contact, struct sockaddr_llc *peer, struct 
 
 static void prepare(struct vv_end *end) {
   int bytes = BUFFER_BYTES;
-  setsockopt(end->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-  end->sent = end->received = 0;
+  setsockopt(end->stream.fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  end->stream.sent = end->stream.received = 0;
 }
 
 static int llc_kernel_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns,
@@ -120,15 +117,15 @@ static int llc_kernel_accept(struct vv_end *end, const char *near_contact, int64
   struct sockaddr_llc near, peer;
   if (parse_contact(near_contact, &near, error) != 0) return -1;
   if (vv_stack_check_macs(end->own.sllc_mac, near.sllc_mac, error) != 0) return -1;
-  if (end->fd >= 0) close(end->fd);
-  end->fd = -1;
+  if (end->stream.fd >= 0) close(end->stream.fd);
+  end->stream.fd = -1;
   for (;;) {
     if (vv_watch_wait(&end->listener, 1, deadline_ns, error) < 0) return -1;
     socklen_t length = sizeof peer;
     int fd = accept4(end->listener, (struct sockaddr *)&peer, &length, SOCK_CLOEXEC);
     if (fd < 0) continue;
     if (memcmp(peer.sllc_mac, near.sllc_mac, IFHWADDRLEN) == 0 && peer.sllc_sap == near.sllc_sap) {
-      end->fd = fd;
+      end->stream.fd = fd;
       prepare(end);
       return 0;
     }
@@ -138,7 +135,7 @@ static int llc_kernel_accept(struct vv_end *end, const char *near_contact, int64
 
 /* Until the connection stands. The kernel repeats what is lost by itself. */
 static int await_connection(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
-  struct pollfd entry = {.fd = end->fd, .events = POLLOUT};
+  struct pollfd entry = {.fd = end->stream.fd, .events = POLLOUT};
   for (;;) {
     int64_t left_ns = deadline_ns - vv_clock_ns();
     if (left_ns <= 0) return vv_error_set(error, "timeout", "llc-kernel: no answer from %s", contact);
@@ -155,57 +152,24 @@ static int llc_kernel_connect(struct vv_end *end, const char *far_contact, int64
   struct sockaddr_llc peer;
   if (parse_contact(far_contact, &peer, error) != 0) return -1;
   if (vv_stack_check_macs(end->own.sllc_mac, peer.sllc_mac, error) != 0) return -1;
-  int flags = fcntl(end->fd, F_GETFL);
-  fcntl(end->fd, F_SETFL, flags | O_NONBLOCK);
-  if (connect(end->fd, (struct sockaddr *)&peer, sizeof peer) != 0 && errno != EINPROGRESS) {
+  int flags = fcntl(end->stream.fd, F_GETFL);
+  fcntl(end->stream.fd, F_SETFL, flags | O_NONBLOCK);
+  if (connect(end->stream.fd, (struct sockaddr *)&peer, sizeof peer) != 0 && errno != EINPROGRESS) {
     return vv_error_errno(error, "refused", "llc-kernel: cannot connect to %s", far_contact);
   }
   if (await_connection(end, far_contact, deadline_ns, error) != 0) return -1;
-  fcntl(end->fd, F_SETFL, flags);
+  fcntl(end->stream.fd, F_SETFL, flags);
   prepare(end);
   return 0;
 }
 
-/* What a failed call means. VV_GOT_MESSAGE: nothing, try again. */
-static enum vv_got judge(struct vv_end *end, const char *what, struct vv_error *error) {
-  bool asked = errno == EINTR || (errno == EAGAIN && vv_watch_rang());
-  if (asked) return end->config.stop.ask(end->config.stop.context) ? VV_GOT_STOPPED : VV_GOT_MESSAGE;
-  if (errno == EAGAIN) return VV_GOT_MESSAGE;
-  if (errno == ECONNRESET || errno == EPIPE || errno == ENOTCONN) return VV_GOT_CLOSED;
-  vv_error_errno(error, "socket", "llc-kernel: cannot %s", what);
-  return VV_GOT_ERROR;
-}
-
 static enum vv_got llc_kernel_send(struct vv_end *end, const uint8_t *message, size_t size_bytes,
                                    struct vv_error *error) {
-  int flags = MSG_NOSIGNAL | (end->config.wait == VV_WAIT_SPIN ? MSG_DONTWAIT : 0);
-  while (end->sent < size_bytes) {
-    ssize_t sent = send(end->fd, message + end->sent, size_bytes - end->sent, flags);
-    if (sent >= 0) {
-      end->sent += (size_t)sent;
-      continue;
-    }
-    enum vv_got got = judge(end, "send", error);
-    if (got != VV_GOT_MESSAGE) return got;
-  }
-  end->sent = 0;
-  return VV_GOT_MESSAGE;
+  return vv_stream_send(&end->stream, &end->config, "llc-kernel", message, size_bytes, error);
 }
 
 static enum vv_got llc_kernel_recv(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
-  int flags = end->config.wait == VV_WAIT_SPIN ? MSG_DONTWAIT : 0;
-  while (end->received < size_bytes) {
-    ssize_t got_bytes = recv(end->fd, message + end->received, size_bytes - end->received, flags);
-    if (got_bytes == 0) return VV_GOT_CLOSED;
-    if (got_bytes > 0) {
-      end->received += (size_t)got_bytes;
-      continue;
-    }
-    enum vv_got got = judge(end, "receive", error);
-    if (got != VV_GOT_MESSAGE) return got;
-  }
-  end->received = 0;
-  return VV_GOT_MESSAGE;
+  return vv_stream_recv(&end->stream, &end->config, "llc-kernel", message, size_bytes, error);
 }
 
 static void llc_kernel_close(struct vv_end *end) {

@@ -16,45 +16,18 @@ static struct vv_end *mpich_open(const struct vv_stack_config *config, char cont
   return vv_mpi_open(&library, config, contact, error);
 }
 
-static const struct vv_stack vv_stack_mpich = {
-    .id = "mpich",
-    .summary = "MPICH over TCP",
-    .needs = "mpiexec.hydra",
-    .size_bytes_max = (size_t)64 << 20,
-    .header_bytes = HEADER_BYTES,
-    .joined = true,
-    .ranked = true,
-    .spins = true,
-    .path = VV_PATH_TCP,
-    .open = mpich_open,
-    .accept = vv_mpi_link,
-    .connect = vv_mpi_link,
-    .send = vv_mpi_send,
-    .recv = vv_mpi_recv,
-    .way = vv_mpi_way,
-    .close = vv_mpi_close,
-};
+static const struct vv_stack vv_stack_mpich = {.id = "mpich",
+                                               .summary = "MPICH over TCP",
+                                               .needs = "mpiexec.hydra",
+                                               .header_bytes = HEADER_BYTES,
+                                               .open = mpich_open,
+                                               VV_MPI_POINT_TO_POINT};
 
-static const struct vv_stack vv_stack_mpich_bcast = {
-    .id = "mpich:default",
-    .summary = "MPI_Bcast of MPICH",
-    .needs = "mpiexec.hydra",
-    .size_bytes_min = 1,
-    .size_bytes_max = (size_t)64 << 20,
-    .header_bytes = HEADER_BYTES,
-    .to_all = true,
-    .joined = true,
-    .ranked = true,
-    .spins = true,
-    .path = VV_PATH_TCP,
-    .open = mpich_open,
-    .accept = vv_mpi_link,
-    .connect = vv_mpi_link,
-    .send = vv_mpi_bcast,
-    .recv = vv_mpi_join_bcast,
-    .way = vv_mpi_way,
-    .release = vv_mpi_release,
-    .close = vv_mpi_close,
-};
+static const struct vv_stack vv_stack_mpich_bcast = {.id = "mpich:default",
+                                                     .summary = "MPI_Bcast of MPICH",
+                                                     .needs = "mpiexec.hydra",
+                                                     .header_bytes = HEADER_BYTES,
+                                                     .open = mpich_open,
+                                                     VV_MPI_BROADCAST};
 
 const struct vv_stack *const vv_stacks[] = {&vv_stack_mpich, &vv_stack_mpich_bcast, NULL};

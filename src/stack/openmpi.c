@@ -47,43 +47,19 @@ static struct vv_end *openmpi_nagle_open(const struct vv_stack_config *config, c
   return open_end(config, true, contact, error);
 }
 
-static const struct vv_stack vv_stack_openmpi = {
-    .id = "openmpi",
-    .summary = "Open MPI over TCP",
-    .needs = "mpirun",
-    .size_bytes_max = (size_t)64 << 20,
-    .header_bytes = HEADER_BYTES,
-    .joined = true,
-    .ranked = true,
-    .spins = true,
-    .path = VV_PATH_TCP,
-    .open = openmpi_open,
-    .accept = vv_mpi_link,
-    .connect = vv_mpi_link,
-    .send = vv_mpi_send,
-    .recv = vv_mpi_recv,
-    .way = vv_mpi_way,
-    .close = vv_mpi_close,
-};
+static const struct vv_stack vv_stack_openmpi = {.id = "openmpi",
+                                                 .summary = "Open MPI over TCP",
+                                                 .needs = "mpirun",
+                                                 .header_bytes = HEADER_BYTES,
+                                                 .open = openmpi_open,
+                                                 VV_MPI_POINT_TO_POINT};
 
-static const struct vv_stack vv_stack_openmpi_nagle = {
-    .id = "openmpi-nagle",
-    .summary = "Open MPI over TCP, Nagle's algorithm on",
-    .needs = "mpirun",
-    .size_bytes_max = (size_t)64 << 20,
-    .header_bytes = HEADER_BYTES,
-    .joined = true,
-    .ranked = true,
-    .spins = true,
-    .path = VV_PATH_TCP,
-    .open = openmpi_nagle_open,
-    .accept = vv_mpi_link,
-    .connect = vv_mpi_link,
-    .send = vv_mpi_send,
-    .recv = vv_mpi_recv,
-    .way = vv_mpi_way,
-    .close = vv_mpi_close,
-};
+static const struct vv_stack vv_stack_openmpi_nagle = {.id = "openmpi-nagle",
+                                                       .summary = "Open MPI over TCP, Nagle's algorithm on",
+                                                       .needs = "mpirun",
+                                                       .header_bytes = HEADER_BYTES,
+                                                       .open = openmpi_nagle_open,
+                                                       VV_MPI_POINT_TO_POINT};
 
 /* broadcasts: a table for each algorithm of the component coll tuned, by its number there; 0: what it chooses itself */
 
@@ -113,22 +89,9 @@ static struct vv_end *open_bcast(const struct vv_stack_config *config, int algor
   static const struct vv_stack name = {.id = "openmpi:" word,                                                          \
                                        .summary = "MPI_Bcast of Open MPI: " word,                                      \
                                        .needs = "mpirun",                                                              \
-                                       .size_bytes_min = 1,                                                            \
-                                       .size_bytes_max = (size_t)64 << 20,                                             \
                                        .header_bytes = HEADER_BYTES,                                                   \
-                                       .to_all = true,                                                                 \
-                                       .joined = true,                                                                 \
-                                       .ranked = true,                                                                 \
-                                       .spins = true,                                                                  \
-                                       .path = VV_PATH_TCP,                                                            \
                                        .open = open_##name,                                                            \
-                                       .accept = vv_mpi_link,                                                          \
-                                       .connect = vv_mpi_link,                                                         \
-                                       .send = vv_mpi_bcast,                                                           \
-                                       .recv = vv_mpi_join_bcast,                                                      \
-                                       .way = vv_mpi_way,                                                              \
-                                       .release = vv_mpi_release,                                                      \
-                                       .close = vv_mpi_close}
+                                       VV_MPI_BROADCAST}
 
 BCAST(chosen, "default", 0);
 BCAST(linear, "linear", 1);

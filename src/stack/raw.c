@@ -10,7 +10,6 @@
  * receivers on one host share them.
  */
 #include <errno.h>
-#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +18,6 @@
 #include "core/wire/fragment.h"
 #include "io/os/socket.h"
 #include "io/os/watch.h"
-#include "io/port/packet.h"
 #include "stack/stack.h"
 
 #define BATCH              64
@@ -82,16 +80,12 @@ static int find_everybody(struct vv_end *end, struct vv_error *error) {
   return vv_error_remedy(error, "--to multicast, or an IPv4 address of an interface");
 }
 
-static int interface_index(const struct vv_end *end, unsigned *index, struct vv_error *error) {
-  char host[VV_ADDRESS_TEXT_MAX], iface[VV_PACKET_IFACE_MAX];
-  const char *name = end->config.iface;
-  if (!name) {
-    vv_address_format_host(&end->own, host);
-    if (vv_packet_iface(host, iface, error) != 0) return -1;
-    name = iface;
-  }
-  *index = if_nametoindex(name);
-  return *index > 0 ? 0 : vv_error_errno(error, "no-iface", "there is no interface %s", name);
+static int read_iface(const struct vv_end *end, struct vv_iface *iface, struct vv_error *error) {
+  char host[VV_ADDRESS_TEXT_MAX], name[VV_IFACE_NAME_MAX];
+  struct vv_stack_config config = end->config;
+  config.address = host; /* the text that it came with is gone */
+  vv_address_format_host(&end->own, host);
+  return vv_stack_iface(&config, name, error) == 0 ? vv_iface_read(name, iface, error) : -1;
 }
 
 /* Sends to the group through the own interface, or joins it there. */
@@ -104,8 +98,9 @@ static int set_group(struct vv_end *end, bool join, struct vv_error *error) {
     result = join ? setsockopt(end->fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof group)
                   : setsockopt(end->fd, IPPROTO_IP, IP_MULTICAST_IF, &own, sizeof own);
   } else {
-    unsigned index;
-    if (interface_index(end, &index, error) != 0) return -1;
+    struct vv_iface iface;
+    if (read_iface(end, &iface, error) != 0) return -1;
+    const unsigned index = (unsigned)iface.index;
     struct ipv6_mreq group = {.ipv6mr_multiaddr = end->to.v6.sin6_addr, .ipv6mr_interface = index};
     end->to.v6.sin6_scope_id = index;
     result = join ? setsockopt(end->fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &group, sizeof group)
@@ -181,21 +176,21 @@ static int mtu_of_way(const struct vv_end *end, size_t *mtu_bytes, struct vv_err
   bool v4 = end->own.any.sa_family == AF_INET;
   int mtu = 0;
   socklen_t length = sizeof mtu;
-  char host[VV_ADDRESS_TEXT_MAX], iface[VV_PACKET_IFACE_MAX];
+  struct vv_iface iface;
   if (getsockopt(end->fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU : IPV6_MTU, &mtu, &length) == 0) {
     *mtu_bytes = (size_t)mtu;
     return 0;
   }
   if (errno != ENOPROTOOPT) return vv_error_errno(error, "unreachable", "raw: cannot reach everybody");
-  vv_address_format_host(&end->own, host);
-  if (vv_packet_iface(host, iface, error) != 0) return -1;
-  return vv_packet_mtu(iface, mtu_bytes, error);
+  if (read_iface(end, &iface, error) != 0) return -1;
+  *mtu_bytes = iface.mtu_bytes;
+  return 0;
 }
 
 static int raw_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
   (void)deadline_ns;
   bool v4 = end->own.any.sa_family == AF_INET;
-  size_t mtu_bytes;
+  size_t mtu_bytes = 0;
   if (end->config.to == VV_TO_EACH && vv_address_parse_pair(far_contact, &end->to, error) != 0) return -1;
   if (connect(end->fd, &end->to.any, end->to.length) != 0) {
     return vv_error_errno(error, "unreachable", "raw: cannot reach everybody");
@@ -209,20 +204,6 @@ static int raw_connect(struct vv_end *end, const char *far_contact, int64_t dead
 }
 
 /* send ----------------------------------------------------------------- */
-
-static bool no_room(void) {
-  return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS;
-}
-
-/* What a failed call means. VV_GOT_MESSAGE: nothing, try again. */
-static enum vv_got judge(struct vv_end *end, const char *what, struct vv_error *error) {
-  bool asked = errno == EINTR || (no_room() && vv_watch_rang());
-  if (asked) return end->config.stop.ask(end->config.stop.context) ? VV_GOT_STOPPED : VV_GOT_MESSAGE;
-  if (no_room()) return VV_GOT_MESSAGE;
-  if (errno == ECONNREFUSED) return VV_GOT_CLOSED;
-  vv_error_errno(error, "socket", "raw: cannot %s", what);
-  return VV_GOT_ERROR;
-}
 
 /* As many datagrams as one call takes; how many went, or -1 and errno. */
 static int send_some(struct vv_end *end, const uint8_t *message, size_t size_bytes, uint32_t count) {
@@ -250,7 +231,7 @@ static enum vv_got raw_send(struct vv_end *end, const uint8_t *message, size_t s
       end->sent += (uint32_t)went;
       continue;
     }
-    enum vv_got got = judge(end, "send", error);
+    enum vv_got got = vv_stack_judge(&end->config.stop, "raw", "send", error);
     if (got != VV_GOT_MESSAGE) return got;
   }
   end->sent = 0;
@@ -303,7 +284,7 @@ static enum vv_got raw_recv(struct vv_end *end, uint8_t *message, size_t size_by
       if (take(end, (size_t)got_bytes, message, size_bytes)) return VV_GOT_MESSAGE;
       continue;
     }
-    enum vv_got got = judge(end, "receive", error);
+    enum vv_got got = vv_stack_judge(&end->config.stop, "raw", "receive", error);
     if (got != VV_GOT_MESSAGE) return got;
   }
 }

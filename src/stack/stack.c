@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stack/stack.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct vv_stack *vv_stack_find(const char *id) {
@@ -15,6 +17,22 @@ size_t vv_stack_pieces(const uint8_t *message, size_t size_bytes, struct iovec p
   pieces[0] = (struct iovec){.iov_base = (void *)(uintptr_t)message, .iov_len = head};
   pieces[1] = (struct iovec){.iov_base = (void *)(uintptr_t)(message + head), .iov_len = size_bytes - head};
   return head;
+}
+
+int vv_stack_iface(const struct vv_stack_config *config, char name[VV_IFACE_NAME_MAX], struct vv_error *error) {
+  if (!config->iface) return vv_iface_of(config->address, name, error);
+  if (snprintf(name, VV_IFACE_NAME_MAX, "%s", config->iface) < VV_IFACE_NAME_MAX) return 0;
+  return vv_error_set(error, "no-iface", "'%.40s' is too long for the name of an interface", config->iface);
+}
+
+enum vv_got vv_stack_judge(const struct vv_stop *stop, const char *id, const char *what, struct vv_error *error) {
+  bool no_room = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS;
+  bool asked = errno == EINTR || (no_room && vv_watch_rang());
+  if (asked) return stop->ask(stop->context) ? VV_GOT_STOPPED : VV_GOT_MESSAGE;
+  if (no_room) return VV_GOT_MESSAGE;
+  if (errno == ECONNRESET || errno == EPIPE || errno == ENOTCONN || errno == ECONNREFUSED) return VV_GOT_CLOSED;
+  vv_error_errno(error, "socket", "%s: cannot %s", id, what);
+  return VV_GOT_ERROR;
 }
 
 int vv_stack_check_macs(const uint8_t own[6], const uint8_t peer[6], struct vv_error *error) {

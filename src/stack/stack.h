@@ -21,6 +21,7 @@
 #include "core/ethernet/message.h"
 #include "io/os/clock.h"
 #include "io/os/error.h"
+#include "io/os/iface.h"
 #include "io/os/watch.h"
 
 #define VV_FOREVER      INT64_MAX
@@ -169,6 +170,15 @@ const struct vv_stack *vv_stack_find(const char *id);
  * VV_WRITE_WRITEV, header and rest. Returns the bytes of the first.
  */
 size_t vv_stack_pieces(const uint8_t *message, size_t size_bytes, struct iovec pieces[2]);
+
+/* For stacks that need an interface: the one that was named, or that has the own address. 0, or -1 and *error. */
+int vv_stack_iface(const struct vv_stack_config *config, char name[VV_IFACE_NAME_MAX], struct vv_error *error);
+
+/*
+ * For stacks over sockets: what a failed call (errno) means. VV_GOT_MESSAGE:
+ * nothing, make it again. `id` and `what` are for the error's words.
+ */
+enum vv_got vv_stack_judge(const struct vv_stop *stop, const char *id, const char *what, struct vv_error *error);
 
 /*
  * For stacks of bare frames: 0, or -1 and *error "one-host" when both ends have

@@ -65,20 +65,6 @@ static int udp_connect(struct vv_end *end, const char *peer_contact, int64_t dea
   return vv_error_errno(error, "unreachable", "udp: cannot reach %s", peer_contact);
 }
 
-static bool no_room(void) {
-  return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS;
-}
-
-/* What a failed call means. VV_GOT_MESSAGE: nothing, try again. */
-static enum vv_got judge(struct vv_end *end, const char *what, struct vv_error *error) {
-  bool asked = errno == EINTR || (no_room() && vv_watch_rang());
-  if (asked) return end->config.stop.ask(end->config.stop.context) ? VV_GOT_STOPPED : VV_GOT_MESSAGE;
-  if (no_room()) return VV_GOT_MESSAGE;
-  if (errno == ECONNREFUSED) return VV_GOT_CLOSED;
-  vv_error_errno(error, "socket", "udp: cannot %s", what);
-  return VV_GOT_ERROR;
-}
-
 static enum vv_got udp_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
   int flags = end->config.wait == VV_WAIT_SPIN ? MSG_DONTWAIT : 0;
   struct iovec pieces[2];
@@ -88,7 +74,7 @@ static enum vv_got udp_send(struct vv_end *end, const uint8_t *message, size_t s
     ssize_t sent = end->config.write == VV_WRITE_WRITEV ? sendmsg(end->fd, &both, flags)
                                                         : send(end->fd, message, size_bytes, flags);
     if (sent >= 0) return VV_GOT_MESSAGE;
-    enum vv_got got = judge(end, "send", error);
+    enum vv_got got = vv_stack_judge(&end->config.stop, "udp", "send", error);
     if (got != VV_GOT_MESSAGE) return got;
   }
 }
@@ -99,7 +85,7 @@ static enum vv_got udp_recv(struct vv_end *end, uint8_t *message, size_t size_by
     ssize_t got_bytes = recv(end->fd, message, size_bytes, flags);
     if (got_bytes == (ssize_t)size_bytes) return VV_GOT_MESSAGE;
     if (got_bytes >= 0) continue;
-    enum vv_got got = judge(end, "receive", error);
+    enum vv_got got = vv_stack_judge(&end->config.stop, "udp", "receive", error);
     if (got != VV_GOT_MESSAGE) return got;
   }
 }

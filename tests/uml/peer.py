@@ -17,7 +17,7 @@ _PARTS = {
     "core/base": "*",
     "core/llc": "*",
     "core/wire": "announcement envelope frame llc segment",
-    "io/os": "clock error host socket watch",
+    "io/os": "clock error host iface socket watch",
     "io/port": "lossy packet sap",
     "io/engine": "engine node",
 }

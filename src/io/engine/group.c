@@ -330,13 +330,10 @@ static void destroy(struct vv_group_end *end) {
 /* The meeting, and the core on what was agreed there. */
 static int meet(struct vv_group_end *end, const struct vv_group_config *config, struct vv_error *error) {
   const int64_t deadline_ns = vv_clock_ns() + (int64_t)config->timeout_ms * 1000000;
-  struct vv_address own, place;
-  if (vv_address_parse(config->address, 0, &own, error) != 0) return -1;
+  struct vv_address place;
   if (vv_address_parse_pair(config->meeting, &place, error) != 0) return -1;
-  if (own.any.sa_family != AF_INET || place.any.sa_family != AF_INET) {
-    return vv_error_set(error, "bad-address", "a group needs IPv4 addresses");
-  }
-  if (vv_cast_open(&end->cast, &own.v4.sin_addr, error) != 0) return -1;
+  if (place.any.sa_family != AF_INET) return vv_error_set(error, "bad-address", "a group needs IPv4 addresses");
+  if (vv_cast_open(&end->cast, config->address, error) != 0) return -1;
   end->meeting.peers[config->rank] = end->cast.own;
   if (vv_meeting_open(&end->meeting, &place, config->key, deadline_ns, error) != 0) return -1;
   struct vv_reach reach = {.route = config->route, .port = vv_address_port(&place)};

@@ -7,12 +7,10 @@
 
 #include "core/group/credit.h"
 #include "core/wire/bytes.h"
-#include "core/wire/group.h"
 #include "io/os/clock.h"
 #include "io/os/datagram.h"
 
 #define TRAIN_MAX    80
-#define TRIAL_KIND   (VV_GROUP_HEAD - 1)
 #define TRIAL_BYTES  16        /* kind (1) stream (3) number (4) tag (8) */
 #define UDP_BYTES    28        /* headers of IPv4 and UDP */
 #define DATAGRAM_MAX 8972      /* jumbo frames; loopback allows more, of which few fit into a buffer */
@@ -45,7 +43,7 @@ static int agree(const struct trial *trial, uint32_t a, uint32_t b, uint32_t agr
 }
 
 static void trial_header(const struct trial *trial, uint32_t number, uint8_t header[TRIAL_BYTES]) {
-  vv_put32(header, (uint32_t)TRIAL_KIND << 24 | trial->reach->stream);
+  vv_put32(header, (uint32_t)VV_CAST_TRIAL << 24 | trial->reach->stream);
   vv_put32(header + 4, number);
   vv_put64(header + 8, vv_siphash(trial->key, header, 8));
 }
@@ -152,9 +150,9 @@ static int choose(const struct trial *trial, struct vv_reach *reach, uint8_t *by
     if (reached > 0) reach->route = VV_GROUP_MULTICAST;
   }
   if (reached == 0 && reach->route != VV_GROUP_MULTICAST) {
-    struct in_addr everybody;
-    if (vv_cast_subnet(trial->cast, &everybody, trial->error) != 0) return -1;
-    reached = try_address(trial, everybody, shared, bytes, agreed);
+    struct vv_address everybody = {.v4 = trial->cast->own, .length = sizeof everybody.v4};
+    if (vv_address_broadcast(&everybody, trial->error) != 0) return -1;
+    reached = try_address(trial, everybody.v4.sin_addr, shared, bytes, agreed);
     if (reached > 0) reach->route = VV_GROUP_BROADCAST;
   }
   if (reached < 0) return -1;

@@ -2,66 +2,36 @@
 #include "io/port/cast.h"
 
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/base/siphash.h"
 #include "core/wire/bytes.h"
-#include "core/wire/group.h"
 #include "io/os/datagram.h"
+#include "io/os/iface.h"
+#include "io/os/socket.h"
 
 static const int on = 1;
 
-/* The interface that has that address: its name, and its broadcast address (0: none). False: there is none. */
-static bool iface_of(struct in_addr address, char name[IF_NAMESIZE], struct in_addr *broadcast) {
-  struct ifaddrs *all, *at;
-  if (getifaddrs(&all) != 0) return false;
-  bool found = false;
-  for (at = all; at && !found; at = at->ifa_next) {
-    if (!at->ifa_addr || at->ifa_addr->sa_family != AF_INET) continue;
-    const struct in_addr own = ((struct sockaddr_in *)(void *)at->ifa_addr)->sin_addr;
-    if (own.s_addr != address.s_addr) continue;
-    const struct in_addr mask = ((struct sockaddr_in *)(void *)at->ifa_netmask)->sin_addr;
-    strncpy(name, at->ifa_name, IF_NAMESIZE - 1);
-    name[IF_NAMESIZE - 1] = '\0';
-    broadcast->s_addr = mask.s_addr == 0xffffffff ? 0 : own.s_addr | ~mask.s_addr;
-    found = true;
-  }
-  freeifaddrs(all);
-  return found;
-}
-
-static uint32_t mtu_of(int fd, const char *iface) {
-  struct ifreq request = {0};
-  memcpy(request.ifr_name, iface, strnlen(iface, IF_NAMESIZE - 1));
-  return ioctl(fd, SIOCGIFMTU, &request) == 0 ? (uint32_t)request.ifr_mtu : 1500;
-}
-
-int vv_cast_open(struct vv_cast *cast, const struct in_addr *address, struct vv_error *error) {
-  char iface[IF_NAMESIZE];
-  struct in_addr broadcast;
-  *cast = (struct vv_cast){.fds = {-1, -1, -1}, .own = {.sin_family = AF_INET, .sin_addr = *address}};
-  if (!iface_of(*address, iface, &broadcast)) {
-    vv_error_set(error, "no-iface", "no interface of this host has the address of this rank");
-    return vv_error_remedy(error, "see `ip -4 address`, and give one of those");
-  }
-  const int fd = cast->fds[VV_CAST_OWN] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  socklen_t length = sizeof cast->own;
-  if (fd < 0 || bind(fd, (struct sockaddr *)&cast->own, sizeof cast->own) != 0 ||
-      getsockname(fd, (struct sockaddr *)&cast->own, &length) != 0) {
-    return vv_error_errno(error, "socket", "cannot open a UDP socket at the address of this rank");
-  }
+int vv_cast_open(struct vv_cast *cast, const char *address, struct vv_error *error) {
+  char name[VV_IFACE_NAME_MAX];
+  struct vv_iface iface;
+  struct vv_address own;
+  *cast = (struct vv_cast){.fds = {-1, -1, -1}};
+  if (vv_address_parse(address, 0, &own, error) != 0) return -1;
+  if (own.any.sa_family != AF_INET) return vv_error_set(error, "bad-address", "a group needs IPv4 addresses");
+  if (vv_iface_of(address, name, error) != 0 || vv_iface_read(name, &iface, error) != 0) return -1;
+  cast->mtu_bytes = (uint32_t)iface.mtu_bytes;
+  const int fd = cast->fds[VV_CAST_OWN] = vv_socket_bound(SOCK_DGRAM, &own, 0, 0, error);
+  if (fd < 0) return -1;
+  cast->own = own.v4;
   /* Without an interface a host without a default route cannot send (ENETUNREACH). One hop: the subnet. */
   const unsigned char hops = 1;
-  setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, address, sizeof *address);
+  setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &own.v4.sin_addr, sizeof own.v4.sin_addr);
   setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &hops, sizeof hops);
   setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
   cast->room_bytes = vv_datagram_room_bytes(fd);
-  cast->mtu_bytes = mtu_of(fd, iface);
   return 0;
 }
 
@@ -70,16 +40,6 @@ struct in_addr vv_cast_group_of(const uint8_t key[16], uint32_t stream) {
   vv_put32(label + 4, stream);
   const uint32_t low = (uint32_t)vv_siphash(key, label, sizeof label) & 0x0003ffff;
   return (struct in_addr){htonl(0xefc00000 | low)};
-}
-
-int vv_cast_subnet(const struct vv_cast *cast, struct in_addr *address, struct vv_error *error) {
-  char iface[IF_NAMESIZE];
-  struct in_addr broadcast;
-  if (!iface_of(cast->own.sin_addr, iface, &broadcast) || broadcast.s_addr == 0) {
-    return vv_error_set(error, "no-broadcast", "the address of this rank lies in no subnet with a broadcast address");
-  }
-  *address = broadcast;
-  return 0;
 }
 
 static int join(struct vv_cast *cast, int fd, int option) {
@@ -100,7 +60,7 @@ static int hearing(struct vv_cast *cast, uint16_t port, uint32_t stream) {
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
   vv_datagram_joined_only(fd);
-  vv_datagram_filter(fd, VV_GROUP_HEAD - 1, VV_GROUP_FAIL, stream, &cast->own);
+  vv_datagram_filter(fd, VV_CAST_TRIAL, VV_GROUP_FAIL, stream, &cast->own);
   if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
       (!is_multicast(cast) || join(cast, fd, IP_ADD_MEMBERSHIP) == 0)) {
     return fd;
@@ -128,7 +88,7 @@ int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, ui
   }
   const unsigned char loop = shared;
   setsockopt(cast->fds[VV_CAST_OWN], IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof loop);
-  vv_datagram_filter(cast->fds[VV_CAST_OWN], VV_GROUP_HEAD - 1, VV_GROUP_FAIL, stream, &cast->own);
+  vv_datagram_filter(cast->fds[VV_CAST_OWN], VV_CAST_TRIAL, VV_GROUP_FAIL, stream, &cast->own);
   vv_datagram_room_bytes(cast->fds[VV_CAST_EVERYONE]);
   vv_datagram_room_bytes(cast->fds[VV_CAST_DATA]);
   return 0;

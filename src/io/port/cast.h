@@ -18,9 +18,13 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "core/wire/group.h"
 #include "io/os/error.h"
 
 enum { VV_CAST_DATA, VV_CAST_EVERYONE, VV_CAST_OWN, VV_CAST_SOCKETS };
+
+#define VV_CAST_TRIAL                                                                                                  \
+  (VV_GROUP_HEAD - 1) /* first byte of what is no PDU and comes through all the same (io/engine/reach.h) */
 
 struct vv_cast {
   int fds[VV_CAST_SOCKETS]; /* -1: closed */
@@ -30,14 +34,12 @@ struct vv_cast {
   uint64_t room_bytes;      /* of each socket's buffer; 0: unknown */
 };
 
-/* Opens `own` at that address, any port. 0, or -1 and *error ("no-iface", "socket"). Close it in both cases. */
-int vv_cast_open(struct vv_cast *cast, const struct in_addr *address, struct vv_error *error);
+/* Opens `own` at that numeric IPv4 address, any port. 0, or -1 and *error ("bad-address", "no-iface", "no-port",
+ * "socket"). Close it in both cases. */
+int vv_cast_open(struct vv_cast *cast, const char *address, struct vv_error *error);
 
 /* The multicast address that the job's key and the group's stream name, in 239.192.0.0/14 (RFC 2365, section 6.2). */
 struct in_addr vv_cast_group_of(const uint8_t key[16], uint32_t stream);
-
-/* The broadcast address of the subnet that the own address lies in. 0, or -1 and *error "no-broadcast". */
-int vv_cast_subnet(const struct vv_cast *cast, struct in_addr *address, struct vv_error *error);
 
 /*
  * Opens `data` and `everyone` at that address and ports port, port + 1, and hears

@@ -3,15 +3,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
-#include <net/if_arp.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,7 +16,7 @@
 #include "core/wire/bytes.h"
 #include "core/wire/llc.h"
 #include "io/os/clock.h"
-#include "io/os/socket.h"
+#include "io/os/iface.h"
 
 /* A slot holds the kernel's header and a frame of 1514 bytes; blocks hold many, for fewer mappings. */
 enum { SLOT_BYTES = 2048, BLOCK_BYTES = 1 << 16 };
@@ -32,31 +29,15 @@ static int no_permission(struct vv_error *error) {
   return vv_error_remedy(error, "run as root, or once: sudo setcap cap_net_raw+ep %s", program);
 }
 
-static int ask_iface(int fd, unsigned long request, struct ifreq *ask, const char *iface, struct vv_error *error) {
-  if (strlen(iface) >= sizeof ask->ifr_name) {
-    return vv_error_set(error, "no-iface", "'%s' is too long for the name of an interface", iface);
-  }
-  memset(ask, 0, sizeof *ask);
-  memcpy(ask->ifr_name, iface, strlen(iface));
-  if (ioctl(fd, request, ask) == 0) return 0;
-  vv_error_errno(error, "no-iface", "interface '%s'", iface);
-  return vv_error_remedy(error, "name an Ethernet interface of this host with --iface; `ip link` lists them");
-}
-
 /* Loopback is let through: it carries the same frames, and a host can be tried out alone. */
-static int read_iface(struct vv_packet *packet, const char *iface, struct vv_error *error) {
-  struct ifreq ask;
-  if (ask_iface(packet->fd, SIOCGIFFLAGS, &ask, iface, error) != 0) return -1;
-  if (!(ask.ifr_flags & IFF_UP)) return vv_error_set(error, "iface-down", "interface '%s' is down", iface);
-  if (ask_iface(packet->fd, SIOCGIFHWADDR, &ask, iface, error) != 0) return -1;
-  if (ask.ifr_hwaddr.sa_family != ARPHRD_ETHER && ask.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK) {
-    return vv_error_set(error, "no-ethernet", "interface '%s' carries no Ethernet frames", iface);
-  }
-  memcpy(packet->mac, ask.ifr_hwaddr.sa_data, VV_MAC_BYTES);
-  if (ask_iface(packet->fd, SIOCGIFMTU, &ask, iface, error) != 0) return -1;
-  packet->mtu_bytes = (size_t)ask.ifr_mtu;
-  if (ask_iface(packet->fd, SIOCGIFINDEX, &ask, iface, error) != 0) return -1;
-  packet->index = ask.ifr_ifindex;
+static int read_iface(struct vv_packet *packet, const char *name, struct vv_error *error) {
+  struct vv_iface iface;
+  if (vv_iface_read(name, &iface, error) != 0) return -1;
+  if (!iface.up) return vv_error_set(error, "iface-down", "interface '%s' is down", name);
+  if (!iface.ethernet) return vv_error_set(error, "no-ethernet", "interface '%s' carries no Ethernet frames", name);
+  memcpy(packet->mac, iface.mac, VV_MAC_BYTES);
+  packet->mtu_bytes = iface.mtu_bytes;
+  packet->index = iface.index;
   return 0;
 }
 
@@ -148,51 +129,6 @@ void vv_packet_close(struct vv_packet *packet) {
   close(packet->fd);
 }
 
-static bool same_host(const struct sockaddr *a, const struct vv_address *b) {
-  if (!a || a->sa_family != b->any.sa_family) return false;
-  if (a->sa_family == AF_INET) return ((const struct sockaddr_in *)a)->sin_addr.s_addr == b->v4.sin_addr.s_addr;
-  return memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &b->v6.sin6_addr, sizeof b->v6.sin6_addr) == 0;
-}
-
-int vv_packet_iface(const char *address, char iface[VV_PACKET_IFACE_MAX], struct vv_error *error) {
-  struct vv_address wanted;
-  struct ifaddrs *all;
-  if (vv_address_parse(address, 0, &wanted, error) != 0) return -1;
-  if (getifaddrs(&all) != 0) return vv_error_errno(error, "no-iface", "cannot list the interfaces");
-  bool found = false;
-  for (struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
-    found = strlen(one->ifa_name) < VV_PACKET_IFACE_MAX && same_host(one->ifa_addr, &wanted);
-    if (found) memcpy(iface, one->ifa_name, strlen(one->ifa_name) + 1);
-  }
-  freeifaddrs(all);
-  if (found) return 0;
-  vv_error_set(error, "no-iface", "no interface of this host has the address %s", address);
-  return vv_error_remedy(error, "name the interface with --iface");
-}
-
-/* The same without a packet socket: no permission is needed. */
-static int ask_anybody(unsigned long request, struct ifreq *ask, const char *iface, struct vv_error *error) {
-  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return vv_error_errno(error, "socket", "cannot open a socket");
-  int result = ask_iface(fd, request, ask, iface, error);
-  close(fd);
-  return result;
-}
-
-int vv_packet_mac(const char *iface, uint8_t mac[VV_MAC_BYTES], struct vv_error *error) {
-  struct ifreq ask;
-  int result = ask_anybody(SIOCGIFHWADDR, &ask, iface, error);
-  if (result == 0) memcpy(mac, ask.ifr_hwaddr.sa_data, VV_MAC_BYTES);
-  return result;
-}
-
-int vv_packet_mtu(const char *iface, size_t *mtu_bytes, struct vv_error *error) {
-  struct ifreq ask;
-  int result = ask_anybody(SIOCGIFMTU, &ask, iface, error);
-  if (result == 0) *mtu_bytes = (size_t)ask.ifr_mtu;
-  return result;
-}
-
 static struct tpacket2_hdr *slot(const struct vv_packet *packet) {
   return (struct tpacket2_hdr *)(void *)(packet->ring + packet->next * SLOT_BYTES);
 }
@@ -256,7 +192,7 @@ uint32_t vv_packet_drops(struct vv_packet *packet) {
 
 /* By number, because a name may have been given to another interface meanwhile. */
 int vv_packet_check(const struct vv_packet *packet, struct vv_error *error) {
-  struct vv_packet now = {.fd = packet->fd};
+  struct vv_packet now;
   char name[IF_NAMESIZE];
   if (!if_indextoname((unsigned)packet->index, name)) {
     return vv_error_set(error, "iface-gone", "the interface of this end is gone");

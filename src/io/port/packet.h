@@ -25,7 +25,6 @@
 
 #define VV_PACKET_LEAD_BYTES 8
 #define VV_PACKET_BATCH_MAX  VV_PORT_BATCH_MAX
-#define VV_PACKET_IFACE_MAX  16
 #define VV_PACKET_SLOTS_MAX  16384 /* 32 MiB */
 
 struct vv_packet_config {
@@ -61,15 +60,6 @@ struct vv_packet {
  */
 int vv_packet_open(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error);
 void vv_packet_close(struct vv_packet *packet);
-
-/* The interface that has this numeric address. 0, or -1 and *error "no-iface". */
-int vv_packet_iface(const char *address, char iface[VV_PACKET_IFACE_MAX], struct vv_error *error);
-
-/* The MAC of an interface of that name. 0, or -1 and *error "no-iface". Needs no permission. */
-int vv_packet_mac(const char *iface, uint8_t mac[VV_MAC_BYTES], struct vv_error *error);
-
-/* Its MTU. The same. */
-int vv_packet_mtu(const char *iface, size_t *mtu_bytes, struct vv_error *error);
 
 /* The next frame, if one has come. Does not wait. */
 bool vv_packet_peek(struct vv_packet *packet, struct vv_packet_frame *frame);

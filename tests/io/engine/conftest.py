@@ -23,7 +23,7 @@ PATIENCE_S = 120  # how long a busy machine may take for anything that takes mil
 def sources() -> list[str]:
     """What libvaiven is made of."""
     found = [*(ROOT / "src/core/group").glob("*.c"), ROOT / "src/core/wire/group.c", ROOT / "src/core/base/siphash.c"]
-    found += [ROOT / "src/io/os" / f"{name}.c" for name in ("clock", "datagram", "error", "socket", "watch")]
+    found += [ROOT / "src/io/os" / f"{name}.c" for name in ("clock", "datagram", "error", "iface", "socket", "watch")]
     found += [ROOT / "src/io/engine" / f"{name}.c" for name in ("group", "reach")]
     return [str(path) for path in [*found, ROOT / "src/io/port/cast.c", ROOT / "src/io/boot/meeting.c"]]
 

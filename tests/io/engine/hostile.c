@@ -46,13 +46,12 @@ int main(int argc, char **argv) {
   uint8_t key[VV_KEY_BYTES];
   struct vv_cast cast;
   struct vv_error error;
-  struct in_addr own;
-  if (argc != 7 || inet_pton(AF_INET, argv[1], &own) != 1) return 2;
+  if (argc != 7) return 2;
   const uint16_t port = (uint16_t)atoi(argv[4]);
   memset(key, atoi(argv[5]), sizeof key);
   const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(port >> 8), (uint8_t)port};
   const uint32_t stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GROUP_STREAM_MAX;
-  if (vv_cast_open(&cast, &own, &error) != 0) return 1;
+  if (vv_cast_open(&cast, argv[1], &error) != 0) return 1;
   struct sockaddr_in to[3] = {{.sin_family = AF_INET, .sin_port = htons(port)}};
   to[0].sin_addr = vv_cast_group_of(key, stream);
   to[1] = to[2] = to[0];

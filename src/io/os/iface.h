@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The network interfaces of this host. Nothing here needs a permission. */
+#ifndef VV_IO_OS_IFACE_H
+#define VV_IO_OS_IFACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/os/error.h"
+
+#define VV_IFACE_NAME_MAX 16 /* with its end */
+
+struct vv_iface {
+  char name[VV_IFACE_NAME_MAX];
+  int index; /* stays when the name changes */
+  bool up;
+  bool ethernet; /* carries Ethernet frames; loopback does */
+  uint8_t mac[6];
+  size_t mtu_bytes;
+};
+
+/* The name of the interface that has this numeric address. 0, or -1 and *error ("bad-address", "no-iface"). */
+int vv_iface_of(const char *address, char name[VV_IFACE_NAME_MAX], struct vv_error *error);
+
+/* What the interface of that name is now. 0, or -1 and *error "no-iface". */
+int vv_iface_read(const char *name, struct vv_iface *iface, struct vv_error *error);
+
+#endif
