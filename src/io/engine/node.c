@@ -112,6 +112,7 @@ const char *vv_node_why(enum vv_close why) {
       [VV_CLOSE_REFUSED] = "the other end refused it",
       [VV_CLOSE_GONE] = "the other end knows nothing of it: it has ended, or another process has its SAP",
       [VV_CLOSE_SILENT] = "the other end did not answer",
+      [VV_CLOSE_STUCK] = "the other end answers, but what was sent to it does not arrive: frames may be too long for the way",
       [VV_CLOSE_LOST] = "the network delayed frames so long that data were lost",
   };
   return words[why];
