@@ -5,7 +5,8 @@
 
 Modes: "well"; "no-ready", "no-bye", "no-cell", "garbage", "newer", "error", "hang", "die" (SIGKILL to itself after
 the first cell), "far-error", "far-newer" (a far end of a schema to come), "far-version" (a far end that calls the
-near end a stranger, as both ends of two releases do), "once:FILE" (dies unless FILE exists, and makes it), "slow".
+near end a stranger, as both ends of two releases do), "once:FILE" (dies unless FILE exists, and makes it), "slow",
+"meet:DIRECTORY" (waits after the first cell until another near end is there, too).
 """
 
 from __future__ import annotations
@@ -101,9 +102,18 @@ def spoil(mode: str) -> None:
     if mode == "error":
         say("error", code="permission", text="no permission", remedy="setcap")
         sys.exit(1)
+    if mode.startswith("meet:"):
+        meet(Path(mode[5:]))
     if mode.startswith("once:") and not Path(mode[5:]).exists():
         Path(mode[5:]).touch()
         die()
+
+
+def meet(place: Path) -> None:
+    (place / str(os.getpid())).touch()
+    wanted = (len(list(place.iterdir())) + 1) // 2 * 2
+    while len(list(place.iterdir())) < wanted:  # the launcher gives up some day
+        time.sleep(0.01)
 
 
 def stacks() -> None:

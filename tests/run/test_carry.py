@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort, Plan, Stop
 from vaiven.plan.stack import Stack, parse
 from vaiven.plan.stop import Look
-from vaiven.run import carry, collect, hosts, launchers
+from vaiven.run import carry, collect, hosts, launchers, signals
 from vaiven.run.carry import Carrying
 from vaiven.run.hosts import Host
 from vaiven.run.launchers import Outcome, Setting
@@ -207,6 +208,69 @@ def test_counters_come_from_a_file_or_from_a_process_alike(tmp_path: Path) -> No
     facts = json.loads(launch_file.read_text())["path"]
     assert (facts["tx_bytes"], facts["rx_dropped"], facts["softnet_dropped"]) == (0, 0, 0)
     assert facts["far"]["rx_frames"] >= 0
+
+
+ROUNDS = Plan(
+    stacks=("tcp",), sizes=(8, 64), pairs="rounds", effort=EFFORT,
+    stop=Stop(launches_min=2, launches_max=2, level=0.5, half_width=0.1),
+)  # fmt: skip
+
+
+def test_pairs_of_a_round_run_at_the_same_time_and_each_knows_who_else(tmp_path: Path) -> None:
+    """Each near end waits for another one, so a launch alone would not end."""
+    met = tmp_path / "met"
+    met.mkdir()
+    names = ("a", "b", "c", "d")
+    run = carrying(tmp_path, Notes(), {name: host(name, f"meet:{met}") for name in names}, ROUNDS)
+    with run.record:
+        end = run.carry_out()
+    opened = query.open_run(run.record.path)
+    assert (end.reason, end.failed, len(list(met.iterdir()))) == ("done", 0, 2 * 6)
+    beside = {one.launch: (one.near, one.far, one.beside) for one in query.launch_records(opened)}
+    for together in order.rounds(one for number in range(2) for one in order.block(run.design, number)):
+        pairs = [(one.near, one.far) for one in together]
+        assert all(beside[one.number][2] == tuple(p for p in pairs if p != (one.near, one.far)) for one in together)
+    assert query.launches(opened).height == 2 * 6 * 2
+
+
+def test_what_fails_in_a_round_is_tried_again_without_the_others(tmp_path: Path) -> None:
+    members = {name: host(name) for name in ("a", "b", "c", "d")}
+    members["a"] = host("a", f"once:{tmp_path}/died")
+    run = carrying(tmp_path / "runs", Notes(), members, ROUNDS)
+    with run.record:
+        assert run.carry_out().failed == 0
+    (again,) = (one for one in query.launch_records(query.open_run(run.record.path)) if one.attempts == 2)
+    assert (again.near, again.beside) == ("a", ())
+
+
+def test_one_pair_of_a_round_that_fails_leaves_the_others(tmp_path: Path) -> None:
+    members = {name: host(name) for name in ("a", "b", "c", "d")} | {"c": host("c", "error")}
+    run = carrying(tmp_path, Notes(), members, ROUNDS)
+    with run.record:
+        end = run.carry_out()
+    found = query.launches(query.open_run(run.record.path))
+    pairs = set(zip(found["near"], found["far"], strict=True))
+    assert pairs == {("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d")} and end.failed == 2
+
+
+def test_ctrl_c_ends_all_launches_of_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One says its cell and hears the signal; the others hang, and end because they are told to."""
+    outcomes: list[Outcome] = []
+
+    def kept(*arguments: object) -> Outcome:
+        outcomes.append(launch_really(*arguments))
+        return outcomes[-1]
+
+    def on_cell(launch: Launch, _cell: Cell) -> None:
+        if not launch.sentinel:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    launch_really: Callable[..., Outcome] = launchers.launch
+    monkeypatch.setattr(launchers, "launch", kept)
+    run = carrying(tmp_path, Notes(on_cell), {name: host(name, "hang") for name in ("a", "b", "c", "d")}, ROUNDS)
+    with run.record, pytest.raises(KeyboardInterrupt), signals.interruptible():
+        run.carry_out()
+    assert {str(one.failure) for one in outcomes[-2:]} == {"the launch was ended"}
 
 
 def test_a_launch_that_fails_once_is_tried_again(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def measure(
     questions
         Instead of the plan's: pingpong,connect,prtt (trains of messages: what LogGP is computed from).
     pairs
-        Instead of the plan's: first-to-each or all.
+        Instead of the plan's: first-to-each, all, or rounds (all, pairs without a common host at the same time).
     launches
         Exactly so many launches of each stack, instead of the plan's rule.
     seed
@@ -208,7 +208,7 @@ def _design(plan: Plan, place: Place, known: Known) -> Design:
     names = [*place.hosts, *place.missing]
     ordered = [name for name in plan.hosts if name in names] or names
     design = designs.resolve(plan, ordered, known.stacks, lab=place.is_lab)
-    plans.require(design, plan)
+    plans.require(design, plan, known.stacks, place.link)
     for error in place.missing.values():
         print(f"warning: {error}", file=sys.stderr)
     return designs.without(design, list(place.missing)) if place.missing else design
@@ -241,6 +241,7 @@ def _manifest(plan: Plan, text: str, name: str, design: Design, place: Place, kn
 def _start(root: Path, manifest: Manifest, plan: Plan, design: Design, place: Place, known: Known) -> Run:
     from vaiven.cli.plan import summary
     from vaiven.cli.ways import asymmetries
+    from vaiven.plan import tournament
     from vaiven.plan.design import flood_note
     from vaiven.run import quiet
     from vaiven.store.record import Record
@@ -251,6 +252,8 @@ def _start(root: Path, manifest: Manifest, plan: Plan, design: Design, place: Pl
             record.warn(code, text)
         if not place.is_lab and (flood := flood_note(design, plan)):
             record.warn("flood", flood)
+        if at_once := tournament.note(design, lab=place.is_lab):
+            record.warn("pairs-at-once", at_once)
         for name, error in place.missing.items():
             record.warn("host-down", " ".join(str(error).split()), host=name)
         busy = quiet.findings(quiet.listen(place.hosts), place.link)
@@ -361,6 +364,7 @@ def _show(run: Run, page: bool) -> None:
     from vaiven.cli.overlap import overlap_table
     from vaiven.cli.progress import end_text
     from vaiven.cli.several import ASKED, audience_tables
+    from vaiven.cli.steps import steps_table
 
     console = Console(highlight=False, markup=False)
     asked = {course.get("ask") for course in run.manifest.design.get("courses", [])}
@@ -370,6 +374,8 @@ def _show(run: Run, page: bool) -> None:
         console.print(loggp_table(run))
     if "overlap" in asked:
         console.print(overlap_table(run))
+    if "steps" in asked:
+        console.print(steps_table(run))
     if asked & set(ASKED):
         console.print(audience_tables(run))
     if run.end and run.end.reason == "not-achieved":

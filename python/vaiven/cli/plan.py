@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from vaiven import resources
 from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
-    from vaiven.plan.design import Design
+    from vaiven.plan.design import Available, Design
     from vaiven.plan.schema import Link, Plan
     from vaiven.stats.planner import DesignReport
 
@@ -53,16 +55,21 @@ def preview(plan: Plan) -> tuple[Design, Link | None]:
         raise VaivenError("the plan names no lab and no hosts", "add lab = ... or hosts = [...]", code="no-hosts")
     known = place.known_stacks().stacks
     design = designs.resolve(plan, names, known, lab=bool(plan.lab))
-    require(design, plan)
+    require(design, plan, known, link)
     if link:
         loads.require(design, known, link, carried)
     return design, link
 
 
-def require(design: Design, plan: Plan) -> None:
-    """VaivenError ("design-too-small") if the plan is to compare its stacks and may end before it could."""
+def require(design: Design, plan: Plan, known: Mapping[str, Available], link: Link | None) -> None:
+    """VaivenError ("design-too-small") if the plan is to compare its stacks and may end before it could.
+
+    And if pairs at the same time would measure each other: those of `tournament.require`.
+    """
+    from vaiven.plan import tournament
     from vaiven.stats import planner
 
+    tournament.require(design, known, link, len(os.sched_getaffinity(0)) if plan.lab else None)
     if plan.compare and (found := _reach(design, plan)):
         planner.require(found)
 
@@ -107,6 +114,8 @@ def check(file: str, /) -> None:
 def show(file: str, /, *, blocks: int = 1) -> None:
     """Print every launch of a plan in its order, and how long it will take.
 
+    Launches "beside" another one run at the same time as that one.
+
     Parameters
     ----------
     file
@@ -122,8 +131,8 @@ def show(file: str, /, *, blocks: int = 1) -> None:
     for number in range(min(blocks, plan.stop.launches_max)):
         for launch in order.block(design, number):
             sizes = " ".join(map(str, launch.sizes_bytes))
-            sentinel = " (sentinel)" if launch.sentinel else ""
-            words = f"{launch.stack.name} {launch.ask} {launch.near} {launch.far}{sentinel}"
+            mark = " (sentinel)" if launch.sentinel else f" (beside {launch.round + 1})" if launch.beside else ""
+            words = f"{launch.stack.name} {launch.ask} {launch.near} {launch.far}{mark}"
             print(f"block {number + 1} launch {launch.number + 1}: {words}: {sizes}")
 
 
@@ -146,7 +155,9 @@ def summary(design: Design, plan: Plan, link: Link | None) -> str:
 def notes(design: Design, plan: Plan) -> list[str]:
     """What the plan asked for and does not get, what its comparisons can find, and whom it disturbs."""
     from vaiven.plan import design as designs
+    from vaiven.plan import tournament
 
     found = _reach(design, plan)
     flood = "" if plan.lab else designs.flood_note(design, plan)
-    return [*design.warnings, *filter(None, [found.text if found else "", flood])]
+    at_once = tournament.note(design, lab=bool(plan.lab))
+    return [*design.warnings, *filter(None, [found.text if found else "", at_once, flood])]

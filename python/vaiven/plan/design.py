@@ -63,7 +63,8 @@ class Course:
 class Design:
     """pairs: (near, far) by name. sentinel: the course that is launched once in each block, on the first pair.
 
-    warnings: what the plan asked for and the design leaves out, in words.
+    warnings: what the plan asked for and the design leaves out, in words. rounds: pairs without a common host are
+    measured at the same time (plan.tournament), but for courses with pairs of their own.
     """
 
     pairs: tuple[Pair, ...]
@@ -71,6 +72,12 @@ class Design:
     sentinel: Course
     seed: int
     warnings: tuple[str, ...]
+    rounds: bool = False
+
+    @property
+    def pairs_at_once(self) -> int:
+        """The most pairs that are measured at the same time."""
+        return len({host for pair in self.pairs for host in pair}) // 2 if self.rounds else 1
 
     @property
     def launches_per_block(self) -> int:
@@ -103,7 +110,8 @@ def resolve(plan: Plan, hosts: Sequence[str], known: Mapping[str, Available], *,
         raise VaivenError(
             "oneway needs one clock for both hosts", "ask pingpong, or measure on a lab", code="bad-question"
         )
-    return Design(pairs(plan, hosts), tuple(courses), _sentinel(plan, known), plan.seed, tuple(warnings))
+    rounds = plan.pairs == "rounds"
+    return Design(pairs(plan, hosts), tuple(courses), _sentinel(plan, known), plan.seed, tuple(warnings), rounds)
 
 
 def pairs(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
@@ -113,7 +121,7 @@ def pairs(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
             if name not in hosts:
                 raise VaivenError(f"no host {name!r}", stacks.nearest(name, hosts), code="unknown-host")
         found = tuple((near, far) for near, far in plan.pairs)
-    elif plan.pairs == "all":
+    elif plan.pairs in ("all", "rounds"):
         found = tuple(itertools.combinations(hosts, 2))
     else:
         found = tuple((hosts[0], far) for far in hosts[1:])
@@ -156,6 +164,7 @@ def to_facts(design: Design) -> dict[str, Any]:
         "sentinel": _course_facts(design.sentinel),
         "seed": design.seed,
         "warnings": list(design.warnings),
+        "rounds": design.rounds,
     }
 
 
@@ -167,6 +176,7 @@ def from_facts(facts: Mapping[str, Any]) -> Design:
         _course_from(facts["sentinel"]),
         int(facts["seed"]),
         tuple(facts["warnings"]),
+        bool(facts.get("rounds", False)),
     )
 
 

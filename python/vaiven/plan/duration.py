@@ -21,9 +21,15 @@ def launch_s(course: Course, plan: Plan, link: Link | None) -> float:
 
 def run_s(design: Design, plan: Plan, link: Link | None) -> tuple[float, float]:
     """Seconds of the whole run: (when it stops at launches_min, when it goes on to launches_max)."""
-    each = sum(launch_s(course, plan, link) * len(design.pairs_of(course)) for course in design.courses)
+    each = sum(launch_s(course, plan, link) * _turns(design, course) for course in design.courses)
     block = each + launch_s(design.sentinel, plan, link)
     return block * plan.stop.schedule[0], block * plan.stop.launches_max
+
+
+def _turns(design: Design, course: Course) -> int:
+    """How many launches of it come one after the other in a block: those of a round count as one."""
+    pairs = len(design.pairs_of(course))
+    return pairs if course.own_pairs else -(-pairs // design.pairs_at_once)
 
 
 def _cell_s(size_bytes: int, plan: Plan, link: Link | None) -> float:

@@ -2,8 +2,8 @@
 """How many frames a second a plan needs of a lab, against how many such a lab was measured to carry.
 
 A message of several frames travels as fast as its link takes full frames; sent to all at once, it is copied for every
-far end. Messages of one frame wait for each other. A lab that carries fewer would be slower than its wire, and the
-numbers of the plan those of this machine.
+far end. Messages of one frame wait for each other. Pairs at the same time need as many each. A lab that carries fewer
+would be slower than its wire, and the numbers of the plan those of this machine.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _AROUND_BYTES = 38  # of a frame, beside its packet: addresses and type 14, prea
 
 
 def frames_per_s(design: Design, known: Mapping[str, Available], link: Link) -> float:
-    """The most that any of its courses needs on that link; 0 if no message is longer than a frame."""
+    """The most that any of its courses needs of the lab; 0 if no message is longer than a frame."""
     line = link.rate_bps / (8 * (link.mtu_bytes + _AROUND_BYTES))
     copies = [_copies(course, design, known) for course in design.courses if _is_long(course, link)]
     return line * max(copies, default=0)
@@ -41,7 +41,7 @@ def _is_long(course: Course, link: Link) -> bool:
 
 
 def _copies(course: Course, design: Design, known: Mapping[str, Available]) -> int:
-    """How many hosts get each frame."""
+    """How many hosts get a frame at the same time."""
     if not known[course.stack.id].to_all or dict(course.stack.options).get("to") == "each":
-        return 1
+        return 1 if course.own_pairs else design.pairs_at_once
     return max(len(ends.split(far)) for _, far in design.pairs_of(course))

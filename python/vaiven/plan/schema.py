@@ -134,8 +134,11 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         tuple[int | str, ...], Meta(min_length=1, description="bytes, or size words: decades, linear:0..100/4")
     ] = ("decades:8..10^6", "frames:1500")
     pairs: Annotated[
-        Literal["first-to-each", "all"] | tuple[tuple[Name, Name], ...],
-        Meta(description="which hosts measure with which: a word, or a list of [near, far]"),
+        Literal["first-to-each", "all", "rounds"] | tuple[tuple[Name, Name], ...],
+        Meta(
+            description="which hosts measure with which: a word, or a list of [near, far]; rounds: all, and pairs"
+            " without a common host at the same time"
+        ),
     ] = "first-to-each"
     receivers: Annotated[
         tuple[Annotated[int, Meta(ge=1, le=64)], ...],

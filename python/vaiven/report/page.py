@@ -372,6 +372,8 @@ def _host_widget(findings: Findings) -> Widget | None:
         choices.append(_host_choice(f"{stack}: time of the smallest message", small, time_text))
         choices.append(_host_choice(f"{stack}: rate of the largest message", rate, rate_text))
     says = "One number for every pair of hosts: rows are near hosts, columns far hosts."
+    if any(warning.code == "pairs-at-once" for warning in findings.warnings):
+        says += " Pairs without a common host were measured at the same time, in rounds; who beside whom was drawn."
     return Widget("hosts-map", "Pair by pair", says, tuple(choices), choose="what to show")
 
 

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Carries a plan out: block after block, one launch at a time, until the plan's rule says that it is enough.
 
-A launch that fails is tried once more and then recorded as failed. What failed in its first two launches, or on a
+Launches of one round run at the same time, where the plan wants it so: each in a thread that waits for its probes. A
+launch that fails is tried once more and then recorded as failed. What failed in its first two launches, or on a
 host that no longer answers, is left out from then on: the rest of the run goes on.
 """
 
 from __future__ import annotations
 
+import queue
 import statistics
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -18,9 +22,9 @@ from vaiven.plan import order, stop
 from vaiven.plan.design import Available, Design
 from vaiven.plan.order import Key, Launch
 from vaiven.plan.schema import Plan
-from vaiven.run import hosts, launchers, path
+from vaiven.run import hosts, launchers, path, signals
 from vaiven.run.hosts import Host
-from vaiven.run.launchers import Outcome, Setting
+from vaiven.run.launchers import Heard, Outcome, Setting
 from vaiven.run.place import Place
 from vaiven.run.remaining import Remaining
 from vaiven.store.record import Addition, Cell, End, LaunchRecord, Look, Record, Refined
@@ -34,7 +38,7 @@ Refiner = Callable[[Key, Mapping[int, Mapping[int, float]], Sequence[Addition]],
 
 
 class Watcher(Protocol):
-    """Is told how a run goes on. No method may take long: nothing is measured meanwhile."""
+    """Is told how a run goes on, one thing at a time. No method may take long: nothing is measured meanwhile."""
 
     def launch_begins(self, launch: Launch, block: int, launches_left: int, left_s: float) -> None:
         """left_s: seconds until the next look of the stopping rule."""
@@ -46,6 +50,16 @@ class Watcher(Protocol):
     def looked(self, look: stop.Look) -> None: ...
 
     def refined(self, refined: Refined) -> None: ...
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What became of one attempt at a launch. grown: what crossed its interfaces. began_s, took_s: monotonic time."""
+
+    outcome: Outcome
+    grown: path.Grown | None
+    began_s: float
+    took_s: float
 
 
 @dataclass
@@ -75,6 +89,7 @@ class Carrying:
         self._remaining = Remaining(self.design, self.plan, self.place.link)
         self._finished = self.record.finished
         self._began_s = time.monotonic()
+        self._telling = threading.Lock()
         self._setting = Setting(
             dict(self.known), self.plan.effort, self.place.link, self._began_s, one_clock=self.place.is_lab
         )
@@ -154,12 +169,12 @@ class Carrying:
 
     def _block(self, number: int) -> None:
         launches = self._launches(number)
-        for launch in launches:
-            if launch.number in self._finished or self._hopeless(launch):
-                continue
-            left = self._until_look(launch)
-            self.watcher.launch_begins(launch, number, len(left), self._remaining.left_s(left))
-            self._launch(launch)
+        for together in order.rounds(launches):
+            wanted = [one for one in together if one.number not in self._finished and not self._hopeless(one)]
+            for launch in wanted:
+                left = self._until_look(launch)
+                self.watcher.launch_begins(launch, number, len(left), self._remaining.left_s(left))
+            self._round(wanted)
         if all(self._hopeless(launch) for launch in launches if not launch.sentinel):
             raise VaivenError("nothing can be measured here any more", "the warnings say why", "nothing-measured")
 
@@ -176,52 +191,78 @@ class Carrying:
     def _hopeless(self, launch: Launch) -> bool:
         return bool(launch.hosts & self.lost_hosts) or self.failures.get(launch.key, 0) >= _CHANCES
 
-    def _launch(self, launch: Launch) -> None:
-        for attempt in range(1, ATTEMPTS + 1):
-            began_s = time.monotonic()
-            outcome, grown = self._attempt(launch)
-            for code, text in outcome.warnings:
-                self._warn(code, text, launch)
-            if outcome.failure is None:
-                self._keep(launch, outcome, grown, attempt, began_s)
-                return
-            self._warn("launch-failed", f"attempt {attempt} of {ATTEMPTS}: {_words(outcome.failure)}", launch)
-            if self._lost_host(launch):
-                return
+    def _round(self, launches: Sequence[Launch]) -> None:
+        """Launches at the same time; what fails is tried again, together with what else failed."""
+        left = list(launches)
+        for number in range(1, ATTEMPTS + 1):
+            failed = []
+            for launch, attempt in zip(left, self._attempts(left), strict=True):
+                for code, text in attempt.outcome.warnings:
+                    self._warn(code, text, launch)
+                if attempt.outcome.failure is None:
+                    self._keep(launch, attempt, number, [one for one in left if one is not launch])
+                    continue
+                self._warn(
+                    "launch-failed", f"attempt {number} of {ATTEMPTS}: {_words(attempt.outcome.failure)}", launch
+                )
+                if not self._lost_host(launch):
+                    failed.append(launch)
+            left = failed
+        for launch in left:
+            self._failed(launch)
+
+    def _failed(self, launch: Launch) -> None:
+        """A launch that failed in every attempt."""
         self.failed += 1
         if self.failures.get(launch.key, 0) >= 0:
             self.failures[launch.key] = self.failures.get(launch.key, 0) + 1
         if self.failures[launch.key] == _CHANCES:
             self._warn("given-up", "it never worked here: left out from now on", launch)
 
-    def _attempt(self, launch: Launch) -> tuple[Outcome, path.Grown | None]:
+    def _attempts(self, launches: Sequence[Launch]) -> list[Attempt]:
+        """All at the same time. Only the main thread hears Ctrl-C, and ends the others then."""
+        if len(launches) < 2:
+            return [self._attempt(launch, queue.SimpleQueue()) for launch in launches]
+        heard: list[Heard] = [queue.SimpleQueue() for _ in launches]
+        with ThreadPoolExecutor(len(launches)) as pool:
+            running = [pool.submit(self._attempt, *one) for one in zip(launches, heard, strict=True)]
+            try:
+                return [one.result() for one in running]
+            finally:
+                with signals.shielded():
+                    for one in heard:
+                        launchers.end_now(one)
+                    wait(running)
+
+    def _attempt(self, launch: Launch, heard: Heard) -> Attempt:
         near, *fars = (self.place.hosts[name] for name in (launch.near, *launch.fars))
-        before = _counters(near, fars[0])
+        began_s, before = time.monotonic(), _counters(near, fars[0])
 
         def on_cell(cell: Cell) -> None:
             if cell.whole:
-                self.watcher.cell(launch, cell, _median_ns(cell))
+                with self._telling:
+                    self.watcher.cell(launch, cell, _median_ns(cell))
 
-        outcome = launchers.launch(launch, near, fars, self._setting, on_cell)
+        outcome = launchers.launch(launch, near, fars, self._setting, on_cell, heard)
         grown = _grown(before, _counters(near, fars[0]))
         if outcome.failure is None and grown and self.known[launch.stack.id].library:
             outcome = replace(outcome, failure=path.refused(outcome.cells, grown))
-        return outcome, grown
+        return Attempt(outcome, grown, began_s, time.monotonic() - began_s)
 
-    def _keep(self, launch: Launch, outcome: Outcome, grown: path.Grown | None, attempt: int, began_s: float) -> None:
-        """Records a launch that worked."""
+    def _keep(self, launch: Launch, attempt: Attempt, number: int, beside: Sequence[Launch]) -> None:
+        """Records a launch that worked in attempt `number`, at the same time as those beside it."""
+        outcome, grown = attempt.outcome, attempt.grown
         for code, text in path.findings(outcome.cells, grown) if grown else ():
             self._warn(code, text, launch)
-        took_s = time.monotonic() - began_s
         record = LaunchRecord(
             launch.number, launch.block, launch.stack.name, launch.near, launch.far, launch.ask, launch.sentinel,
-            began_s - self._began_s, took_s, attempt, dict(outcome.hello), path.facts(grown, outcome.cells),
-            len(launch.fars),
+            attempt.began_s - self._began_s, attempt.took_s, number, dict(outcome.hello),
+            path.facts(grown, outcome.cells), len(launch.fars), tuple((one.near, one.far) for one in beside),
         )  # fmt: skip
         self.record.add(record, outcome.cells)
         self._finished |= {launch.number}
         self.failures[launch.key] = -1  # it works: from now on a failure is an accident
-        self._remaining.learn(launch, took_s)
+        self._remaining.learn(launch, attempt.took_s)
         if not launch.sentinel:
             for cell in filter(lambda one: one.whole, outcome.cells):
                 self.medians_ns.setdefault((*launch.key, cell.size_bytes), {})[launch.block] = _median_ns(cell)

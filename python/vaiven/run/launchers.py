@@ -33,6 +33,7 @@ _END_S = 5.0  # until the other end has ended too
 _LINES = 4  # of what a launcher says, for its first words are the cause
 
 OnCell = Callable[[Cell], None]
+Heard = queue.SimpleQueue["tuple[_End | None, bytes]"]  # lines, and whose; nobody's: end now
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,19 @@ class Setting:
     one_clock: bool = False
 
 
-def launch(work: Launch, near: Host, fars: Sequence[Host], setting: Setting, on_cell: OnCell) -> Outcome:
+def end_now(heard: Heard) -> None:
+    """Lets the launch that listens there, in another thread, end with a failure."""
+    heard.put((None, b""))
+
+
+def launch(
+    work: Launch, near: Host, fars: Sequence[Host], setting: Setting, on_cell: OnCell, heard: Heard | None = None
+) -> Outcome:
     """Carries one launch out, with a far end on each of `fars`; on_cell is called with each cell as it comes.
 
-    Never raises for what the world does.
+    heard: a queue of its own, for who may want to `end_now`. Never raises for what the world does.
     """
-    heard: queue.SimpleQueue[tuple[_End, bytes]] = queue.SimpleQueue()
+    heard = heard or queue.SimpleQueue()
     ends: list[_End] = []
     failure: VaivenError | None = None
     try:
@@ -98,7 +106,7 @@ def _job(
 
 
 def _start(
-    ends: list[_End], heard: queue.SimpleQueue[tuple[_End, bytes]], work: Launch, near: Host, fars: Sequence[Host],
+    ends: list[_End], heard: Heard, work: Launch, near: Host, fars: Sequence[Host],
     setting: Setting, job: Sequence[str] | None,
 ) -> None:  # fmt: skip
     """Starts the far ends, then the near one, last in `ends`; a job is one process, which speaks for all of them."""
@@ -163,14 +171,15 @@ def _pinned(work: Launch, host: Host, setting: Setting, place: int) -> list[str]
     """Where an end runs, on hosts that share processors: else the scheduler's choice is most of what is measured
     (one hop or an interrupt between processors, 8 us or 26). Ends that sleep take turns on one processor, ends that
     spin need one each, and those of a prtt, which keeps its processor between two messages. Several far ends are dealt
-    out in turn: were they all on one processor, the last would be the one that it came to last."""
+    out in turn: were they all on one processor, the last would be the one that it came to last. So are launches that
+    run at the same time."""
     options = dict(work.stack.options)
     free = work.ask == "pingpongs" and place == 0  # several processes at that end: one for each ping-pong
     if not host.processors or "cpu" in options or free:
         return []
     spins = options.get("wait") == "spin" or setting.known[work.stack.id].spins
     apart = spins or work.ask in ("prtt", "overlap", *MANY)
-    number = place if apart else 0
+    number = place + 2 * work.beside if apart else work.beside
     return ["--cpu", str(host.processors[-1 - number % len(host.processors)])]
 
 
@@ -178,7 +187,7 @@ class _End:
     """One end: its process, and a thread that puts its lines in the queue; b"" is the end of them."""
 
     def __init__(
-        self, name: str, host: Host, command: Sequence[str], key: str, heard: queue.SimpleQueue[tuple[_End, bytes]], *,
+        self, name: str, host: Host, command: Sequence[str], key: str, heard: Heard, *,
         words_between: bool = False,
     ) -> None:  # fmt: skip
         """words_between: it may print lines that are no records, which are kept as what it said at last."""
@@ -206,7 +215,7 @@ class _End:
             self._process.stdin.write(f"{key}\n".encode())
             self._process.stdin.flush()
 
-    def _read(self, heard: queue.SimpleQueue[tuple[_End, bytes]]) -> None:
+    def _read(self, heard: Heard) -> None:
         assert self._process.stdout
         with self._process.stdout as lines:
             for line in lines:
@@ -243,7 +252,7 @@ class _End:
         self._said.close()
 
 
-def _ready(far: _End, heard: queue.SimpleQueue[tuple[_End, bytes]]) -> str:
+def _ready(far: _End, heard: Heard) -> str:
     """Waits until the far end is ready; "address:port" of it."""
     deadline_s = time.monotonic() + _START_S
     while not far.story.ready:
@@ -256,7 +265,7 @@ def _ready(far: _End, heard: queue.SimpleQueue[tuple[_End, bytes]]) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
-def _listen(ends: list[_End], heard: queue.SimpleQueue[tuple[_End, bytes]], setting: Setting, on_cell: OnCell) -> None:
+def _listen(ends: list[_End], heard: Heard, setting: Setting, on_cell: OnCell) -> None:
     """Takes the records of both ends until both are done."""
     near = ends[-1]
     deadline_s = time.monotonic() + setting.effort.launch_s
@@ -279,12 +288,14 @@ def _listen(ends: list[_End], heard: queue.SimpleQueue[tuple[_End, bytes]], sett
         raise failed
 
 
-def _hear(heard: queue.SimpleQueue[tuple[_End, bytes]], deadline_s: float, late: str, began_s: float) -> Cell | None:
+def _hear(heard: Heard, deadline_s: float, late: str, began_s: float) -> Cell | None:
     """Takes the next line of either end. VaivenError ("too-long") with the text `late` at the deadline."""
     try:
         end, line = heard.get(timeout=max(0.0, deadline_s - time.monotonic()))
     except queue.Empty:
         raise VaivenError(late, "see launch_s of the plan", code="too-long") from None
+    if end is None:
+        raise VaivenError("the launch was ended", code="interrupted")
     if line:
         return end.story.hear(line, began_s)
     end.open = False

@@ -6,7 +6,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from vaiven.plan import duration
+from vaiven.plan import duration, order
 from vaiven.plan.design import Design
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Link, Plan
@@ -28,8 +28,8 @@ class Remaining:
         self._took_s.setdefault(_kind(launch), []).append(took_s)
 
     def left_s(self, launches: Sequence[Launch]) -> float:
-        """Seconds that these launches will take."""
-        return sum(self._one_s(_kind(launch)) for launch in launches)
+        """Seconds that these launches, in their order, will take."""
+        return sum(max(self._one_s(_kind(launch)) for launch in together) for together in order.rounds(launches))
 
     def _one_s(self, kind: tuple[str, str, bool]) -> float:
         took = self._took_s.get(kind)

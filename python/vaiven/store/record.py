@@ -118,7 +118,7 @@ class End(msgspec.Struct, kw_only=True, frozen=True):
 class LaunchRecord:
     """One finished launch. hello: what the probe said of itself; path: what crossed the interfaces.
 
-    far: the host of its far end, or of all `fars` of them.
+    far: the host of its far end, or of all `fars` of them. beside: the (near, far) that ran at the same time.
     """
 
     launch: int
@@ -134,6 +134,7 @@ class LaunchRecord:
     hello: dict[str, Any] = field(default_factory=dict)
     path: dict[str, Any] = field(default_factory=dict)
     fars: int = 1
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
