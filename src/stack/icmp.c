@@ -205,7 +205,7 @@ static bool is_answer(const struct vv_end *end, const uint8_t *header, ssize_t g
 static enum vv_got recv_from_program(struct vv_end *end, uint8_t *message, struct vv_error *error) {
   int64_t rtt_ns;
   for (;;) {
-    enum vv_ping_got got = end->ping.fd < 0 ? VV_PING_NOTHING : vv_ping_take(&end->ping, &rtt_ns);
+    enum vv_ping_got got = end->ping.child.out < 0 ? VV_PING_NOTHING : vv_ping_take(&end->ping, &rtt_ns);
     if (got == VV_PING_ANSWER || got == VV_PING_WRONG) {
       memcpy(message, end->sent, end->sent_bytes);
       if (got == VV_PING_WRONG && end->sent_bytes > 0) message[end->sent_bytes - 1] ^= 0xff;
@@ -216,7 +216,7 @@ static enum vv_got recv_from_program(struct vv_end *end, uint8_t *message, struc
     /* Silence lasts until the caller's patience ends, like that of a socket. */
     if (asked_to_stop(end)) return VV_GOT_STOPPED;
     int64_t look_ns = vv_clock_ns() + PING_LOOK_NS;
-    if (vv_watch_wait(&end->ping.fd, 1, look_ns, error) < 0 && strcmp(error->code, "timeout") != 0) return VV_GOT_ERROR;
+    if (vv_watch_wait(&end->ping.child.out, 1, look_ns, error) < 0 && strcmp(error->code, "timeout") != 0) return VV_GOT_ERROR;
   }
 }
 

@@ -12,15 +12,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
+#include "io/os/child.h"
 #include "io/os/error.h"
 
 #define VV_PING_TEXT_MAX 4096
 
 struct vv_ping {
-  pid_t pid; /* 0: none under way */
-  int fd;    /* its standard output, without blocking; -1: none */
+  struct vv_child child; /* its standard output does not block; none: none under way */
   char text[VV_PING_TEXT_MAX];
   size_t used;
 };
@@ -36,7 +35,7 @@ enum vv_ping_got {
 bool vv_ping_exists(void);
 
 void vv_ping_init(struct vv_ping *ping);
-/* Starts one echo of size_bytes to a numeric IPv4 address. 0, or -1 and *error "no-ping". */
+/* Starts one echo of size_bytes to a numeric IPv4 address. 0, or -1 and *error "no-program". */
 int vv_ping_start(struct vv_ping *ping, const char *address, size_t size_bytes, struct vv_error *error);
 /* Takes what it has printed. Once it is no longer VV_PING_NOTHING the program has ended and been reaped. */
 enum vv_ping_got vv_ping_take(struct vv_ping *ping, int64_t *rtt_ns);

@@ -64,7 +64,7 @@ static void test_a_program_that_says_nothing_is_silence(void **state) {
   assert_int_equal(vv_ping_start(&ping, "-no-address", 16, &error), 0);
   while ((got = vv_ping_take(&ping, &rtt_ns)) == VV_PING_NOTHING) poll(NULL, 0, 1);
   assert_int_equal(got, VV_PING_SILENCE);
-  assert_int_equal(ping.pid, 0);
+  assert_int_equal(ping.child.pid, 0);
   vv_ping_stop(&ping);
 }
 
