@@ -197,7 +197,7 @@ static const struct row rows[] = {
      "the launch key is the first line of standard input, whose end is the end of the launch"},
     {"--key-file", "FILE", ENDS, 0, 0, take_text, AT(key_file),
      "the launch key is in that file: 32 hex digits (far without a key makes one)"},
-    {"--ask", "pingpong|connect|oneway|prtt|fanout|stream|exchange|pingpongs|overlap", NEAR, 0, 0, take_ask, 0,
+    {"--ask", "pingpong|connect|oneway|prtt|fanout|stream|exchange|pingpongs|overlap|steps", NEAR, 0, 0, take_ask, 0,
      "the question (pingpong)"},
     {"--sizes", "N,N,...", NEAR | WIRE, 0, VV_SIZE_BYTES_MAX, take_sizes, 0, "payload bytes, measured in this order"},
     {"--samples", "N", NEAR, 1, 10000000, take_u32, AT(samples), "exchanges to time of each size (1000)"},

@@ -41,6 +41,7 @@ extern const struct vv_question vv_question_overlap;
 extern const struct vv_question vv_question_pingpong;
 extern const struct vv_question vv_question_pingpongs;
 extern const struct vv_question vv_question_prtt;
+extern const struct vv_question vv_question_steps;
 extern const struct vv_question vv_question_stream;
 
 /* All questions, NULL at the end. */

@@ -71,6 +71,7 @@ static struct vv_stack_config make_config(struct vv_session *session, const char
                                    .far_ends = (unsigned)options->also_count + 1,
                                    .size_bytes_max = session->size_bytes_max,
                                    .stop = {.ask = stop_waiting, .context = session},
+                                   .steps = options->question == &vv_question_steps,
                                    .program = options->program};
   memcpy(config.key, session->key, VV_KEY_BYTES);
   return config;

@@ -20,6 +20,7 @@ int vv_command_stacks(const struct vv_options *options, struct vv_error *error) 
     vv_record_bool(&record, "datagram", (*at)->datagram);
     vv_record_bool(&record, "to_all", (*at)->to_all);
     vv_record_bool(&record, "at_once", (*at)->descriptor != NULL);
+    vv_record_bool(&record, "steps", (*at)->steps != NULL);
     vv_record_bool(&record, "joined", (*at)->joined);
     vv_record_bool(&record, "ranked", (*at)->ranked);
     vv_record_bool(&record, "spins", (*at)->spins);

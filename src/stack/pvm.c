@@ -12,8 +12,13 @@
  * XDR, which are opaque there.
  *
  * Both ends enrol with the daemon of their host, whose place PVM_TMP tells.
+ *
+ * Steps: encode is packing, decode unpacking without what trans turns, which is
+ * translate. What PVM holds of a message is what the heap shrinks by when its
+ * buffer is given back: fragments of what was packed, or of what came.
  */
 #include <inttypes.h>
+#include <malloc.h>
 #include <pvm3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +53,9 @@ struct vv_end {
   int peer;
   int peer_tag;
   uint8_t descriptor[VV_DATA_DESCRIPTOR_BYTES_MAX]; /* must stay where it is until a message in place is sent */
+  bool counts;                                      /* its steps were asked for */
+  int64_t step_began_ns;
+  struct vv_steps steps;
 };
 
 static char way[WAY_MAX];
@@ -82,8 +90,11 @@ static struct vv_end *open_end(const struct vv_stack_config *config, bool direct
   }
   static const int styles[] = {PvmDataDefault, PvmDataRaw, PvmDataInPlace, PvmDataInPlace};
   pvm_setopt(PvmRoute, direct ? PvmRouteDirect : PvmDontRoute);
-  *end = (struct vv_end){
-      .stop = config->stop, .encoding = encoding, .style = styles[encoding], .own_tag = TAG_ALL + ++tags};
+  *end = (struct vv_end){.stop = config->stop,
+                         .encoding = encoding,
+                         .style = styles[encoding],
+                         .own_tag = TAG_ALL + ++tags,
+                         .counts = config->steps};
   snprintf(contact, VV_CONTACT_MAX, "t%x/%d", (unsigned)tid, end->own_tag);
   const char *slack = getenv("VAIVEN_PVMD_SLACK_NS");
   snprintf(way, sizeof way, "PVM %s: fragments of %d bytes, timer slack of the daemons %s ns", pvm_version(),
@@ -144,6 +155,37 @@ static int pvm_join_far(struct vv_end *end, const char *contact, int64_t deadlin
   return send_join(end, error);
 }
 
+/* steps --------------------------------------------------------------- */
+
+static void begin_step(struct vv_end *end) {
+  if (end->counts) end->step_began_ns = vv_clock_cpu_ns();
+}
+
+/* What the step took that began at the last begin_step or end_step; the next one begins. */
+static void end_step(struct vv_end *end, int64_t *took_ns) {
+  if (!end->counts) return;
+  int64_t now_ns = vv_clock_cpu_ns(), ns = now_ns - end->step_began_ns - vv_clock_cpu_cost_ns();
+  *took_ns = ns > 0 ? ns : 0;
+  end->step_began_ns = now_ns;
+}
+
+static int64_t heap_bytes(void) {
+  struct mallinfo2 heap = mallinfo2();
+  return (int64_t)(heap.uordblks + heap.hblkhd);
+}
+
+/* Gives a buffer back that is done with. */
+static void weigh(const struct vv_end *end, int buffer, int64_t *bytes) {
+  if (!end->counts) return;
+  int64_t before_bytes = heap_bytes();
+  pvm_freebuf(buffer);
+  *bytes = before_bytes - heap_bytes();
+}
+
+static const struct vv_steps *pvm_steps(const struct vv_end *end) {
+  return &end->steps;
+}
+
 /* messages ------------------------------------------------------------ */
 
 /* PVM packs from char * and double *, which it only reads. */
@@ -160,37 +202,51 @@ static int pack(struct vv_end *end, const uint8_t *message, size_t size_bytes) {
   return code < 0 || rest == 0 ? code : pvm_pkbyte(bytes + size_bytes - rest, (int)rest, 1);
 }
 
-static int unpack_translated(uint8_t *message, size_t size_bytes) {
+static int unpack_translated(struct vv_end *end, uint8_t *message, size_t size_bytes) {
   struct vv_data_description description;
   uint8_t descriptor[DESCRIPTOR];
   uint64_t converted;
   size_t numbers_bytes = size_bytes - size_bytes % NUMBER_BYTES;
   int code = pvm_upkbyte((char *)descriptor, DESCRIPTOR, 1);
   if (code >= 0) code = pvm_upkbyte((char *)message, (int)size_bytes, 1);
+  end_step(end, &end->steps.decode_ns);
   if (code < 0) return code;
   if (vv_data_parse(descriptor, DESCRIPTOR, &description) != VV_DATA_OK ||
       vv_data_take(&description, message, numbers_bytes, TRANS_LAYOUT, message, numbers_bytes, &converted)) {
     return PvmBadMsg;
   }
+  end_step(end, &end->steps.translate_ns);
   return 0;
 }
 
-static int unpack(const struct vv_end *end, uint8_t *message, size_t size_bytes) {
+static int unpack(struct vv_end *end, uint8_t *message, size_t size_bytes) {
   size_t count = size_bytes / NUMBER_BYTES, rest = size_bytes % NUMBER_BYTES;
   int code = 0;
-  if (end->encoding == TRANS) return unpack_translated(message, size_bytes);
-  if (end->encoding != XDR) return pvm_upkbyte((char *)message, (int)size_bytes, 1);
-  if (count > 0) code = pvm_upkdouble((double *)(void *)message, (int)count, 1);
-  return code < 0 || rest == 0 ? code : pvm_upkbyte((char *)message + size_bytes - rest, (int)rest, 1);
+  begin_step(end);
+  if (end->encoding == TRANS) return unpack_translated(end, message, size_bytes);
+  if (end->encoding != XDR) {
+    code = pvm_upkbyte((char *)message, (int)size_bytes, 1);
+  } else {
+    if (count > 0) code = pvm_upkdouble((double *)(void *)message, (int)count, 1);
+    if (code >= 0 && rest > 0) code = pvm_upkbyte((char *)message + size_bytes - rest, (int)rest, 1);
+  }
+  end_step(end, &end->steps.decode_ns);
+  return code;
 }
 
 static enum vv_got pvm_give(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  begin_step(end);
   int code = pvm_initsend(end->style);
   if (code >= 0) code = pack(end, message, size_bytes);
+  end_step(end, &end->steps.encode_ns);
   if (code >= 0) code = pvm_send(end->peer, end->peer_tag);
-  if (code >= 0) return VV_GOT_MESSAGE;
-  failed(code, "send", error);
-  return VV_GOT_ERROR;
+  end_step(end, &end->steps.send_ns);
+  if (code < 0) {
+    failed(code, "send", error);
+    return VV_GOT_ERROR;
+  }
+  weigh(end, pvm_getsbuf(), &end->steps.out_bytes);
+  return VV_GOT_MESSAGE;
 }
 
 static enum vv_got pvm_take(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
@@ -199,6 +255,7 @@ static enum vv_got pvm_take(struct vv_end *end, uint8_t *message, size_t size_by
     int code = pvm_trecv(end->peer, end->own_tag, &tick);
     if (code > 0) {
       code = unpack(end, message, size_bytes);
+      weigh(end, pvm_getrbuf(), &end->steps.in_bytes);
       if (code >= 0) return VV_GOT_MESSAGE;
     }
     if (code < 0) {
@@ -288,6 +345,7 @@ static void pvm_leave(struct vv_end *end) {
                                        .send = pvm_give,                                                               \
                                        .recv = pvm_take,                                                               \
                                        .way = pvm_way,                                                                 \
+                                       .steps = pvm_steps,                                                             \
                                        .close = pvm_leave}
 
 MODE(default_xdr, "pvm-default-xdr", "PVM through the daemons, encoded in XDR", false, XDR, VV_PATH_UDP);

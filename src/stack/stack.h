@@ -62,6 +62,7 @@ struct vv_stack_config {
   size_t size_bytes_max; /* the largest message of this launch */
   uint8_t key[16];       /* the launch key */
   struct vv_stop stop;
+  bool steps;          /* vv_stack.steps will be asked for: the end keeps account of them, which costs a little */
   const char *program; /* null only: what it shall do (stack/null.h) */
 };
 
@@ -76,6 +77,19 @@ enum vv_got {
   VV_GOT_STOPPED,     /* stop said so. The same call again goes on where it was (a stream: in the same message) */
   VV_GOT_CLOSED,      /* the other end closed */
   VV_GOT_ERROR,       /* see the error; the launch is over */
+};
+
+/*
+ * What the message that this end gave last, and the one that it took last, cost it. Times are CPU time of the process:
+ * a wait costs nothing. bytes: what the library held of the message in buffers of its own, headers and all.
+ */
+struct vv_steps {
+  int64_t encode_ns; /* from the caller's data to what can be sent */
+  int64_t send_ns;
+  int64_t decode_ns;    /* from what came to the caller's data, as they lie there */
+  int64_t translate_ns; /* then from the other end's representation to the own */
+  int64_t out_bytes;
+  int64_t in_bytes;
 };
 
 struct vv_stack {
@@ -136,6 +150,8 @@ struct vv_stack {
   int (*descriptor)(const struct vv_end *end);
   /* How many pieces of what this end sent it had to send again so far. NULL: it cannot tell. */
   int64_t (*resent)(const struct vv_end *end);
+  /* Of an end that was opened with config.steps. NULL: a message has no steps that could be told apart. */
+  const struct vv_steps *(*steps)(const struct vv_end *end);
   /*
    * Near, of a stack whose far ends wait in a call that no stop can break (a
    * collective operation): lets that call return in all of them, VV_GOT_STOPPED,

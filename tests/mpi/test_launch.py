@@ -8,24 +8,22 @@ import signal
 import subprocess
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from vaiven import resources
-from vaiven.run import mpi, path, place
+from vaiven.run import mpi, path
 
+from ..joined import counters, processes, until
 from ..pvm import frames
-from .conftest import running, until
 
 STACKS = ("openmpi", "openmpi-nagle", "mpich")
 KEY = b"000102030405060708090a0b0c0d0e0f\n"
 
 
-def counters(two: place.Place) -> path.Counters:
-    host = two.hosts["m1"]
-    text = b"".join((host.proc_net / name).read_bytes() for name in path.FILES).decode()
-    return path.counters(text, host.interface)
+def running(program: str) -> list[int]:
+    """The processes that have that program on their command line: ranks, and what starts them."""
+    return [pid for pid, words in processes().items() if program in " ".join(words)]
 
 
 @pytest.mark.parametrize("stack", STACKS)
@@ -110,20 +108,12 @@ def test_a_rank_that_dies_ends_the_launch_and_leaves_nothing(launch, two, stack:
     ending = threading.Thread(target=lambda: found.append(launch(stack, 1000, samples=1_000_000, cell_ms=90_000)))
     ending.start()
     until(lambda: counters(two).since(before).tx_bytes > 500_000)  # messages are on their way
-    victims = [pid for pid in running(program) if _words(pid)[:2] == [program, end]]
+    victims = [pid for pid, words in processes().items() if words[:2] == [program, end]]
     assert len(victims) == 1
     os.kill(victims[0], signal.SIGKILL)
     ending.join(80)
     assert found and found[0].failure is not None
     until(lambda: running(program) == [])
-
-
-def _words(pid: int) -> list[str]:
-    """The command line of a process; empty when it has just ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-    except OSError:
-        return []
 
 
 def test_a_probe_under_the_launcher_of_another_library_says_so() -> None:

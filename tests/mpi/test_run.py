@@ -11,7 +11,7 @@ import pytest
 
 from vaiven.store import query
 
-from .conftest import LAB
+from ..joined import LAB
 
 Vaiven = Callable[..., subprocess.CompletedProcess[str]]
 PROGRAM = """\

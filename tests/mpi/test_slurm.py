@@ -7,11 +7,12 @@ import os
 import secrets
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from ..joined import until
 
 pytestmark = [
     pytest.mark.slow,
@@ -77,7 +78,7 @@ def _start_munge(home: Path, started: list[subprocess.Popen[bytes]]) -> None:
     files |= {"log-file": home / "munge.log", "seed-file": home / "munge.seed"}
     words = [f"--{name}={path}" for name, path in files.items()]
     _start(home, started, ["munged", "--foreground", "--force", *words], "munged")
-    _until(lambda: (home / "munge.socket").exists())
+    until(lambda: (home / "munge.socket").exists())
 
 
 def _allocated(near) -> str:
@@ -90,15 +91,8 @@ def _allocated(near) -> str:
         said[:] = [done.stderr]
         return done.returncode == 0
 
-    _until(held)
+    until(held)
     return said[0].split("Granted job allocation ")[1].split()[0]
-
-
-def _until(condition, timeout_s: float = 60) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "did not become true in time"
-        time.sleep(0.1)
 
 
 @pytest.mark.parametrize("stack", ["openmpi", "openmpi-nagle"])

@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,8 +19,9 @@ from vaiven.errors import VaivenError
 from vaiven.lab import faults
 from vaiven.lab import lab as labs
 from vaiven.lab.topology import Fault
-from vaiven.run import path, pvm
+from vaiven.run import pvm
 
+from ..joined import counters, processes, until
 from . import frames
 
 ENCODINGS = ("xdr", "raw", "inplace", "trans")
@@ -45,43 +45,14 @@ int main(void) {
 KEY = b"000102030405060708090a0b0c0d0e0f\n"
 
 
-def daemons() -> list[int]:
+def daemons() -> set[int]:
     """The pvmds of this machine."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*/comm"):
-        try:
-            if process.read_text().strip() == "pvmd":
-                found.append(int(process.parent.name))
-        except OSError:
-            continue
-    return found
+    return {pid for pid, words in processes().items() if words[0] == "pvmd"}
 
 
-def slaves(before: set[int]) -> list[int]:
+def slaves(before: set[int]) -> set[int]:
     """The daemons since then that another one has started."""
-    return [pid for pid in set(daemons()) - before if b"-s" in words(pid)]
-
-
-def words(pid: int) -> list[bytes]:
-    """The command line of a process; empty when it has just ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
-def busy(two) -> int:
-    """Bytes that m1 has sent."""
-    host = two.hosts["m1"]
-    text = b"".join((host.proc_net / name).read_bytes() for name in path.FILES).decode()
-    return path.counters(text, host.interface).tx_bytes
-
-
-def until(condition: Callable[[], bool], timeout_s: float = 60) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "did not become true in time"
-        time.sleep(0.02)
+    return {pid for pid in daemons() - before if "-s" in processes().get(pid, [])}
 
 
 @contextmanager
@@ -109,6 +80,22 @@ def test_each_mode_brings_its_messages_and_takes_its_route(launch, two, route: s
     assert seen[beside] < 20_000  # daemons among themselves, or our control connection
     assert seen["busy_connections"] == (route == "direct")
     assert "PVM 3.4" in outcome.hello["way"] and str(pvm.SLACK_NS) in outcome.hello["way"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "copies"), [("default-xdr", 1), ("direct-raw", 1), ("default-inplace", 0), ("direct-trans", 0)]
+)
+def test_the_steps_of_a_message_are_told_apart(launch, mode: str, copies: int) -> None:
+    size = 800_000
+    outcome = launch(f"pvm-{mode}", size, ask="steps", samples=8, cell_ms=1000)
+    assert outcome.failure is None, outcome.failure
+    (whole, *steps) = outcome.cells
+    assert whole.corrupt == 0 and [len(step.ns) for step in steps] == [len(whole.ns)] * 4
+    assert copies * size <= whole.out_bytes < copies * size + 100_000  # what lies in buffers of the library
+    assert size <= whole.in_bytes < size + 100_000
+    encode_ns, send_ns, decode_ns, translate_ns = (min(step.ns) for step in steps)
+    assert send_ns > 0 and decode_ns > translate_ns  # between equal hosts nothing is turned
+    assert (encode_ns > decode_ns / 10) == bool(copies)  # a description alone is made in no time
 
 
 @pytest.mark.parametrize("stack", ["pvm-mcast", "pvm-bcast"])
@@ -153,18 +140,18 @@ def test_the_daemons_make_good_what_is_lost(launch, two) -> None:
 
 
 def test_a_daemon_that_dies_ends_the_launch_and_nothing_is_left(launch, two) -> None:
-    before, sent = set(daemons()), busy(two)
+    before, sent = daemons(), counters(two)
     found = []
     work = {"samples": 1_000_000, "cell_ms": 90_000, "timeout_ms": 3_000}
     launching = threading.Thread(target=lambda: found.append(launch("pvm-default-raw", 1000, **work)))
     with captured(two) as seen:
         launching.start()
-        until(lambda: slaves(before) and busy(two) > sent + 500_000)  # messages are on their way
+        until(lambda: slaves(before) and counters(two).since(sent).tx_bytes > 500_000)  # messages are on their way
         for pid in slaves(before):
             os.kill(pid, signal.SIGKILL)
         launching.join(80)
     assert seen["udp"] > 0 and found and found[0].failure is not None
-    until(lambda: not set(daemons()) - before)
+    until(lambda: not daemons() - before)
 
 
 def test_a_daemon_that_does_not_come_up_is_named(two, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,19 @@ def test_an_overlap_keeps_talk_and_work_beside_both() -> None:
     assert (talk.ns, talk.part, work.ns, work.part, work.whole) == ([5], "talk", [6], "work", False)
 
 
+def test_steps_keep_each_of_them_beside_the_round_trip() -> None:
+    times = {"encode_ns": [1], "send_ns": [2], "decode_ns": [3], "translate_ns": [4]}
+    record = CELL | {"ask": "steps", "rtt_ns": [9], "lost": 0, "out_bytes": 64, "in_bytes": 96} | times
+    whole, *steps = cells(record, 0)
+    assert (whole.ns, whole.part, whole.out_bytes, whole.in_bytes) == ([9], "", 64, 96)
+    assert [(step.part, step.ns) for step in steps] == [
+        ("encode", [1]),
+        ("send", [2]),
+        ("decode", [3]),
+        ("translate", [4]),
+    ]
+
+
 @pytest.mark.parametrize(
     "change",
     [{"rtt_ns": None}, {"rtt_ns": [1.5]}, {"rtt_ns": "1"}, {"size_bytes": "64"}, {"ask": "other"}, {"lost": None},
@@ -155,6 +168,7 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
         + line("tcp", datagram=False, two_writes=True, at_once=True)
         + line("raw", to_all=True)
         + line("null", alone=True)
+        + line("pvm-direct-xdr", datagram=False, joined=True, steps=True)
     )
     assert known.version == "0.1.0"
     assert {name: one.questions for name, one in known.stacks.items()} == {
@@ -163,6 +177,7 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
         "tcp": ("pingpong", "connect", "oneway", "fanout", "pingpongs", "overlap", "stream", "exchange", "prtt"),
         "raw": ("fanout",),
         "null": ("pingpong", "prtt"),
+        "pvm-direct-xdr": ("pingpong", "fanout", "steps", "prtt"),
     }
     assert known.stacks["icmp"].needs == "CAP_NET_RAW"
     assert [known.stacks[name].alone for name in ("icmp", "udp", "null")] == [True, False, True]

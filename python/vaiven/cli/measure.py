@@ -365,6 +365,7 @@ def _show(run: Run, page: bool) -> None:
     from vaiven.cli.progress import end_text
     from vaiven.cli.several import ASKED, audience_tables
     from vaiven.cli.steps import steps_table
+    from vaiven.cli.steps import steps_table
 
     console = Console(highlight=False, markup=False)
     asked = {course.get("ask") for course in run.manifest.design.get("courses", [])}
@@ -374,6 +375,8 @@ def _show(run: Run, page: bool) -> None:
         console.print(loggp_table(run))
     if "overlap" in asked:
         console.print(overlap_table(run))
+    if "steps" in asked:
+        console.print(steps_table(run))
     if "steps" in asked:
         console.print(steps_table(run))
     if asked & set(ASKED):

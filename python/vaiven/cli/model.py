@@ -38,6 +38,7 @@ def model(
     notation: Notation | None = None,
     loggp: Annotated[bool, Parameter(negative="")] = False,
     several: Annotated[bool, Parameter(negative="")] = False,
+    steps: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
     """What a message costs: t(n) = alpha + beta n of every stack, one way, with intervals, against the wire.
@@ -56,6 +57,8 @@ def model(
         Instead, where the time goes: L, o_s, o_r, g and G, of a run that asked prtt. With --sizes by size too.
     several
         Instead, the questions with several far ends: time, ratios and rate against how many they are.
+    steps
+        Instead, what encoding, sending, decoding and translating take, of a run that asked steps.
     as_json
         All of it as one JSON document instead.
     """
@@ -65,6 +68,9 @@ def model(
     from vaiven.store import query
 
     found = query.find(run, query.root())
+    if steps:
+        _print_steps(found, as_json)
+        return
     if several:
         _print_several(found, as_json)
         return
@@ -81,6 +87,17 @@ def model(
         console.print(rich_table(table))
     if notation:
         console.print(_written(costs, notation), soft_wrap=True)
+
+
+def _print_steps(run: Run, as_json: bool) -> None:
+    from rich.console import Console
+
+    from vaiven.cli.steps import steps_json, steps_table
+
+    if as_json:
+        print(steps_json(run))
+    else:
+        Console(highlight=False, markup=False).print(steps_table(run))
 
 
 def _print_several(run: Run, as_json: bool) -> None:

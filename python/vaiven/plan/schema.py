@@ -22,7 +22,9 @@ from vaiven.plan import stack as stacks
 from vaiven.plan import sweep
 from vaiven.stats.launches import LAUNCHES_MIN, launches_needed
 
-Question = Literal["pingpong", "connect", "oneway", "prtt", "fanout", "stream", "exchange", "pingpongs", "overlap"]
+Question = Literal[
+    "pingpong", "connect", "oneway", "prtt", "fanout", "stream", "exchange", "pingpongs", "overlap", "steps"
+]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Where = Callable[..., str]
 

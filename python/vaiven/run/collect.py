@@ -11,7 +11,7 @@ import msgspec
 from vaiven.errors import VaivenError
 from vaiven.plan.design import MANY, Available
 from vaiven.plan.sweep import Limits
-from vaiven.store.record import Cell
+from vaiven.store.record import STEPS, Cell
 
 SCHEMA = 1
 
@@ -60,6 +60,11 @@ class CellRecord(msgspec.Struct):
     both_ns: list[int] | None = None
     talk_ns: list[int] = []
     work_ns: list[int] = []
+    encode_ns: list[int] = []
+    decode_ns: list[int] = []
+    translate_ns: list[int] = []
+    out_bytes: int | None = None
+    in_bytes: int | None = None
     began_ns: list[int] = []
     ended_ns: list[int] = []
 
@@ -82,6 +87,7 @@ class StackRecord(msgspec.Struct):
     joined: bool = False
     ranked: bool = False
     spins: bool = False
+    steps: bool = False
 
 
 @dataclass
@@ -155,18 +161,27 @@ def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
         found.late, found.corrupt, found.warmup, found.warm, started_s, found.cpu_near_ns, found.cpu_far_ns,
         wire.frames, wire.bytes, wire.ns, found.part, found.gap_ns,
         None if found.resent is None else sum(found.resent), clock.kind, clock.error_ns if found.clock else None,
-        _overlap(found.began_ns, found.ended_ns),
+        _overlap(found.began_ns, found.ended_ns), found.out_bytes, found.in_bytes,
     )  # fmt: skip
     parts = (
         Cell(found.ask, found.size_bytes, 1, ns, 0, 0, 0, 0, found.warm, started_s, part=f"to:{number}")
         for number, ns in enumerate(found.each_ns, len(found.far) - len(found.each_ns) + 1)
     )
-    alone = {"talk": found.talk_ns, "work": found.work_ns} if found.ask == "overlap" else {}
-    halves = (
+    beside = (
         Cell(found.ask, found.size_bytes, 1, ns, 0, 0, 0, 0, found.warm, started_s, part=part)
-        for part, ns in alone.items()
+        for part, ns in _beside(found).items()
     )
-    return (whole, *parts, *halves)
+    return (whole, *parts, *beside)
+
+
+def _beside(found: CellRecord) -> dict[str, list[int]]:
+    """Times that stand beside those of the question itself, by part."""
+    if found.ask == "overlap":
+        return {"talk": found.talk_ns, "work": found.work_ns}
+    if found.ask == "steps":
+        times = (found.encode_ns, found.send_ns or [], found.decode_ns, found.translate_ns)
+        return dict(zip(STEPS, times, strict=True))
+    return {}
 
 
 def _overlap(began_ns: list[int], ended_ns: list[int]) -> float | None:
@@ -181,7 +196,7 @@ def _times(found: CellRecord) -> list[int] | None:
     if found.ask == "prtt":
         names = {"one": "rtt_ns", "burst": "rtt_ns", "spaced": "rtt_ns", "send": "send_ns", "receive": "receive_ns"}
         return getattr(found, names[found.part]) if found.part in names else None
-    times = {"pingpong": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns,
+    times = {"pingpong": found.rtt_ns, "steps": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns,
              "overlap": found.both_ns}  # fmt: skip
     times |= dict.fromkeys(MANY, found.last_ns) | {"pingpongs": found.rtt_ns}
     return times.get(found.ask)
@@ -227,6 +242,8 @@ def _questions(record: StackRecord) -> tuple[str, ...]:
         questions += ["fanout"] if record.joined else ["oneway", "fanout"]
     if not (record.kernel_echo or record.alone or record.joined):
         questions += ["pingpongs", "overlap"]
+    if record.steps:
+        questions.append("steps")
     if record.at_once:
         questions += ["stream", "exchange"]
     if not record.kernel_echo:

@@ -178,6 +178,13 @@ def overlaps(run: Run) -> pl.DataFrame:
     return _summaries(run).filter(pl.col("ask") == "overlap")
 
 
+def steps(run: Run) -> pl.DataFrame:
+    """The same columns for steps: one row per (launch, size, part), part "" of the whole round trip."""
+    import polars as pl
+
+    return _summaries(run).filter(pl.col("ask") == "steps")
+
+
 def sentinels(run: Run) -> pl.DataFrame:
     """The same columns for the sentinels: one row per block."""
     import polars as pl

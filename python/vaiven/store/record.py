@@ -31,6 +31,7 @@ MANIFEST, END, WARNINGS, REFINED = "manifest.json", "end.json", "warnings.jsonl"
 SAMPLES, CELLS, LAUNCHES = "samples", "cells", "launches"
 WHOLE_PARTS = ("", "one")
 END_PART = "to:"
+STEPS = ("encode", "send", "decode", "translate")
 
 
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
@@ -142,10 +143,11 @@ class Cell:
     """One cell of a launch. ns: one entry per timed exchange in order, None where the message was lost.
 
     part: of a prtt "one", "burst", "spaced", "send", "receive"; "to:N" for far end number N of several; of an overlap
-    "talk" and "work" alone; else "".
+    "talk" and "work" alone; of steps each of STEPS; else "".
     gap_ns: between the messages of a spaced train. resent: segments that were sent again. clock: how times of two
     hosts were compared, "common", "estimated" or "barrier", to within clock_error_ns. overlap: of several at once, the
-    share of their time in which all of them ran.
+    share of their time in which all of them ran. out_bytes, in_bytes: of steps, what the library held of a message in
+    buffers of its own, of one that was sent and of one that came.
     """
 
     ask: str
@@ -169,6 +171,8 @@ class Cell:
     clock: str = ""
     clock_error_ns: int | None = None
     overlap: float | None = None
+    out_bytes: int | None = None
+    in_bytes: int | None = None
 
     @property
     def whole(self) -> bool:

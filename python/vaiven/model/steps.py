@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the steps of a message take of the processor: encoding, sending, decoding, translating."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vaiven.stats.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Steps:
+    """One size of one stack. All times are the near host's, medians of launch medians, the steps in CPU time.
+
+    share: of the time one way, what is not sending: encode, decode and translate, by launches. out_bytes, in_bytes:
+    what the library holds of a message in buffers of its own, of one that is sent and of one that came.
+    """
+
+    stack: str
+    near: str
+    far: str
+    size_bytes: int
+    encode_ns: float
+    send_ns: float
+    decode_ns: float
+    translate_ns: float
+    typical_share: float
+    share: Estimate
+    out_bytes: int
+    in_bytes: int
+
+
+def coding_share(encode_ns: float, decode_ns: float, translate_ns: float, rtt_ns: float) -> float:
+    """Which share of one way, half a round trip, is not the network's but the representation's."""
+    return 2 * (encode_ns + decode_ns + translate_ns) / rtt_ns

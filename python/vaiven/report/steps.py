@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the steps of a message take, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vaiven.model.steps import Steps
+from vaiven.plot.units import percent_text, size_text, time_text
+from vaiven.report.tables import Column, Table
+
+
+def steps_table(found: Sequence[Steps]) -> Table:
+    """One row per size and stack."""
+    columns = (
+        Column("size", "payload of the message"),
+        Column("stack", "the way the message travels", number=False),
+        Column("hosts", "near → far", number=False),
+        Column("encode", "from the program's data to what can be sent; all steps in processor time of the near host"),
+        Column("send", "the call that sends it"),
+        Column("decode", "from what came to the program's data"),
+        Column("translate", "then from the far host's representation to the own"),
+        Column("share", "encode, decode and translate, of half a round trip"),
+        Column("held, out", "of a message in buffers of the sender's library, headers and all"),
+        Column("held, in", "the same of the receiver's"),
+    )
+    rows = tuple(
+        (
+            size_text(one.size_bytes),
+            one.stack,
+            f"{one.near} → {one.far}",
+            *map(time_text, (one.encode_ns, one.send_ns, one.decode_ns, one.translate_ns)),
+            _share(one),
+            *map(size_text, (one.out_bytes, one.in_bytes)),
+        )
+        for one in found
+    )
+    return Table("What the steps of a message take", columns, rows)
+
+
+def _share(one: Steps) -> str:
+    low, high = one.share.low, one.share.high
+    below = "" if low is None or high is None else f"\n{percent_text(low)} – {percent_text(high)}"
+    return f"{percent_text(one.typical_share)}{below}"

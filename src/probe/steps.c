@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The question steps: what do encoding, sending, decoding and translating a message take of the processor?
+ *
+ * Ping-pongs of a stack that tells its steps apart (vv_steps). All steps are the
+ * near end's: it encodes and sends the message, and decodes and translates the
+ * answer, which is the same bytes from the far end's representation.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/answer.h"
+#include "probe/question.h"
+#include "probe/series.h"
+#include "probe/warmup.h"
+
+#define CHECK_EVERY 16
+
+enum step { ROUND, ENCODE, SEND, DECODE, TRANSLATE, STEPS };
+static const char *const names[STEPS] = {"rtt_ns", "encode_ns", "send_ns", "decode_ns", "translate_ns"};
+
+struct run {
+  struct vv_series series;
+  struct vv_warmth warmth;
+  int64_t *ns[STEPS];
+  size_t count;
+  int64_t out_bytes; /* of the last message */
+  int64_t in_bytes;
+};
+
+/* See vv_exchange_fn. */
+static int exchange(void *context, int64_t *ns, struct vv_error *error) {
+  struct run *run = context;
+  struct vv_session *session = run->series.session;
+  if (vv_series_pause(&run->series, error) != 0) return -1;
+  int64_t start_ns = vv_clock_ns();
+  session->stop_at_ns = start_ns + run->series.patience_ns;
+  enum vv_outcome outcome = vv_series_give(&run->series, error);
+  if (outcome == VV_ANSWERED) outcome = vv_series_take(&run->series, error);
+  int64_t end_ns = vv_clock_ns();
+  session->stop_at_ns = VV_FOREVER;
+  if (outcome == VV_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return -1;
+  outcome = vv_series_settle(&run->series, outcome, false, error);
+  return outcome == VV_FAILED ? -1 : outcome == VV_ANSWERED;
+}
+
+static void keep(struct run *run, int64_t rtt_ns) {
+  const struct vv_session *session = run->series.session;
+  const struct vv_steps *steps = session->stack->steps(session->end);
+  const int64_t ns[STEPS] = {rtt_ns, steps->encode_ns, steps->send_ns, steps->decode_ns, steps->translate_ns};
+  for (int step = 0; step < STEPS; step++) run->ns[step][run->count] = ns[step];
+  run->out_bytes = steps->out_bytes;
+  run->in_bytes = steps->in_bytes;
+  run->count++;
+}
+
+static int measure(struct run *run, int64_t deadline_ns, struct vv_error *error) {
+  do {
+    int64_t rtt_ns;
+    int got = exchange(run, &rtt_ns, error);
+    if (got < 0) return -1;
+    if (got > 0) keep(run, rtt_ns);
+  } while (run->count < run->series.session->options->samples && vv_clock_ns() < deadline_ns);
+  return vv_series_end(&run->series, error);
+}
+
+static int print_cell(const struct run *run, struct vv_error *error) {
+  const struct vv_series *series = &run->series;
+  struct vv_record record;
+  vv_record_begin(&record, "cell");
+  vv_record_text(&record, "ask", "steps");
+  vv_record_int(&record, "size_bytes", (int64_t)series->size_bytes);
+  vv_record_int(&record, "batch", 1);
+  for (int step = 0; step < STEPS; step++) vv_record_ints(&record, names[step], run->ns[step], run->count);
+  vv_record_int(&record, "out_bytes", run->out_bytes);
+  vv_record_int(&record, "in_bytes", run->in_bytes);
+  vv_record_int(&record, "lost", series->lost);
+  vv_record_int(&record, "late", series->late);
+  vv_record_int(&record, "warmup", run->warmth.exchanges);
+  vv_record_bool(&record, "warm", run->warmth.warm);
+  vv_record_int(&record, "corrupt", series->corrupt > series->far_corrupt ? series->corrupt : series->far_corrupt);
+  vv_record_null(&record, "cpu_near_ns");
+  vv_record_null(&record, "cpu_far_ns");
+  vv_question_wire(&record, series->session->options, series->size_bytes, 1);
+  if (vv_record_end(&record) == 0) return 0;
+  return vv_error_errno(error, "no-output", "cannot write to standard output");
+}
+
+static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {
+  const struct vv_series_plan plan = {
+      .verb = "steps", .size_bytes = size_bytes, .check_every = CHECK_EVERY, .train = 1};
+  struct run run = {0};
+  int64_t deadline_ns = vv_clock_ns() + session->options->cell_ns;
+  int result = vv_series_begin(&run.series, session, &plan, error);
+  for (int step = 0; step < STEPS && result == 0; step++) {
+    run.ns[step] = calloc(session->options->samples, sizeof *run.ns[step]);
+    if (!run.ns[step]) result = vv_error_set(error, "no-memory", "no memory for the samples");
+  }
+  if (result == 0) result = vv_warm_up(session, exchange, &run, &run.warmth, error);
+  if (result == 0) result = measure(&run, deadline_ns, error);
+  if (result == 0) result = print_cell(&run, error);
+  for (int step = 0; step < STEPS; step++) free(run.ns[step]);
+  vv_series_free(&run.series);
+  return result;
+}
+
+static int check(const struct vv_options *options, struct vv_error *error) {
+  if (options->stack->steps) return 0;
+  vv_error_set(error, "usage", "--ask steps: a message of %s has no steps that could be told apart",
+               options->stack->id);
+  return vv_error_remedy(error, "ask a stack that encodes: those of PVM");
+}
+
+const struct vv_question vv_question_steps = {
+    .id = "steps", .check = check, .near = near_cell, .far = vv_answer_series};

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""For tests of libraries that bring their ends together: two hosts of a lab, up for a file, and launches on them.
+
+A conftest.py imports the fixtures that its room needs.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from vaiven.lab import topology
+from vaiven.plan import ends
+from vaiven.plan import stack as stacks
+from vaiven.plan.order import Launch
+from vaiven.plan.schema import Effort
+from vaiven.run import launchers, path, place
+from vaiven.run.launchers import Outcome, Setting
+from vaiven.run.place import Place
+
+LAB = """
+name = "joined-test"
+[fabric]
+kind = "switch"
+class = "free"
+[[hosts]]
+prefix = "m"
+count = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """The hosts m1 and m2, in a lab that nobody else sees."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VAIVEN_STATE_DIR", str(tmp_path_factory.mktemp("state")))
+        with place.in_lab(topology.parse(LAB), ()) as found:
+            yield found
+
+
+@pytest.fixture(scope="session")
+def known():
+    """The stacks that are here."""
+    return place.known_stacks().stacks
+
+
+@pytest.fixture
+def launch(two: Place, known) -> Callable[..., Outcome]:
+    """launch("openmpi", 0, 1): a ping-pong of these sizes from m1 to m2; fanout: to so many far ends there."""
+
+    def call(
+        stack: str, *sizes: int, ask: str = "pingpong", fanout: int = 0, on_cell=lambda _cell: None, **effort
+    ) -> Outcome:
+        far = ends.join(["m2"] * (fanout or 1))
+        work = Launch(0, 0, stacks.parse(stack), "fanout" if fanout else ask, "m1", far, sizes)
+        wanted = {"samples": 3, "cell_ms": 50, "timeout_ms": 20_000, "launch_s": 100} | effort
+        setting = Setting(known, Effort(**wanted), None, 0.0, one_clock=True)
+        return launchers.launch(work, two.hosts["m1"], [two.hosts[name] for name in work.fars], setting, on_cell)
+
+    return call
+
+
+def counters(two: Place) -> path.Counters:
+    """What has crossed the interface of m1 so far."""
+    host = two.hosts["m1"]
+    text = b"".join((host.proc_net / name).read_bytes() for name in path.FILES).decode()
+    return path.counters(text, host.interface)
+
+
+def processes() -> dict[int, list[str]]:
+    """The command line of every process of this machine, ours excepted."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found[int(process.parent.name)] = process.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+    found.pop(os.getpid(), None)
+    return found
+
+
+def until(condition: Callable[[], bool], timeout_s: float = 60) -> None:
+    """Waits for what must become true."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "did not become true in time"
+        time.sleep(0.02)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of the steps, from made-up numbers."""
+
+from __future__ import annotations
+
+from vaiven.model.steps import Steps, coding_share
+from vaiven.report.steps import steps_table
+from vaiven.stats.estimate import Estimate, refusal
+
+
+def test_a_row_says_what_each_step_takes_and_what_is_held() -> None:
+    ends = ("pvm-direct-xdr", "a", "b")
+    known = Steps(*ends, 1000, 900, 2000, 800, 0, 0.17, Estimate(0.17, 0.16, 0.18, ""), 4112, 8224)
+    few = Steps(*ends, 0, 100, 2000, 50, 0, 0.0, refusal("too few launches: 2 of 6", ""), 0, 4112)
+    first, second = steps_table([known, few]).rows
+    assert first[:4] == ("1 kB", "pvm-direct-xdr", "a → b", "900 ns")
+    assert first[-3:] == ("17 %\n16 % – 18 %", "4112 B", "8224 B")
+    assert second[-3:] == ("0 %", "0 B", "4112 B")
+
+
+def test_coding_is_held_against_one_way() -> None:
+    assert coding_share(300, 100, 100, 10_000) == 0.1
