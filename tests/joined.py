@@ -6,6 +6,7 @@ A conftest.py imports the fixtures that its room needs.
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -49,19 +50,32 @@ def known():
 
 
 @pytest.fixture
-def launch(two: Place, known) -> Callable[..., Outcome]:
-    """launch("openmpi", 0, 1): a ping-pong of these sizes from m1 to m2; fanout: to so many far ends there."""
+def launched(known) -> Callable[..., Outcome]:
+    """launched(place, "openmpi", 0, 1): a ping-pong of these sizes from m1 to m2; fanout: to so many far ends there."""
 
     def call(
-        stack: str, *sizes: int, ask: str = "pingpong", fanout: int = 0, on_cell=lambda _cell: None, **effort
+        where: Place,
+        stack: str,
+        *sizes: int,
+        ask: str = "pingpong",
+        fanout: int = 0,
+        on_cell=lambda _cell: None,
+        **effort,
     ) -> Outcome:
         far = ends.join(["m2"] * (fanout or 1))
         work = Launch(0, 0, stacks.parse(stack), "fanout" if fanout else ask, "m1", far, sizes)
         wanted = {"samples": 3, "cell_ms": 50, "timeout_ms": 20_000, "launch_s": 100} | effort
         setting = Setting(known, Effort(**wanted), None, 0.0, one_clock=True)
-        return launchers.launch(work, two.hosts["m1"], [two.hosts[name] for name in work.fars], setting, on_cell)
+        near, *fars = (where.hosts[name] for name in ("m1", *work.fars))
+        return launchers.launch(work, near, fars, setting, on_cell)
 
     return call
+
+
+@pytest.fixture
+def launch(two: Place, launched: Callable[..., Outcome]) -> Callable[..., Outcome]:
+    """The same in the lab of this file: launch("openmpi", 0, 1)."""
+    return functools.partial(launched, two)
 
 
 def counters(two: Place) -> path.Counters:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ..joined import known, launch, two  # noqa: F401
+from ..joined import known, launch, launched, two  # noqa: F401
 
 NEEDS = {"mpirun.openmpi": "openmpi-bin libopenmpi-dev", "mpiexec.hydra": "mpich libmpich-dev"}
 

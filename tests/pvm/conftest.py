@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ..joined import known, launch, two  # noqa: F401
+from ..joined import known, launch, launched, two  # noqa: F401
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

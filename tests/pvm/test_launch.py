@@ -16,10 +16,11 @@ import pytest
 
 from vaiven import resources
 from vaiven.errors import VaivenError
-from vaiven.lab import faults
+from vaiven.lab import faults, topology
 from vaiven.lab import lab as labs
 from vaiven.lab.topology import Fault
-from vaiven.run import pvm
+from vaiven.run import place, pvm
+from vaiven.run.place import Place
 
 from ..joined import counters, processes, until
 from . import frames
@@ -137,6 +138,29 @@ def test_the_daemons_make_good_what_is_lost(launch, two) -> None:
         faults.cure(lab, "*")
     assert outcome.failure is None, outcome.failure
     assert outcome.cells[0].corrupt == 0 and len(outcome.cells[0].ns) == 8
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """The hosts m1 and m2, of which m2 has a memory of 32 MB for all its programs."""
+    monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path / "state"))
+    hosts = '[[hosts]]\nname = "m1"\n[[hosts]]\nname = "m2"\nmemory_mb = 32\n'
+    with place.in_lab(
+        topology.parse(f'name = "small"\n[fabric]\nkind = "switch"\nclass = "free"\n{hosts}'), ()
+    ) as found:
+        yield found
+
+
+@pytest.mark.parametrize(("encoding", "fits"), [("xdr", False), ("raw", False), ("inplace", True), ("trans", True)])
+def test_a_host_of_32_mb_holds_a_large_message_twice_and_not_three_times(
+    launched, small, encoding: str, fits: bool
+) -> None:
+    """The program has it, PVM as it came, and PVM again to be sent unless that is done from where it lies."""
+    outcome = launched(small, f"pvm-direct-{encoding}", 12_000_000, samples=2, timeout_ms=60_000)
+    assert (outcome.failure is None) == fits, outcome.failure
+    if not fits:
+        assert "the far probe on m2 was ended by SIGKILL" in outcome.failure.what
+        assert "memory" in outcome.failure.remedy
 
 
 def test_a_daemon_that_dies_ends_the_launch_and_nothing_is_left(launch, two) -> None:

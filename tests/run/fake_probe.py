@@ -5,7 +5,8 @@
 
 Modes: "well"; "no-ready", "no-bye", "no-cell", "garbage", "newer", "error", "hang", "die" (SIGKILL to itself after
 the first cell), "far-error", "far-newer" (a far end of a schema to come), "far-version" (a far end that calls the
-near end a stranger, as both ends of two releases do), "once:FILE" (dies unless FILE exists, and makes it), "slow",
+near end a stranger, as both ends of two releases do), "far-die" (a far end that is killed, of which the near end
+hears nothing), "gone" (a near end that says so), "once:FILE" (dies unless FILE exists, and makes it), "slow",
 "meet:DIRECTORY" (waits after the first cell until another near end is there, too).
 """
 
@@ -52,6 +53,9 @@ def far(mode: str) -> None:
         listener.accept()[0].sendall(b"9.9.9\n")
         say("error", code="peer-version", text="near is 0.0.0, far is 9.9.9", remedy="install the same on both")
         sys.exit(1)
+    if mode == "far-die":
+        listener.accept()[0].sendall(VERSION)
+        die()
     ends = [listener, sys.stdin.buffer]
     while True:  # until the launcher or the near end has gone
         for end in select.select(ends, [], [])[0]:
@@ -101,6 +105,9 @@ def spoil(mode: str) -> None:
         time.sleep(60)
     if mode == "error":
         say("error", code="permission", text="no permission", remedy="setcap")
+        sys.exit(1)
+    if mode == "gone":
+        say("error", code="peer-gone", text="the other end closed the control connection", remedy="see there")
         sys.exit(1)
     if mode.startswith("meet:"):
         meet(Path(mode[5:]))

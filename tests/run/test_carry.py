@@ -98,6 +98,7 @@ def test_connect_has_no_sizes() -> None:
         ("well", "far-error", "no-port", "no port is free"),
         ("well", "far-newer", "probe-schema", "schema 2"),
         ("well", "far-version", "peer-version", "near is 0.0.0, far is 9.9.9"),
+        ("gone", "far-die", "probe-gone", "the far probe on b was ended by SIGKILL"),
         ("hang", "well", "too-long", "launch_s = 1"),
     ],
 )

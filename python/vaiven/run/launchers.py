@@ -30,6 +30,7 @@ from vaiven.store.record import Cell
 
 _START_S = 20.0  # until the far end is ready
 _END_S = 5.0  # until the other end has ended too
+_GONE = "peer-gone"  # what an end says when the other one has closed without a word
 _LINES = 4  # of what a launcher says, for its first words are the cause
 
 OnCell = Callable[[Cell], None]
@@ -225,12 +226,20 @@ class _End:
                     heard.put((self, line))
         heard.put((self, b""))
 
+    def killed(self) -> bool:
+        """Whether a signal has ended it; whoever asks has heard that it has gone."""
+        with suppress(subprocess.TimeoutExpired):
+            return self._process.wait(_END_S) < 0
+        return False
+
     def silence(self) -> VaivenError:
         """Why it ended without a word of its own."""
         status = self._process.wait()
         self._said.seek(0)
         said = self._said.read().decode(errors="replace").splitlines()
         said = [line.strip() for line in said if line.strip(" -=|\t")]  # launchers frame what they say
+        if not said and status == -signal.SIGKILL:
+            said = ["the kernel does that where memory runs out: was there enough?"]
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         return VaivenError(
             f"the {self.name} probe on {self.host.name} {how}",
@@ -277,7 +286,7 @@ def _listen(ends: list[_End], heard: Heard, setting: Setting, on_cell: OnCell) -
             on_cell(cell)
     failed = next((end.story.error for end in reversed(ends) if end.story.error), None)
     if failed:
-        raise failed
+        raise _cause(ends, failed)
     if not near.story.bye:
         raise near.silence()
     deadline_s = time.monotonic() + _END_S
@@ -286,6 +295,12 @@ def _listen(ends: list[_End], heard: Heard, setting: Setting, on_cell: OnCell) -
     failed = next((end.story.error for end in ends if end.story.error), None)
     if failed:
         raise failed
+
+
+def _cause(ends: Sequence[_End], failed: VaivenError) -> VaivenError:
+    """Where the near end heard no more than that the other one had gone: what killed that."""
+    killed = (end for end in ends[:-1] if failed.code == _GONE and end.killed())
+    return next((end.silence() for end in killed), failed)
 
 
 def _hear(heard: Heard, deadline_s: float, late: str, began_s: float) -> Cell | None:
