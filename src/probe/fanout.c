@@ -22,8 +22,10 @@ static int check(const struct vv_options *options, struct vv_error *error) {
 static enum vv_outcome give(struct vv_rounds *rounds, struct vv_error *error) {
   size_t sends = once(rounds->session->options) ? 1 : rounds->fars->count;
   enum vv_outcome outcome = VV_ANSWERED;
+  const struct vv_session *session = rounds->session;
   rounds->begun_ns = vv_clock_real_ns();
   for (size_t i = 0; i < sends && outcome == VV_ANSWERED; i++) outcome = vv_rounds_give(rounds, i, error);
+  if (session->stack->began) rounds->begun_ns = session->stack->began(session->end, &rounds->setup_ns);
   return outcome;
 }
 

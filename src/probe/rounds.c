@@ -212,7 +212,11 @@ static int make_room(struct vv_rounds *rounds, struct vv_error *error) {
   if (last_ns) rounds->last_ns = last_ns;
   int64_t *each_ns = realloc(rounds->each_ns, (rounds->count + more) * ends * sizeof *each_ns);
   if (each_ns) rounds->each_ns = each_ns;
-  return last_ns && each_ns ? 0 : vv_error_set(error, "no-memory", "no memory for %zu rounds", rounds->count + more);
+  int64_t *setups_ns = realloc(rounds->setups_ns, (rounds->count + more) * sizeof *setups_ns);
+  if (setups_ns) rounds->setups_ns = setups_ns;
+  return last_ns && each_ns && setups_ns
+             ? 0
+             : vv_error_set(error, "no-memory", "no memory for %zu rounds", rounds->count + more);
 }
 
 static int measure(struct vv_rounds *rounds, int64_t deadline_ns, struct vv_error *error) {
@@ -225,7 +229,9 @@ static int measure(struct vv_rounds *rounds, int64_t deadline_ns, struct vv_erro
     int64_t *each_ns = rounds->each_ns + rounds->count * ends;
     int got = try_round(rounds, each_ns, error);
     if (got < 0) return -1;
-    if (got > 0) rounds->last_ns[rounds->count++] = last_of(each_ns, ends);
+    if (got == 0) continue;
+    rounds->setups_ns[rounds->count] = rounds->setup_ns;
+    rounds->last_ns[rounds->count++] = last_of(each_ns, ends);
   } while (rounds->count < rounds->session->options->samples && vv_clock_ns() < deadline_ns);
   return end_series(rounds, error);
 }
@@ -335,14 +341,27 @@ static void record_clock(struct vv_record *record, const struct vv_rounds *round
   vv_record_object_end(record);
 }
 
-static int print_cell(const struct vv_rounds *rounds, struct vv_error *error) {
-  struct vv_record record;
+/* Of one message at either end. */
+static void record_cpu(struct vv_record *record, const struct vv_rounds *rounds) {
   int64_t all = (int64_t)rounds->count + rounds->lost + rounds->late;
+  if (rounds->session->stack->program) {
+    vv_record_null(record, "cpu_near_ns");
+    vv_record_null(record, "cpu_far_ns");
+    return;
+  }
+  vv_record_int(record, "cpu_near_ns", all > 0 ? rounds->cpu_ns / all : 0);
+  vv_record_int(record, "cpu_far_ns", rounds->far_messages > 0 ? rounds->far_cpu_ns / rounds->far_messages : 0);
+}
+
+static int print_cell(const struct vv_rounds *rounds, struct vv_error *error) {
+  const struct vv_stack *stack = rounds->session->stack;
+  struct vv_record record;
   vv_record_begin(&record, "cell");
   vv_record_text(&record, "ask", rounds->plan->verb);
   vv_record_int(&record, "size_bytes", (int64_t)rounds->size_bytes);
   vv_record_int(&record, "batch", 1);
   record_ends(&record, rounds);
+  if (stack->began) vv_record_ints(&record, "setup_ns", rounds->setups_ns, rounds->count);
   vv_record_int(&record, "lost", rounds->lost);
   record_resent(&record, rounds);
   record_clock(&record, rounds);
@@ -350,8 +369,7 @@ static int print_cell(const struct vv_rounds *rounds, struct vv_error *error) {
   vv_record_int(&record, "warmup", rounds->tried);
   vv_record_bool(&record, "warm", rounds->tried >= TRIED);
   vv_record_int(&record, "corrupt", rounds->corrupt);
-  vv_record_int(&record, "cpu_near_ns", all > 0 ? rounds->cpu_ns / all : 0);
-  vv_record_int(&record, "cpu_far_ns", rounds->far_messages > 0 ? rounds->far_cpu_ns / rounds->far_messages : 0);
+  record_cpu(&record, rounds);
   record_wire(&record, rounds);
   if (vv_record_end(&record) == 0) return 0;
   return vv_error_errno(error, "no-output", "cannot write to standard output");
@@ -419,6 +437,7 @@ int vv_rounds_cell(struct vv_session *session, const struct vv_rounds_plan *plan
   vv_ring_close(&rounds.ring);
   free(rounds.last_ns);
   free(rounds.each_ns);
+  free(rounds.setups_ns);
   return result;
 }
 

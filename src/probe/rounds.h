@@ -58,10 +58,12 @@ struct vv_rounds {
   int64_t patience_ns;
   int64_t not_before_ns;           /* the next round, or more would be sent than --cap-bps allows */
   int64_t begun_ns;                /* of this round: CLOCK_REALTIME just before the first send */
+  int64_t setup_ns;                /* of a stack that sets up a session for each message: what that took before */
   int64_t own_ns;                  /* what the near end's own part took */
   int64_t started_ns[VV_FARS_MAX]; /* when each was told to start */
   int64_t *last_ns;                /* by round */
   int64_t *each_ns;                /* by round and end */
+  int64_t *setups_ns;              /* by round */
   size_t count;
   uint32_t tried; /* rounds that count for nothing */
   uint32_t lost;

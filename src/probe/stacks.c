@@ -13,6 +13,10 @@ int vv_command_stacks(const struct vv_options *options, struct vv_error *error) 
       vv_record_text(&record, "needs", (*at)->needs);
     else
       vv_record_null(&record, "needs");
+    if ((*at)->program)
+      vv_record_text(&record, "program", (*at)->program);
+    else
+      vv_record_null(&record, "program");
     vv_record_int(&record, "size_bytes_min", (int64_t)(*at)->size_bytes_min);
     vv_record_int(&record, "size_bytes_max", (int64_t)(*at)->size_bytes_max);
     vv_record_bool(&record, "kernel_echo", (*at)->kernel_echo);

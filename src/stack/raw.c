@@ -26,8 +26,6 @@
 #define V6_HEADERS         48
 #define FRAGMENTS_MAX      65535
 #define ROOM_BYTES         (4 << 20) /* a receiver may be asleep for a third of a second at 100 Mb/s */
-#define PORT_FIRST         49152     /* RFC 6335: dynamic ports */
-#define PORTS              16384
 
 struct vv_end {
   int fd;
@@ -51,12 +49,6 @@ static void *give_up(struct vv_end *end) {
 
 /* where ---------------------------------------------------------------- */
 
-static void name_port(struct vv_end *end, uint64_t hash) {
-  uint16_t low = end->config.port_min, count = (uint16_t)(end->config.port_max - low + 1);
-  if (low == 0) low = PORT_FIRST, count = PORTS;
-  vv_address_set_port(&end->to, (uint16_t)(low + hash % count));
-}
-
 /* Organisation-local IPv4 groups (RFC 2365), link-local IPv6 groups (RFC 4291). */
 static void name_group(struct vv_end *end, uint64_t hash) {
   if (end->to.any.sa_family == AF_INET) {
@@ -73,7 +65,7 @@ static int find_everybody(struct vv_end *end, struct vv_error *error) {
   uint64_t hash = vv_siphash(end->config.key, purpose, sizeof purpose - 1);
   end->launch = (uint32_t)(hash >> 32);
   end->to = end->own;
-  name_port(end, hash >> 16);
+  vv_address_set_port(&end->to, vv_stack_port(&end->config, hash >> 16, 1));
   if (end->config.to == VV_TO_MULTICAST) name_group(end, hash);
   if (end->config.to != VV_TO_BROADCAST) return 0;
   if (vv_address_broadcast(&end->to, error) == 0) return 0;

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PORT_FIRST 49152 /* RFC 6335: dynamic ports */
+#define PORT_LAST  65535
+
 const struct vv_stack *vv_stack_find(const char *id) {
   for (const struct vv_stack *const *stack = vv_stacks; *stack; stack++) {
     if (strcmp((*stack)->id, id) == 0) return *stack;
@@ -23,6 +26,13 @@ int vv_stack_iface(const struct vv_stack_config *config, char name[VV_IFACE_NAME
   if (!config->iface) return vv_iface_of(config->address, name, error);
   if (snprintf(name, VV_IFACE_NAME_MAX, "%s", config->iface) < VV_IFACE_NAME_MAX) return 0;
   return vv_error_set(error, "no-iface", "'%.40s' is too long for the name of an interface", config->iface);
+}
+
+uint16_t vv_stack_port(const struct vv_stack_config *config, uint64_t hash, uint16_t count) {
+  unsigned low = config->port_min ? config->port_min : PORT_FIRST,
+           high = config->port_min ? config->port_max : PORT_LAST;
+  unsigned first = (low + count - 1) / count, beyond = (high + 1) / count;
+  return first < beyond ? (uint16_t)((first + hash % (beyond - first)) * count) : 0;
 }
 
 enum vv_got vv_stack_judge(const struct vv_stop *stop, const char *id, const char *what, struct vv_error *error) {

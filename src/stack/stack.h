@@ -96,6 +96,7 @@ struct vv_stack {
   const char *id;        /* "tcp" */
   const char *summary;   /* one line for `vaiven-probe stacks` */
   const char *needs;     /* privilege or NULL: "CAP_NET_RAW" */
+  const char *program;   /* that carries the messages, whose CPU time is in no record; NULL: none but ours */
   size_t size_bytes_min; /* smallest and largest message it can carry */
   size_t size_bytes_max;
   bool kernel_echo;    /* the far kernel answers: there is no far end to open, and no CPU time of it */
@@ -148,6 +149,12 @@ struct vv_stack {
    * once. NULL: there is none, or a message is more than one call.
    */
   int (*descriptor)(const struct vv_end *end);
+  /*
+   * Near, of a stack that sets up a session for each message: when the last one
+   * that was sent began to travel, by CLOCK_REALTIME, and how long its session had
+   * taken to set up. NULL: it begins to travel when send is called.
+   */
+  int64_t (*began)(const struct vv_end *end, int64_t *setup_ns);
   /* How many pieces of what this end sent it had to send again so far. NULL: it cannot tell. */
   int64_t (*resent)(const struct vv_end *end);
   /* Of an end that was opened with config.steps. NULL: a message has no steps that could be told apart. */
@@ -163,7 +170,7 @@ struct vv_stack {
   void (*close)(struct vv_end *end);
 };
 
-/* The tables, one per file (tcp.c has two). */
+/* The tables, one per file (llc.c and tcp.c have two). */
 extern const struct vv_stack vv_stack_eth;
 extern const struct vv_stack vv_stack_group;
 extern const struct vv_stack vv_stack_icmp;
@@ -174,6 +181,8 @@ extern const struct vv_stack vv_stack_raw;
 extern const struct vv_stack vv_stack_tcp;
 extern const struct vv_stack vv_stack_tcp_nagle;
 extern const struct vv_stack vv_stack_udp;
+extern const struct vv_stack vv_stack_udpcast;
+extern const struct vv_stack vv_stack_uftp;
 
 /* All stacks of this build, NULL at the end. */
 extern const struct vv_stack *const vv_stacks[];
@@ -189,6 +198,13 @@ size_t vv_stack_pieces(const uint8_t *message, size_t size_bytes, struct iovec p
 
 /* For stacks that need an interface: the one that was named, or that has the own address. 0, or -1 and *error. */
 int vv_stack_iface(const struct vv_stack_config *config, char name[VV_IFACE_NAME_MAX], struct vv_error *error);
+
+/*
+ * For stacks whose ends must know a port without being told: the first of `count`
+ * consecutive ports that may be used, chosen by a hash of the launch key; a
+ * multiple of `count`. 0 where there are not as many.
+ */
+uint16_t vv_stack_port(const struct vv_stack_config *config, uint64_t hash, uint16_t count);
 
 /*
  * For stacks over sockets: what a failed call (errno) means. VV_GOT_MESSAGE:
