@@ -33,12 +33,11 @@ static int open_packet(struct vv_packet *packet, const struct vv_trains_config *
   if (!config->iface && vv_iface_of(host, iface, error) != 0) return -1;
   struct vv_fragment lead = {.launch = config->launch, .end = config->end, .count = 1};
   uint8_t header[VV_FRAGMENT_HEADER_BYTES];
-  struct vv_packet_config packet_config = {.iface = config->iface ? config->iface : iface,
-                                           .dsap = VV_LLC_SAP,
-                                           .lead = header,
-                                           .broadcast = config->broadcast,
-                                           .stamps = true,
-                                           .backlog_bytes = backlog_bytes};
+  struct vv_packet_config packet_config = {
+      .iface = config->iface ? config->iface : iface,
+      .filter = {.to = config->broadcast ? VV_FILTER_TO_ALL : VV_FILTER_TO_US, .dsap = VV_LLC_SAP, .lead = header},
+      .stamps = true,
+      .backlog_bytes = backlog_bytes};
   vv_fragment_emit(&lead, header);
   return vv_packet_open(packet, &packet_config, error);
 }

@@ -3,7 +3,11 @@
 #include "stack/stack.h"
 
 const struct vv_stack *const vv_stacks[] = {
-    &vv_stack_icmp, &vv_stack_eth,       &vv_stack_llc, &vv_stack_llc_kernel, &vv_stack_udp,
-    &vv_stack_tcp,  &vv_stack_tcp_nagle, &vv_stack_raw, &vv_stack_group,      &vv_stack_udpcast,
-    &vv_stack_uftp, &vv_stack_null,      NULL,
+    &vv_stack_icmp,       &vv_stack_eth,
+    &vv_stack_llc,        &vv_stack_llc_jumbo,
+    &vv_stack_llc_kernel, &vv_stack_udp,
+    &vv_stack_tcp,        &vv_stack_tcp_nagle,
+    &vv_stack_raw,        &vv_stack_group,
+    &vv_stack_udpcast,    &vv_stack_uftp,
+    &vv_stack_null,       NULL,
 };

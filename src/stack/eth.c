@@ -44,10 +44,10 @@ struct vv_end {
 static int open_packet(struct vv_end *end, struct vv_error *error) {
   char iface[VV_IFACE_NAME_MAX];
   if (vv_stack_iface(&end->config, iface, error) != 0) return -1;
-  uint8_t lead[VV_PACKET_LEAD_BYTES];
+  uint8_t lead[VV_FILTER_LEAD_BYTES];
   vv_put32(lead, end->launch);
   vv_put32(lead + 4, end->own_end);
-  struct vv_packet_config config = {.iface = iface, .dsap = VV_LLC_SAP, .lead = lead};
+  struct vv_packet_config config = {.iface = iface, .filter = {.dsap = VV_LLC_SAP, .lead = lead}};
   config.backlog_bytes = 2 * end->config.size_bytes_max; /* a message, and one that came too late */
   return vv_packet_open(&end->packet, &config, error);
 }

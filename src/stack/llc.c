@@ -12,7 +12,8 @@
  * up it is told to wait (RNR).
  *
  * The contact is MAC/SAP/MTU. Frames are as long as the smaller of the two MTUs
- * allows.
+ * allows, 1500 bytes of data at most; jumbo frames (llc-jumbo) know no such limit,
+ * and both interfaces must have a larger MTU.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -35,13 +36,13 @@ struct chunk {
   uint32_t offset_bytes;
   uint32_t message_bytes;
   uint32_t count;
-  uint8_t bytes[VV_FRAME_DATA_BYTES_MAX];
 };
 
 struct vv_end {
   struct vv_node node;
   struct vv_stack_config config;
   struct vv_llc_address peer;
+  bool jumbo;
   size_t mtu_bytes; /* of both ends */
   uint32_t link;    /* VV_NO_LINK: none yet, or no more */
   bool up;          /* connected */
@@ -58,6 +59,7 @@ struct vv_end {
   size_t wanted_bytes, got_bytes;
   bool whole, misfit;
   uint32_t inbox_first, inbox_count;
+  uint8_t *inbox_bytes; /* of the data of a frame for each chunk */
   uint32_t owed_credit;
 
   uint8_t copies[COPIES][COPY_BYTES];
@@ -73,6 +75,10 @@ static void give_credit(struct vv_end *end, uint32_t pdus) {
   if (end->owed_credit < PORTION || !end->up) return;
   vv_station_credit(&end->node.station, vv_node_now(), end->link, end->owed_credit);
   end->owed_credit = 0;
+}
+
+static uint8_t *bytes_of(const struct vv_end *end, const struct chunk *chunk) {
+  return end->inbox_bytes + (size_t)(chunk - end->inbox) * end->node.packet.data_bytes_max;
 }
 
 /* One piece of the message that is received. */
@@ -99,13 +105,13 @@ static void take_data(struct vv_end *end, const struct vv_station_event *event) 
   chunk->offset_bytes = event->offset_bytes;
   chunk->message_bytes = event->message_bytes;
   chunk->count = count;
-  if (count > 0) memcpy(chunk->bytes, event->data, count);
+  if (count > 0) memcpy(bytes_of(end, chunk), event->data, count);
 }
 
 static void empty_inbox(struct vv_end *end) {
   while (end->inbox_count > 0 && !end->whole && !end->misfit) {
     const struct chunk *chunk = &end->inbox[end->inbox_first];
-    place(end, chunk->offset_bytes, chunk->message_bytes, chunk->bytes, chunk->count);
+    place(end, chunk->offset_bytes, chunk->message_bytes, bytes_of(end, chunk), chunk->count);
     end->inbox_first = (end->inbox_first + 1) % INBOX;
     end->inbox_count--;
   }
@@ -191,6 +197,7 @@ static int open_node(struct vv_end *end, struct vv_error *error) {
   struct vv_node_config config = {.iface = iface,
                                   .sap = end->config.sap,
                                   .links = 1,
+                                  .jumbo = end->jumbo,
                                   .spin = end->config.wait == VV_WAIT_SPIN,
                                   .stop = end->config.stop,
                                   .tell = tell,
@@ -199,12 +206,20 @@ static int open_node(struct vv_end *end, struct vv_error *error) {
 }
 
 static int make_room(struct vv_end *end, struct vv_error *error) {
-  if (end->config.size_bytes_max <= COPY_BYTES) return 0;
-  end->large = malloc(end->config.size_bytes_max);
-  return end->large ? 0 : vv_error_set(error, "no-memory", "no memory for an llc message");
+  bool large = end->config.size_bytes_max > COPY_BYTES;
+  if (large) end->large = malloc(end->config.size_bytes_max);
+  end->inbox_bytes = malloc(INBOX * end->node.packet.data_bytes_max);
+  if (end->inbox_bytes && (end->large || !large)) return 0;
+  return vv_error_set(error, "no-memory", "no memory for the messages of an llc end");
 }
 
-static struct vv_end *llc_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static void give_up(struct vv_end *end) {
+  free(end->inbox_bytes);
+  free(end->large);
+  free(end);
+}
+
+static struct vv_end *open_end(const struct vv_stack_config *config, bool jumbo, char contact[VV_CONTACT_MAX],
                                struct vv_error *error) {
   struct vv_end *end = calloc(1, sizeof *end);
   if (!end) {
@@ -212,14 +227,26 @@ static struct vv_end *llc_open(const struct vv_stack_config *config, char contac
     return NULL;
   }
   end->config = *config;
+  end->jumbo = jumbo;
   end->link = VV_NO_LINK;
-  if (make_room(end, error) != 0 || open_node(end, error) != 0) {
-    free(end->large);
-    free(end);
-    return NULL;
+  bool opened = open_node(end, error) == 0;
+  if (opened && make_room(end, error) == 0) {
+    write_contact(end, contact);
+    return end;
   }
-  write_contact(end, contact);
-  return end;
+  if (opened) vv_node_close(&end->node);
+  give_up(end);
+  return NULL;
+}
+
+static struct vv_end *llc_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+                               struct vv_error *error) {
+  return open_end(config, false, contact, error);
+}
+
+static struct vv_end *llc_jumbo_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+                                     struct vv_error *error) {
+  return open_end(config, true, contact, error);
 }
 
 static int set_peer(struct vv_end *end, const char *contact, struct vv_error *error) {
@@ -289,20 +316,28 @@ static int llc_connect(struct vv_end *end, const char *far_contact, int64_t dead
 
 /* messages --------------------------------------------------------------- */
 
+/* What an end of the link means: the other end's doing, of which it may tell, or the network's, of which only we know.
+ */
+static enum vv_got ended(const struct vv_end *end, struct vv_error *error) {
+  if (end->why != VV_CLOSE_STUCK && end->why != VV_CLOSE_LOST) return VV_GOT_CLOSED;
+  vv_error_set(error, "link-broken", "llc: the connection is no more: %s", vv_node_why(end->why));
+  return VV_GOT_ERROR;
+}
+
 /* Runs until done, and says what that means for a message. */
 static enum vv_got wait_for(struct vv_end *end, bool (*done)(void *context), struct vv_error *error) {
   switch (vv_node_run(&end->node, done, VV_FOREVER, error)) {
   case VV_RAN_STOPPED:
     return VV_GOT_STOPPED;
   case VV_RAN_DONE:
-    return end->closed ? VV_GOT_CLOSED : VV_GOT_MESSAGE;
+    return end->closed ? ended(end, error) : VV_GOT_MESSAGE;
   default:
     return VV_GOT_ERROR;
   }
 }
 
 static enum vv_got refuse(struct vv_end *end, struct vv_error *error) {
-  if (end->closed) return VV_GOT_CLOSED;
+  if (end->closed) return ended(end, error);
   vv_error_set(error, "socket", "llc: the station does not take another message");
   return VV_GOT_ERROR;
 }
@@ -355,7 +390,7 @@ static enum vv_got llc_recv(struct vv_end *end, uint8_t *message, size_t size_by
   if (got == VV_GOT_STOPPED || got == VV_GOT_ERROR) return got;
   end->begun = NULL;
   if (end->whole) return VV_GOT_MESSAGE;
-  if (end->closed) return VV_GOT_CLOSED;
+  if (end->closed) return ended(end, error);
   vv_error_set(error, "bad-message", "llc: a message of another size came than the %zu bytes asked for", size_bytes);
   return VV_GOT_ERROR;
 }
@@ -368,22 +403,24 @@ static void llc_close(struct vv_end *end) {
     vv_node_flush(&end->node, &ignored);
   }
   vv_node_close(&end->node);
-  free(end->large);
-  free(end);
+  give_up(end);
 }
 
-const struct vv_stack vv_stack_llc = {
-    .id = "llc",
-    .summary = "LLC type 2: connections over Ethernet without TCP/IP, by our own engine",
-    .needs = "CAP_NET_RAW",
-    .size_bytes_min = 0,
-    .size_bytes_max = (size_t)64 << 20,
-    .user_accepts = true,
-    .path = VV_PATH_LLC_I,
-    .open = llc_open,
-    .accept = llc_accept,
-    .connect = llc_connect,
-    .send = llc_send,
-    .recv = llc_recv,
-    .close = llc_close,
-};
+/* What both tables have in common. */
+#define LLC                                                                                                            \
+  .needs = "CAP_NET_RAW", .size_bytes_min = 0, .size_bytes_max = (size_t)64 << 20, .user_accepts = true,               \
+  .accept = llc_accept, .connect = llc_connect, .send = llc_send, .recv = llc_recv, .close = llc_close
+
+const struct vv_stack vv_stack_llc = {.id = "llc",
+                                      .summary =
+                                          "LLC type 2: connections over Ethernet without TCP/IP, by our own engine",
+                                      .path = VV_PATH_LLC_I,
+                                      .open = llc_open,
+                                      LLC};
+
+const struct vv_stack vv_stack_llc_jumbo = {.id = "llc-jumbo",
+                                            .summary =
+                                                "the same in jumbo frames, where both ends have an MTU above 1500",
+                                            .path = VV_PATH_LLC_JUMBO,
+                                            .open = llc_jumbo_open,
+                                            LLC};

@@ -175,6 +175,7 @@ extern const struct vv_stack vv_stack_eth;
 extern const struct vv_stack vv_stack_group;
 extern const struct vv_stack vv_stack_icmp;
 extern const struct vv_stack vv_stack_llc;
+extern const struct vv_stack vv_stack_llc_jumbo;
 extern const struct vv_stack vv_stack_llc_kernel;
 extern const struct vv_stack vv_stack_null;
 extern const struct vv_stack vv_stack_raw;

@@ -74,14 +74,14 @@ class Ends:
         started.stdin.flush()
         return started
 
-    def far(self, *options: str, host: int = 1) -> tuple[subprocess.Popen[str], str]:
+    def far(self, *options: str, host: int = 1, stack: str = "llc") -> tuple[subprocess.Popen[str], str]:
         """A far end that is ready, and where to find it."""
         address = self.lab.hosts[host].address
-        far = self.start(host, "far", "llc", "--bind", address, *options)
+        far = self.start(host, "far", stack, "--bind", address, *options)
         return far, f"{address}:{json.loads(far.stdout.readline())['port']}"
 
-    def near(self, peer: str, *options: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-        return self.start(0, "near", "llc", "--peer", peer, *options, prefix=prefix)
+    def near(self, peer: str, *options: str, prefix: tuple[str, ...] = (), stack: str = "llc") -> subprocess.Popen[str]:
+        return self.start(0, "near", stack, "--peer", peer, *options, prefix=prefix)
 
     @staticmethod
     def end(end: subprocess.Popen[str]) -> Ended:
@@ -104,6 +104,7 @@ def ends(raise_lab: Callable[..., Lab], vaiven_programs: Callable[[str], Path]) 
         process.communicate()
 
 
+JUMBO = TWO.replace('class = "free"', 'class = "free"\nmtu = 9000')
 SIZES = (0, 1, 1482, 1483, 1495, 1497, 16384, 16385, 65535, 200_000, 1_000_000)
 EFFORT = ("--samples", "3", "--cell-ms", "50", "--timeout-ms", "60000")
 
@@ -127,6 +128,36 @@ def test_what_a_bad_network_does_is_mended(ends, kind: str) -> None:
     assert near.status == 0, near.records[-1]
     assert all(cell["rtt_ns"] and cell["corrupt"] == cell["lost"] == 0 for cell in near.cells)
     assert here.end(far).status == 0
+
+
+def set_link(host: LabHost, *words: str) -> None:
+    """Changes the interface of a host."""
+    subprocess.run(host.argv(["ip", "link", "set", "dev", host.interface, *words]), check=True)
+
+
+@pytest.mark.parametrize("far_mtu", ["9000", "3000"])
+def test_jumbo_frames_are_as_long_as_both_ends_can(ends, on, far_mtu: str) -> None:
+    here = ends(JUMBO)
+    near_host, far_host = here.lab.hosts
+    set_link(far_host, "mtu", far_mtu)
+    far, peer = here.far(stack="llc-jumbo")
+    sizes = f"1,1482,1483,{int(far_mtu) - 18},{int(far_mtu) - 17},1000000"
+    near = here.end(here.near(peer, "--sizes", sizes, *EFFORT, stack="llc-jumbo"))
+    assert near.status == 0, near.records[-1]
+    assert all(cell["rtt_ns"] and cell["corrupt"] == cell["lost"] == 0 for cell in near.cells)
+    assert here.end(far).status == 0
+    bytes_sent, frames_sent = (
+        int(on(near_host, "cat", f"/sys/class/net/{near_host.interface}/statistics/tx_{what}"))
+        for what in ("bytes", "packets")
+    )
+    assert bytes_sent / frames_sent > 0.3 * int(far_mtu), "most frames are full ones and their acknowledgements"
+
+
+def test_jumbo_frames_are_refused_where_the_mtu_is_less(ends) -> None:
+    here = ends(TWO)
+    _, peer = here.far(stack="llc-jumbo")
+    refused = here.end(here.near(peer, "--sizes", "1", stack="llc-jumbo"))
+    assert refused.status == 1 and refused.error == "no-jumbo" and "mtu" in refused.records[-1]["remedy"]
 
 
 @pytest.mark.slow

@@ -28,6 +28,10 @@ from vaiven.model.frames import MTUS_BYTES, Path, frame_limits, padded_bytes, us
         (Path.ETH, 1500, 1481, 1),
         (Path.ETH, 1500, 2962, 2),
         (Path.ETH, 1500, 2963, 3),
+        (Path.LLC, 9000, 1483, 2),
+        (Path.LLC_JUMBO, 9000, 8982, 1),
+        (Path.LLC_JUMBO, 9000, 8983, 2),
+        (Path.LLC_JUMBO, 65000, 9198, 1),
     ],
 )
 def test_by_hand(path, mtu, size, frames):
@@ -47,5 +51,13 @@ def test_usual_mtus_are_tried():
 
 
 def test_small_messages_are_padded():
-    expected = {Path.ICMP: 18, Path.ETH: 27, Path.LLC: 28, Path.LLC_KERNEL: 42, Path.UDP: 18, Path.TCP: 0}
+    expected = {
+        Path.ICMP: 18,
+        Path.ETH: 27,
+        Path.LLC: 28,
+        Path.LLC_JUMBO: 28,
+        Path.LLC_KERNEL: 42,
+        Path.UDP: 18,
+        Path.TCP: 0,
+    }
     assert {path: padded_bytes(path) for path in Path} == expected

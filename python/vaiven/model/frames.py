@@ -24,6 +24,7 @@ class Path(StrEnum):
     ICMP = "icmp"
     ETH = "eth"
     LLC = "llc"
+    LLC_JUMBO = "llc-jumbo"
     LLC_KERNEL = "llc-kernel"
     UDP = "udp"
     TCP = "tcp"
@@ -32,8 +33,12 @@ class Path(StrEnum):
 # Of every frame but UDP's and ICMP's later fragments. IPv4 without options 20; echo and UDP 8; TCP 20 and 12 of
 # timestamps (RFC 7323); LLC 3 and the header of the fragments of stack eth 16; LLC type 2 takes 4, and our stations put
 # marks before the data, 14 bytes in the first frame of a message and 6 in the others (src/core/wire/segment.h).
-_HEADER_BYTES = {Path.ICMP: 28, Path.ETH: 19, Path.LLC: 18, Path.LLC_KERNEL: 4, Path.UDP: 28, Path.TCP: 52}
-_LATER_LESS_BYTES = {Path.LLC: 8}  # how much shorter the headers of later frames are
+_HEADER_BYTES = {
+    Path.ICMP: 28, Path.ETH: 19, Path.LLC: 18, Path.LLC_JUMBO: 18, Path.LLC_KERNEL: 4, Path.UDP: 28, Path.TCP: 52,
+}  # fmt: skip
+_LATER_LESS_BYTES = {Path.LLC: 8, Path.LLC_JUMBO: 8}  # how much shorter the headers of later frames are
+# A length field says no more than 1500 (IEEE 802.3); jumbo frames of LLC are taken to carry so much at most.
+_DATA_BYTES_MAX = {Path.ETH: 1500, Path.LLC: 1500, Path.LLC_KERNEL: 1500, Path.LLC_JUMBO: 9216}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class FrameLimits:
 def frame_limits(path: Path, mtu_bytes: int) -> FrameLimits:
     """Fragments of IPv4 carry multiples of 8 bytes (RFC 791). mtu_bytes >= 68."""
     assert mtu_bytes >= 68
+    mtu_bytes = min(mtu_bytes, _DATA_BYTES_MAX.get(path, mtu_bytes))
     name, first = f"{path.value} in frames of MTU {mtu_bytes}", mtu_bytes - _HEADER_BYTES[path]
     later = first + _LATER_LESS_BYTES.get(path, 0)
     return FrameLimits(name, first, (mtu_bytes - 20) // 8 * 8 if path in (Path.ICMP, Path.UDP) else later)

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "core/ethernet/link.h"
+#include "core/wire/envelope.h"
 #include "core/wire/fragment.h"
 #include "core/wire/group.h"
 #include "core/wire/segment.h"
@@ -24,6 +25,7 @@ static struct cut cut_of(enum vv_path path, size_t mtu_bytes) {
   size_t ip_room = mtu_bytes - IP_HEADER;
   size_t unit = vv_fragment_unit(mtu_bytes);
   size_t pdu_bytes = mtu_bytes < VV_FRAME_DATA_BYTES_MAX ? mtu_bytes : VV_FRAME_DATA_BYTES_MAX;
+  size_t jumbo_bytes = mtu_bytes < VV_ENVELOPE_PDU_BYTES_MAX ? mtu_bytes : VV_ENVELOPE_PDU_BYTES_MAX;
   switch (path) {
   case VV_PATH_ICMP:
   case VV_PATH_UDP:
@@ -42,6 +44,8 @@ static struct cut cut_of(enum vv_path path, size_t mtu_bytes) {
     return (struct cut){0, VV_FRAGMENT_OVERHEAD_BYTES, unit, unit};
   case VV_PATH_LLC_I:
     return (struct cut){I_ONCE, I_EACH, pdu_bytes - I_EACH, pdu_bytes - I_EACH};
+  case VV_PATH_LLC_JUMBO:
+    return (struct cut){I_ONCE, I_EACH, jumbo_bytes - I_EACH, jumbo_bytes - I_EACH};
   case VV_PATH_LLC_KERNEL:
     return (struct cut){0, VV_LLC_PDU_BYTES, pdu_bytes - VV_LLC_PDU_BYTES, pdu_bytes - VV_LLC_PDU_BYTES};
   case VV_PATH_NONE:

@@ -51,8 +51,8 @@
 #include "core/llc/lookup.h"
 #include "core/llc/unit.h"
 
-#define VV_STATION_PDU_BYTES_MIN 64   /* the shortest limit of a PDU */
-#define VV_STATION_PDU_BYTES_MAX 9216 /* the longest: jumbo frames */
+#define VV_STATION_PDU_BYTES_MIN 64 /* the shortest limit of a PDU */
+#define VV_STATION_PDU_BYTES_MAX VV_ENVELOPE_PDU_BYTES_MAX
 #define VV_MESSAGE_BYTES_MAX     UINT32_MAX
 #define VV_CREDIT_UNLIMITED      UINT32_MAX
 #define VV_NO_LINK               UINT32_MAX

@@ -16,8 +16,9 @@
 
 #include "core/wire/frame.h"
 
-#define VV_ENVELOPE_BYTES      VV_FRAME_HEADER_BYTES
-#define VV_ENVELOPE_TYPE_JUMBO 0x8870
+#define VV_ENVELOPE_BYTES         VV_FRAME_HEADER_BYTES
+#define VV_ENVELOPE_TYPE_JUMBO    0x8870
+#define VV_ENVELOPE_PDU_BYTES_MAX 9216 /* what jumbo frames are taken to carry; no standard says */
 
 struct vv_envelope {
   uint8_t destination[VV_MAC_BYTES];

@@ -53,8 +53,9 @@ static void tick(void *self, uint64_t now_ns) {
 /* open, start, close --------------------------------------------------- */
 
 /* Three quarters of the ring are promised to peers; the rest is for acknowledgements and repetitions. */
-static size_t backlog_bytes(uint32_t links) {
-  return (size_t)links * WINDOW_MAX * VV_FRAME_DATA_BYTES_MAX / 3 * 4;
+static size_t backlog_bytes(const struct vv_node_config *config) {
+  size_t frame_bytes = config->jumbo ? VV_ENVELOPE_PDU_BYTES_MAX : VV_FRAME_DATA_BYTES_MAX;
+  return config->links * WINDOW_MAX * frame_bytes / 3 * 4;
 }
 
 static uint8_t receive_window(const struct vv_node *node) {
@@ -68,7 +69,9 @@ int vv_node_open(struct vv_node *node, const struct vv_node_config *config, stru
   node->claim = vv_sap_claim((int)if_nametoindex(config->iface), &node->self.sap, error);
   if (node->claim < 0) return -1;
   struct vv_packet_config packet = {
-      .iface = config->iface, .dsap = node->self.sap, .backlog_bytes = backlog_bytes(config->links)};
+      .iface = config->iface,
+      .filter = {.to = VV_FILTER_TO_GROUP, .dsap = node->self.sap, .station = true, .jumbo = config->jumbo},
+      .backlog_bytes = backlog_bytes(config)};
   if (vv_packet_open(&node->packet, &packet, error) != 0) {
     close(node->claim);
     return -1;
@@ -79,15 +82,13 @@ int vv_node_open(struct vv_node *node, const struct vv_node_config *config, stru
 
 int vv_node_start(struct vv_node *node, struct vv_station_wanted wanted, struct vv_error *error) {
   static const struct vv_engine_core core = {.receive = receive, .next = next, .next_ns = next_ns, .tick = tick};
-  uint32_t own_max =
-      node->packet.mtu_bytes < VV_FRAME_DATA_BYTES_MAX ? (uint32_t)node->packet.mtu_bytes : VV_FRAME_DATA_BYTES_MAX;
   uint8_t random[sizeof wanted.incarnation];
   if (vv_host_random(random, sizeof random, error) != 0) return -1;
   memcpy(&wanted.incarnation, random, sizeof random);
   wanted.self = node->self;
   wanted.links = node->config.links;
   wanted.receive_window = receive_window(node);
-  if (wanted.pdu_bytes_max > own_max) wanted.pdu_bytes_max = own_max;
+  if (wanted.pdu_bytes_max > node->packet.data_bytes_max) wanted.pdu_bytes_max = (uint32_t)node->packet.data_bytes_max;
   void *memory = malloc(vv_station_bytes(&wanted));
   if (!memory) return vv_error_set(error, "no-memory", "no memory for an LLC station");
   free(node->memory);
@@ -112,7 +113,8 @@ const char *vv_node_why(enum vv_close why) {
       [VV_CLOSE_REFUSED] = "the other end refused it",
       [VV_CLOSE_GONE] = "the other end knows nothing of it: it has ended, or another process has its SAP",
       [VV_CLOSE_SILENT] = "the other end did not answer",
-      [VV_CLOSE_STUCK] = "the other end answers, but what was sent to it does not arrive: frames may be too long for the way",
+      [VV_CLOSE_STUCK] =
+          "the other end answers, but what was sent to it does not arrive: frames may be too long for the way",
       [VV_CLOSE_LOST] = "the network delayed frames so long that data were lost",
   };
   return words[why];

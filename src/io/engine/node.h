@@ -27,6 +27,7 @@ struct vv_node_config {
   const char *iface;
   uint8_t sap;    /* 0: the first that is free */
   uint32_t links; /* peers at most: the ring has room for a window of each */
+  bool jumbo;     /* frames as long as the MTU, with EtherType 0x8870 above 1500 bytes */
   bool spin;      /* how to wait (io/engine/engine.h) */
   struct vv_stop stop;
   /* Called for every event, inside a run; requests may be made in it. */

@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
@@ -13,13 +12,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/wire/bytes.h"
-#include "core/wire/llc.h"
+#include "core/wire/envelope.h"
 #include "io/os/clock.h"
 #include "io/os/iface.h"
 
-/* A slot holds the kernel's header and a frame of 1514 bytes; blocks hold many, for fewer mappings. */
-enum { SLOT_BYTES = 2048, BLOCK_BYTES = 1 << 16 };
+/* A slot holds the kernel's header and a frame; blocks hold many, for fewer mappings. */
+enum { SLOT_BYTES = 2048, SLOT_BYTES_JUMBO = 16384, BLOCK_BYTES = 1 << 16 };
 
 static int no_permission(struct vv_error *error) {
   char program[120];
@@ -37,59 +35,27 @@ static int read_iface(struct vv_packet *packet, const char *name, struct vv_erro
   if (!iface.ethernet) return vv_error_set(error, "no-ethernet", "interface '%s' carries no Ethernet frames", name);
   memcpy(packet->mac, iface.mac, VV_MAC_BYTES);
   packet->mtu_bytes = iface.mtu_bytes;
+  packet->data_bytes_max = iface.mtu_bytes < VV_FRAME_DATA_BYTES_MAX ? iface.mtu_bytes : VV_FRAME_DATA_BYTES_MAX;
   packet->index = iface.index;
   return 0;
-}
-
-/* Offsets count from the destination address; a load beyond the frame ends the program with a refusal. */
-static int set_filter(int fd, const struct vv_packet_config *config) {
-  enum { AT_LENGTH = 12, AT_DSAP = 14, AT_CONTROL = 16, AT_LEAD = 17 };
-  enum { ANY_PDU = 10 }; /* here the program knows that the PDU is to our DSAP */
-  static const uint8_t no_lead[VV_PACKET_LEAD_BYTES];
-  const uint8_t *lead = config->lead ? config->lead : no_lead;
-  uint32_t type_max = config->broadcast ? PACKET_BROADCAST : PACKET_HOST;
-  struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_PKTTYPE)),
-      BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, type_max, 15, 0),
-      BPF_STMT(BPF_LD | BPF_H | BPF_ABS, AT_LENGTH),
-      BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, VV_FRAME_DATA_BYTES_MAX, 13, 0),
-      BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, VV_FRAME_HEADER_BYTES),
-      BPF_STMT(BPF_MISC | BPF_TAX, 0),
-      BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
-      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_X, 0, 0, 9),
-      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, AT_DSAP),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, config->dsap, 0, 7),
-      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, AT_CONTROL),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, VV_LLC_CONTROL_UI, 0, 5),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_LEAD),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, vv_get32(lead), 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_LEAD + 4),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, vv_get32(lead + 4), 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-      BPF_STMT(BPF_RET | BPF_K, 0),
-  };
-  if (!config->lead) code[ANY_PDU] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
-  struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
-  return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
 /* Rooms for the backlog, whatever headers the frames carry besides, and for what else arrives meanwhile. */
 static size_t slots_for(const struct vv_packet *packet, size_t backlog_bytes) {
   enum { HEADERS_BYTES = 32, SLOTS_MIN = 256 };
-  size_t data_bytes = packet->mtu_bytes < VV_FRAME_DATA_BYTES_MAX ? packet->mtu_bytes : VV_FRAME_DATA_BYTES_MAX;
-  size_t slots = backlog_bytes / (data_bytes - HEADERS_BYTES) + SLOTS_MIN;
+  size_t slots = backlog_bytes / (packet->data_bytes_max - HEADERS_BYTES) + SLOTS_MIN;
   return slots < VV_PACKET_SLOTS_MAX ? slots : VV_PACKET_SLOTS_MAX;
 }
 
 static int make_ring(struct vv_packet *packet, size_t backlog_bytes) {
-  size_t blocks = (slots_for(packet, backlog_bytes) * SLOT_BYTES + BLOCK_BYTES - 1) / BLOCK_BYTES;
+  size_t blocks = (slots_for(packet, backlog_bytes) * packet->slot_bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
   packet->ring_bytes = blocks * BLOCK_BYTES;
-  packet->slots = packet->ring_bytes / SLOT_BYTES;
+  packet->slots = packet->ring_bytes / packet->slot_bytes;
   int version = TPACKET_V2;
   struct tpacket_req ring = {
       .tp_block_size = BLOCK_BYTES,
       .tp_block_nr = (unsigned)(packet->ring_bytes / BLOCK_BYTES),
-      .tp_frame_size = SLOT_BYTES,
+      .tp_frame_size = (unsigned)packet->slot_bytes,
       .tp_frame_nr = (unsigned)packet->slots,
   };
   if (setsockopt(packet->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof version) != 0) return -1;
@@ -100,12 +66,34 @@ static int make_ring(struct vv_packet *packet, size_t backlog_bytes) {
   return 0;
 }
 
-/* Nothing is received before the bind, so the filter stands from the first frame on. */
+static int use_jumbo(struct vv_packet *packet, const char *name, struct vv_error *error) {
+  if (packet->mtu_bytes <= VV_FRAME_DATA_BYTES_MAX) {
+    vv_error_set(error, "no-jumbo", "interface '%s' has an MTU of %zu bytes: too short for jumbo frames", name,
+                 packet->mtu_bytes);
+    return vv_error_remedy(error, "ip link set dev %s mtu 9000, if all hosts and switches can; or frames as usual",
+                           name);
+  }
+  packet->data_bytes_max =
+      packet->mtu_bytes < VV_ENVELOPE_PDU_BYTES_MAX ? packet->mtu_bytes : VV_ENVELOPE_PDU_BYTES_MAX;
+  packet->slot_bytes = SLOT_BYTES_JUMBO;
+  return 0;
+}
+
+/*
+ * Nothing is received before the bind, so the filter stands from the first frame
+ * on. Only a socket for all types gets frames with a length field and such with
+ * a type in the order in which they came. Older kernels show it what this host
+ * sends too, which the filter drops.
+ */
 static int start(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error) {
-  int stamps = config->stamps;
+  int stamps = config->stamps, ignore = 1;
+  bool jumbo = config->filter.jumbo;
   if (read_iface(packet, config->iface, error) != 0) return -1;
-  struct sockaddr_ll here = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_802_2), .sll_ifindex = packet->index};
-  if (set_filter(packet->fd, config) == 0 && make_ring(packet, config->backlog_bytes) == 0 &&
+  if (jumbo && use_jumbo(packet, config->iface, error) != 0) return -1;
+  if (jumbo) setsockopt(packet->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &ignore, sizeof ignore);
+  struct sockaddr_ll here = {.sll_family = AF_PACKET, .sll_ifindex = packet->index};
+  here.sll_protocol = htons(jumbo ? ETH_P_ALL : ETH_P_802_2);
+  if (vv_filter_attach(packet->fd, &config->filter) == 0 && make_ring(packet, config->backlog_bytes) == 0 &&
       setsockopt(packet->fd, SOL_SOCKET, SO_TIMESTAMPNS, &stamps, sizeof stamps) == 0 &&
       bind(packet->fd, (struct sockaddr *)&here, sizeof here) == 0) {
     return 0;
@@ -116,7 +104,7 @@ static int start(struct vv_packet *packet, const struct vv_packet_config *config
 }
 
 int vv_packet_open(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error) {
-  *packet = (struct vv_packet){.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)};
+  *packet = (struct vv_packet){.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), .slot_bytes = SLOT_BYTES};
   if (packet->fd < 0 && (errno == EPERM || errno == EACCES)) return no_permission(error);
   if (packet->fd < 0) return vv_error_errno(error, "socket", "cannot make a packet socket");
   if (start(packet, config, error) == 0) return 0;
@@ -130,7 +118,7 @@ void vv_packet_close(struct vv_packet *packet) {
 }
 
 static struct tpacket2_hdr *slot(const struct vv_packet *packet) {
-  return (struct tpacket2_hdr *)(void *)(packet->ring + packet->next * SLOT_BYTES);
+  return (struct tpacket2_hdr *)(void *)(packet->ring + packet->next * packet->slot_bytes);
 }
 
 bool vv_packet_peek(struct vv_packet *packet, struct vv_packet_frame *frame) {
@@ -163,7 +151,7 @@ int vv_packet_wait(struct vv_packet *packet, int64_t deadline_ns) {
 
 /* One frame in one piece: a copy of it costs less than what the kernel does to gather two. */
 static int send_one(struct vv_packet *packet, const struct iovec pieces[2]) {
-  uint8_t frame[VV_FRAME_HEADER_BYTES + VV_FRAME_DATA_BYTES_MAX];
+  uint8_t frame[VV_ENVELOPE_BYTES + VV_ENVELOPE_PDU_BYTES_MAX];
   size_t head_bytes = pieces[0].iov_len, count = head_bytes + pieces[1].iov_len;
   if (count > sizeof frame) {
     errno = EMSGSIZE;

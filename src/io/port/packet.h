@@ -4,10 +4,12 @@
  * through a ring in shared memory (TPACKET_V2), so that who spins makes no
  * system call to receive, and go out in batches.
  *
- * A socket filter in the kernel lets in only whole 802.3 frames to this host
- * and to our DSAP: all of them, or the UI commands that begin with the eight
- * bytes of `lead`. Everything else, a frame to another host that the hub shows
- * us too, costs no slot and no wake-up.
+ * What comes in passes a filter in the kernel (io/port/filter.h); a frame to
+ * another host that a hub shows us, say, costs no slot and no wake-up.
+ *
+ * Frames have a length field and up to 1500 bytes of data. With jumbo frames
+ * those with more have EtherType 0x8870 (core/wire/envelope.h); both come through
+ * one ring, so they stay in order, whose slots are longer then.
  *
  * Needs CAP_NET_RAW in the network namespace.
  */
@@ -21,17 +23,15 @@
 
 #include "core/wire/frame.h"
 #include "io/os/error.h"
+#include "io/port/filter.h"
 #include "io/port/port.h"
 
-#define VV_PACKET_LEAD_BYTES 8
-#define VV_PACKET_BATCH_MAX  VV_PORT_BATCH_MAX
-#define VV_PACKET_SLOTS_MAX  16384 /* 32 MiB */
+#define VV_PACKET_BATCH_MAX VV_PORT_BATCH_MAX
+#define VV_PACKET_SLOTS_MAX 16384 /* 32 MiB; of jumbo frames 256 MiB */
 
 struct vv_packet_config {
   const char *iface;
-  uint8_t dsap;
-  const uint8_t *lead;  /* how the information of a UI command begins, VV_PACKET_LEAD_BYTES; NULL: any PDU */
-  bool broadcast;       /* frames to all as well as frames to us */
+  struct vv_filter filter;
   bool stamps;          /* the kernel notes when a frame came; costs every socket of the host a little */
   size_t backlog_bytes; /* of messages in full frames that may wait in the ring, VV_PACKET_SLOTS_MAX frames at most */
 };
@@ -48,15 +48,17 @@ struct vv_packet {
   int index;     /* of the interface: a new name does not matter */
   uint8_t *ring; /* owned */
   size_t ring_bytes;
+  size_t slot_bytes;
   size_t slots;
   size_t next;
   uint8_t mac[VV_MAC_BYTES];
   size_t mtu_bytes;
+  size_t data_bytes_max; /* of a frame, as far as the MTU lets them */
 };
 
 /*
  * 0, or -1 and *error: "no-permission" (with the setcap line as remedy),
- * "no-iface", "iface-down", "no-ethernet", "socket". Close it only after success.
+ * "no-iface", "iface-down", "no-ethernet", "no-jumbo" (its MTU allows none), "socket". Close it only after success.
  */
 int vv_packet_open(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error);
 void vv_packet_close(struct vv_packet *packet);

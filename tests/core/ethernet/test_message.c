@@ -66,6 +66,10 @@ static const struct known known[] = {
     {VV_PATH_UDP, 8972, 9000, 1, 9038, 9038},
     {VV_PATH_UDP, 8973, 9000, 2, 20 + 8976 + 38 + 84, 9034},
     {VV_PATH_LLC_UI, 1482, 9000, 2, 1538 + 84, 1538},
+    {VV_PATH_LLC_JUMBO, 1482, 1500, 1, 1538, 1538},
+    {VV_PATH_LLC_JUMBO, 8982, 9000, 1, 9038, 9038},
+    {VV_PATH_LLC_JUMBO, 8983, 9000, 2, 9038 + 84, 9038},
+    {VV_PATH_LLC_JUMBO, 9198, 65000, 1, 9254, 9254}, /* no frame is longer than they are taken to be */
 };
 
 static void test_a_message_costs_what_paper_says(void **state) {

@@ -17,10 +17,12 @@
 
 #include <cmocka.h>
 
+#include "core/wire/envelope.h"
+#include "io/engine/node.h"
 #include "io/os/clock.h"
 #include "io/port/packet.h"
 
-enum { SAP = 0x20, OTHER_SAP = 0x24, PATIENCE_S = 30 };
+enum { SAP = 0x20, OTHER_SAP = 0x24, JUMBO = 0x8870, FRAME_MAX = 9014, PATIENCE_S = 30 };
 static const int64_t patience_ns = (int64_t)PATIENCE_S * 1000000000;
 
 static bool have_namespace;
@@ -60,14 +62,18 @@ static void send_bytes(const uint8_t *frame, size_t count) {
 
 /* A frame to `sap` with that length field, `count` bytes in all. */
 static void send_frame(uint8_t last_of_mac, size_t length, uint8_t sap, size_t count) {
-  uint8_t frame[1514] = {[5] = last_of_mac, [12] = (uint8_t)(length >> 8), (uint8_t)length, sap, 0x28, 0x01, 0x02};
+  uint8_t frame[FRAME_MAX] = {[5] = last_of_mac, [12] = (uint8_t)(length >> 8), (uint8_t)length, sap, 0x28, 0x01, 0x02};
   send_bytes(frame, count);
 }
 
-static void open_port(struct vv_packet *packet, uint8_t sap) {
+static void open_with(struct vv_packet *packet, struct vv_filter filter) {
   struct vv_error error;
-  struct vv_packet_config config = {.iface = "lo", .dsap = sap, .backlog_bytes = 0};
+  struct vv_packet_config config = {.iface = "lo", .filter = filter, .backlog_bytes = 0};
   if (vv_packet_open(packet, &config, &error) != 0) fail_msg("%s: %s", error.code, error.text);
+}
+
+static void open_port(struct vv_packet *packet, uint8_t sap) {
+  open_with(packet, (struct vv_filter){.dsap = sap});
 }
 
 /* The next frame must be there within the patience. */
@@ -107,6 +113,89 @@ static void a_port_takes_whole_frames_to_its_sap_and_no_others(void **state) {
   assert_false(vv_packet_peek(&packet, &frame));
   assert_int_equal(vv_packet_drops(&packet), 0);
   vv_packet_close(&packet);
+}
+
+/* Those of a station: to it, to everybody, to groups; to its SAP, to the station itself, to all SAPs. */
+static void a_station_gets_what_stations_answer(void **state) {
+  (void)state;
+  need_namespace();
+  static const struct {
+    uint8_t first_of_mac, dsap;
+    bool shown;
+  } cases[] = {{0x00, SAP, true},        {0x00, 0x00, true}, {0x00, 0xff, true}, {0xff, SAP, true},
+               {0xff, 0xff, true},       {0x01, 0x00, true}, {0x02, SAP, false}, {0x02, 0x00, false},
+               {0xff, OTHER_SAP, false}, {0x00, 0x42, false}};
+  struct vv_packet packet;
+  uint8_t dsap;
+  open_with(&packet, (struct vv_filter){.to = VV_FILTER_TO_GROUP, .dsap = SAP, .station = true});
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint8_t frame[18] = {[0] = cases[i].first_of_mac, [13] = 4, cases[i].dsap, 0x28, 0x01, 0x02};
+    if (frame[0] == 0xff) memset(frame, 0xff, ETH_ALEN);
+    send_bytes(frame, sizeof frame);
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    if (!cases[i].shown) continue;
+    next_frame(&packet, &dsap);
+    assert_int_equal(dsap, cases[i].dsap);
+  }
+  struct vv_packet_frame frame;
+  assert_false(vv_packet_peek(&packet, &frame));
+  vv_packet_close(&packet);
+}
+
+static void jumbo_frames_come_in_order_with_others(void **state) {
+  (void)state;
+  need_namespace();
+  struct vv_packet packet;
+  uint8_t dsap;
+  open_with(&packet, (struct vv_filter){.dsap = SAP, .jumbo = true});
+  assert_int_equal(packet.data_bytes_max, VV_ENVELOPE_PDU_BYTES_MAX); /* the MTU of lo is beyond it */
+  send_frame(0, JUMBO, SAP, 1514);                                    /* so short has a length field */
+  send_frame(0, JUMBO, OTHER_SAP, 3000);                              /* another service */
+  send_frame(9, JUMBO, SAP, 3000);                                    /* another host's */
+  send_frame(0, 0x0800, SAP, 3000);                                   /* another type */
+  send_frame(0, 200, SAP, 18);                                        /* a length that lies */
+  send_frame(0, JUMBO, SAP, 1515);
+  send_frame(0, 4, SAP, 60);
+  send_frame(0, JUMBO, SAP, FRAME_MAX);
+  assert_int_equal(next_frame(&packet, &dsap), 1515);
+  assert_int_equal(next_frame(&packet, &dsap), 60);
+  assert_int_equal(next_frame(&packet, &dsap), FRAME_MAX);
+  struct vv_packet_frame frame;
+  assert_false(vv_packet_peek(&packet, &frame)); /* nor what this host sent, which comes by on its way out */
+  assert_int_equal(vv_packet_drops(&packet), 0);
+  vv_packet_close(&packet);
+}
+
+static void jumbo_frames_need_an_mtu(void **state) {
+  (void)state;
+  need_namespace();
+  struct vv_packet packet;
+  struct vv_error error = {0};
+  struct vv_packet_config config = {.iface = "lo", .filter = {.dsap = SAP, .jumbo = true}};
+  assert_int_equal(change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = 1500}), 0);
+  assert_int_equal(vv_packet_open(&packet, &config, &error), -1);
+  assert_string_equal(error.code, "no-jumbo");
+  assert_int_equal(change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = 1501}), 0);
+  assert_int_equal(vv_packet_open(&packet, &config, &error), 0);
+  assert_int_equal(packet.data_bytes_max, 1501);
+  vv_packet_close(&packet);
+  assert_int_equal(change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = 65536}), 0);
+}
+
+/* A window of full frames from each of 16 peers, and what comes besides. */
+static void a_ring_for_16_peers_takes_8_mib_at_most(void **state) {
+  (void)state;
+  need_namespace();
+  struct vv_node node;
+  struct vv_error error;
+  struct vv_node_config config = {.iface = "lo", .links = 16};
+  assert_int_equal(change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = 1500}), 0);
+  if (vv_node_open(&node, &config, &error) != 0) fail_msg("%s: %s", error.code, error.text);
+  assert_true(node.packet.slots / 4 * 3 >= 16 * 127);
+  assert_true(node.packet.ring_bytes <= (size_t)8 << 20);
+  vv_node_close(&node);
+  assert_int_equal(change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = 65536}), 0);
 }
 
 static void two_services_on_two_saps_do_not_mix(void **state) {
@@ -206,7 +295,7 @@ static void what_cannot_be_opened_is_refused_by_name(void **state) {
   need_namespace();
   struct vv_packet packet;
   struct vv_error error = {0};
-  struct vv_packet_config config = {.iface = "none0", .dsap = SAP};
+  struct vv_packet_config config = {.iface = "none0", .filter = {.dsap = SAP}};
   assert_int_equal(vv_packet_open(&packet, &config, &error), -1);
   assert_string_equal(error.code, "no-iface");
   assert_int_equal(set_flags(0), 0);
@@ -219,6 +308,10 @@ static void what_cannot_be_opened_is_refused_by_name(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_port_takes_whole_frames_to_its_sap_and_no_others),
+      cmocka_unit_test(a_station_gets_what_stations_answer),
+      cmocka_unit_test(jumbo_frames_come_in_order_with_others),
+      cmocka_unit_test(jumbo_frames_need_an_mtu),
+      cmocka_unit_test(a_ring_for_16_peers_takes_8_mib_at_most),
       cmocka_unit_test(two_services_on_two_saps_do_not_mix),
       cmocka_unit_test(what_finds_the_ring_full_is_counted),
       cmocka_unit_test(a_batch_goes_out_in_order),
