@@ -2,12 +2,14 @@
 #include "probe/mesh.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/os/watch.h"
 
 #define PATIENCE_NS 5000000000
+#define AWAKE_NS    60000 /* before a round begins: longer than it takes to wake up */
 
 /* joining -------------------------------------------------------------- */
 
@@ -150,11 +152,13 @@ static size_t make_flows(const struct vv_mesh_round *round, struct vv_flow flows
   return count;
 }
 
-/* All begin together. Asleep until then: ends that share processors would keep each other from being awake. */
+/* All begin together, and awake, so that no wake-up is timed. Ends that share a processor take turns until then. */
 static int wait_for_begin(struct vv_mesh_round *round, struct vv_error *error) {
-  int64_t left_ns = round->begun_ns - vv_clock_real_ns();
+  int64_t left_ns = round->begun_ns - vv_clock_real_ns(), begin_ns = vv_clock_ns() + left_ns;
   round->late = left_ns < 0;
-  return round->late ? 0 : vv_watch_sleep(vv_clock_ns() + left_ns, error);
+  if (left_ns > AWAKE_NS && vv_watch_sleep(begin_ns - AWAKE_NS, error) != 0) return -1;
+  while (vv_clock_ns() < begin_ns) sched_yield();
+  return 0;
 }
 
 int vv_mesh_run(struct vv_mesh_round *round, const struct vv_stop *stop, struct vv_error *error) {
