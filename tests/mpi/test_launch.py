@@ -68,6 +68,23 @@ def test_a_broadcast_reaches_every_far_end(launch, stack: str) -> None:
         assert ("segmentsize=8192" in outcome.hello["way"]) == segmented
 
 
+def test_a_job_of_more_ranks_than_processors_yields_and_ends(launch, two) -> None:
+    """MPI_Finalize of MPICH 4.0 may hang there; nothing of that may be left, and nothing lost."""
+    count = len(two.hosts["m2"].processors) + 3
+    outcome = launch("mpich:default", 1000, fanout=count, cell_ms=30_000)
+    assert outcome.failure is None, outcome.failure
+    assert "VAIVEN_YIELD_WHEN_IDLE=1" in outcome.hello["way"]
+    until(lambda: running(str(resources.program("vaiven-probe-mpich"))) == [])
+
+
+def test_the_probe_yields_where_mpich_asks_for_news() -> None:
+    probe = str(resources.program("vaiven-probe-mpich"))
+    asked = os.environ | {"LD_BIND_NOW": "1", "LD_DEBUG": "bindings"}
+    done = subprocess.run([probe, "stacks"], env=asked, capture_output=True, text=True, timeout=60, check=True)
+    bound = [line for line in done.stderr.splitlines() if "symbol `epoll_wait'" in line]
+    assert bound and all(f"to {probe} " in line for line in bound)
+
+
 def test_no_broadcast_of_mpi_uses_that_of_the_network(launch, two) -> None:
     command = two.hosts["m1"].argv(frames.command("eth0"))
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as watching:

@@ -203,7 +203,9 @@ def _mpich(launcher: _Launcher, ranks: Sequence[Rank], manner: Manner) -> list[s
 
 def _tcp_only(host: Host, manner: Manner) -> Mapping[str, str]:
     own = {"UCX_NET_DEVICES": host.interface, "FI_TCP_IFACE": host.interface} if host.interface else {}
-    return {"UCX_TLS": "tcp,self", "FI_PROVIDER": "tcp", "MPIR_CVAR_NOLOCAL": "1", **own, **dict(manner.settings)}
+    yields = {"VAIVEN_YIELD_WHEN_IDLE": "1"} if manner.yields else {}
+    wanted = {"UCX_TLS": "tcp,self", "FI_PROVIDER": "tcp", "MPIR_CVAR_NOLOCAL": "1"}
+    return {**wanted, **own, **yields, **dict(manner.settings)}
 
 
 def _contexts(ranks: Sequence[Rank], before: Callable[[Rank], list[str]]) -> list[str]:
