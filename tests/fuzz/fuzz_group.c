@@ -74,6 +74,7 @@ static void take_made_up(struct vv_group *group, uint64_t now_ns, enum vv_group_
   bool bulk = pdu.kind <= VV_GROUP_DATA;
   if (bulk) {
     pdu.data = zeros;
+    pdu.horizon = pdu.position - numbers[9];
     pdu.data_bytes = numbers[12] % (DATAGRAM - VV_GROUP_HEADER_BYTES - VV_GROUP_HEAD_BYTES);
   }
   if (pdu.kind != VV_GROUP_ASK && !bulk) pdu.data_bytes = 0;

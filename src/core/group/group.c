@@ -34,6 +34,7 @@ size_t vv_group_bytes(const struct vv_group_wanted *wanted) {
 static void check(const struct vv_group_wanted *wanted) {
   assert(wanted->ranks >= 1 && wanted->ranks <= VV_GROUP_RANKS_MAX && wanted->rank < wanted->ranks);
   assert(wanted->stream <= VV_GROUP_STREAM_MAX && wanted->window_datagrams >= VV_GROUP_WINDOW_MIN);
+  assert(wanted->window_datagrams <= VV_GROUP_WINDOW_MAX);
   assert(wanted->datagram_bytes >= VV_GROUP_DATAGRAM_BYTES_MIN);
   assert(wanted->datagram_bytes <= VV_GROUP_DATAGRAM_BYTES_MAX && wanted->rtt_ns > 0);
 }

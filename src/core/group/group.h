@@ -66,13 +66,14 @@ struct vv_group_wanted {
   uint32_t ranks; /* 1 .. VV_GROUP_RANKS_MAX */
   uint32_t rank;  /* this one */
   uint8_t key[VV_KEY_BYTES];
-  uint32_t stream;           /* <= VV_GROUP_STREAM_MAX; another for each group of the job, never used twice */
-  uint32_t datagram_bytes;   /* UDP payload that no link on the way fragments: 1472 for an MTU of 1500 */
-  uint32_t window_datagrams; /* the least of all ranks' vv_credit_datagrams; >= VV_GROUP_WINDOW_MIN */
-  uint64_t rtt_ns;           /* a small datagram to a rank and its answer, both engines idle */
-  uint64_t slot_ns;          /* on a hub, how far apart ranks ask; 0 on a switch */
-  uint64_t rate_bps;         /* of payload, that the slowest link can carry; 0: as fast as the sockets take it */
-  uint32_t burst_datagrams;  /* at once, if there is a rate; >= 1 */
+  uint32_t stream;         /* <= VV_GROUP_STREAM_MAX; another for each group of the job, never used twice */
+  uint32_t datagram_bytes; /* UDP payload that no link on the way fragments: 1472 for an MTU of 1500 */
+  uint32_t
+      window_datagrams; /* the least of all ranks' vv_credit_datagrams; VV_GROUP_WINDOW_MIN .. VV_GROUP_WINDOW_MAX */
+  uint64_t rtt_ns;      /* a small datagram to a rank and its answer, both engines idle */
+  uint64_t slot_ns;     /* on a hub, how far apart ranks ask; 0 on a switch */
+  uint64_t rate_bps;    /* of payload, that the slowest link can carry; 0: as fast as the sockets take it */
+  uint32_t burst_datagrams; /* at once, if there is a rate; >= 1 */
 };
 
 #define VV_GROUP_WINDOW_MIN 2

@@ -34,10 +34,9 @@ static struct vv_group_pdu present_piece(const struct vv_group *group, uint64_t 
                              .data_bytes = cut.bytes};
   if (position != current->first) return pdu;
   pdu.kind = VV_GROUP_HEAD;
-  pdu.operation = current->number;
   pdu.rank = current->wanted.root;
   pdu.size_bytes = current->size_bytes;
-  pdu.horizon = group->credit.horizon;
+  pdu.horizon = group->credit.horizon < position ? group->credit.horizon : position; /* later if it is a repair */
   pdu.representation = current->wanted.representation;
   return pdu;
 }

@@ -7,7 +7,14 @@
 #include "core/wire/bytes.h"
 
 enum { AT_KIND = 0, AT_STREAM = 1, AT_POSITION = 4, AT_TAG = 8, TAG_BYTES = 8, HASH_BYTES = 8 };
-enum { ASK_BYTES = 14, ACK_BYTES = 12, POLL_BYTES = 12, STATE_BYTES = 12, FAIL_BYTES = 13 };
+enum {
+  ASK_BYTES = 14,
+  ACK_BYTES = 12,
+  POLL_BYTES = 12,
+  STATE_BYTES = 12,
+  FAIL_BYTES = 13,
+  FIXED_BYTES_MAX = ASK_BYTES
+};
 
 /* Bytes of the body of each kind that are not data. */
 static const uint8_t fixed_bytes[] = {
@@ -23,10 +30,6 @@ static const uint8_t fixed_bytes[] = {
 static void put64(uint8_t *at, uint64_t value) {
   vv_put32(at, (uint32_t)(value >> 32));
   vv_put32(at + 4, (uint32_t)value);
-}
-
-static uint64_t get64(const uint8_t *at) {
-  return (uint64_t)vv_get32(at) << 32 | vv_get32(at + 4);
 }
 
 /* Half a key: the hash of what it is for. */
@@ -46,7 +49,8 @@ void vv_group_keys_init(struct vv_group_keys *keys, const uint8_t key[VV_KEY_BYT
 /* Data and header lie apart when they are sent: the data go in by their hash. */
 static uint64_t tag_of(const struct vv_group_keys *keys, uint64_t position, const uint8_t *header, size_t fixed,
                        const uint8_t *data, size_t data_bytes) {
-  uint8_t what[AT_TAG + 4 + VV_GROUP_HEAD_BYTES + HASH_BYTES];
+  uint8_t what[AT_TAG + 4 + FIXED_BYTES_MAX + HASH_BYTES];
+  assert(fixed <= FIXED_BYTES_MAX);
   memcpy(what, header, AT_TAG);
   vv_put32(what + AT_TAG, (uint32_t)(position >> 32));
   memcpy(what + AT_TAG + 4, header + VV_GROUP_HEADER_BYTES, fixed);
@@ -64,15 +68,14 @@ bool vv_group_body_parse(enum vv_group_kind kind, uint64_t position, const uint8
                          struct vv_group_pdu *pdu) {
   struct vv_group_pdu value = {.kind = kind, .position = position, .data = body, .data_bytes = count};
   if (kind == VV_GROUP_HEAD) {
-    if (count < VV_GROUP_HEAD_BYTES || body[21] != 0 || vv_get16(body + 22) != 0) return false;
-    value.operation = vv_get32(body);
-    value.rank = vv_get32(body + 4);
-    value.size_bytes = get64(body + 8);
-    value.horizon = vv_group_expand(vv_get32(body + 16), position);
-    value.representation = body[20];
+    if (count < VV_GROUP_HEAD_BYTES || vv_get16(body + 2) > position) return false;
+    value.rank = vv_get16(body);
+    value.horizon = position - vv_get16(body + 2);
+    value.representation = body[4];
+    value.size_bytes = (uint64_t)body[5] << 32 | vv_get32(body + 6);
     value.data = body + VV_GROUP_HEAD_BYTES;
     value.data_bytes = count - VV_GROUP_HEAD_BYTES;
-    if (value.size_bytes > VV_GROUP_SIZE_BYTES_MAX || value.data_bytes > value.size_bytes) return false;
+    if (value.data_bytes > value.size_bytes) return false;
   }
   *pdu = value;
   return true;
@@ -133,11 +136,12 @@ bool vv_group_pdu_parse(const struct vv_group_keys *keys, uint32_t stream, uint6
 }
 
 void vv_group_head_emit(const struct vv_group_pdu *head, uint8_t body[VV_GROUP_HEAD_BYTES]) {
-  vv_put32(body, head->operation);
-  vv_put32(body + 4, head->rank);
-  put64(body + 8, head->size_bytes);
-  vv_put32(body + 16, (uint32_t)head->horizon);
-  vv_put32(body + 20, (uint32_t)head->representation << 24);
+  assert(head->rank <= UINT16_MAX && head->position - head->horizon <= VV_GROUP_WINDOW_MAX);
+  vv_put16(body, (uint16_t)head->rank);
+  vv_put16(body + 2, (uint16_t)(head->position - head->horizon));
+  body[4] = head->representation;
+  body[5] = (uint8_t)(head->size_bytes >> 32);
+  vv_put32(body + 6, (uint32_t)head->size_bytes);
 }
 
 static void ask_emit(const struct vv_group_pdu *pdu, uint8_t *body) {

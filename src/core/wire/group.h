@@ -10,7 +10,8 @@
  * these 16 bytes. Positions are 64-bit numbers of which the low half travels;
  * the tag covers both halves, so that nothing old comes back after 2^32.
  *
- *   HEAD   first of an operation: operation (4) root (4) size (8) horizon (4) representation (1) 0 (3) | data
+ *   HEAD   first of an operation: root (2) back (2) representation (1) size (5) | data; the horizon lies `back` behind
+ *          its position
  *   DATA   the others of it: data alone
  *   ASK    source has consumed what is below position, and lacks more of the operation that it is in:
  *          source (4) operation (4) root (4) flags (1) count (1) | bitmap, bit i: lacks position + i
@@ -19,7 +20,7 @@
  *   STATE  source has consumed what is below position: source (4) edge (4) horizon (4)
  *   FAIL   the group has failed at operation: source (4) operation (4) rank (4) why (1)
  *
- * A repair is the original datagram once more, bit for bit, whoever sends it.
+ * A repair is the original datagram once more, bit for bit but for a horizon that is newer, whoever sends it.
  * Everything is in network byte order. The first four bytes are what a socket
  * filter needs to drop the datagrams of others before they are charged.
  *
@@ -37,11 +38,12 @@
 #include "core/base/siphash.h"
 
 #define VV_GROUP_HEADER_BYTES       16
-#define VV_GROUP_HEAD_BYTES         24 /* of the body of HEAD, before the data */
+#define VV_GROUP_HEAD_BYTES         10 /* of the body of HEAD, before the data */
 #define VV_GROUP_BITMAP_BYTES       32 /* of an ASK, at most */
 #define VV_GROUP_CONTROL_BYTES      62 /* the longest PDU that is not HEAD or DATA */
 #define VV_GROUP_STREAM_MAX         0xffffffu
-#define VV_GROUP_SIZE_BYTES_MAX     (UINT64_C(1) << 40) /* of one operation */
+#define VV_GROUP_SIZE_BYTES_MAX     ((UINT64_C(1) << 40) - 1) /* of one operation */
+#define VV_GROUP_WINDOW_MAX         0xffff                    /* how far a HEAD may be ahead of the horizon */
 #define VV_GROUP_DATAGRAM_BYTES_MIN 128
 #define VV_GROUP_DATAGRAM_BYTES_MAX 65507
 
@@ -76,7 +78,7 @@ struct vv_group_pdu {
   enum vv_group_kind kind;
   uint64_t position;
   uint32_t source;        /* ASK, ACK, POLL, STATE, FAIL */
-  uint32_t operation;     /* HEAD, ASK, POLL, FAIL: modulo 2^32 */
+  uint32_t operation;     /* ASK, POLL, FAIL: modulo 2^32 */
   uint32_t rank;          /* HEAD, ASK: root; ACK: slowest; FAIL: who it is about */
   uint32_t target;        /* ACK: the root that it is for */
   uint64_t size_bytes;    /* HEAD: of the whole message */
@@ -102,7 +104,7 @@ bool vv_group_pdu_parse(const struct vv_group_keys *keys, uint32_t stream, uint6
 
 /*
  * Writes the header of that PDU, and its body but for data_bytes of data that
- * follow it: 16 bytes for DATA, 40 for HEAD, a whole control PDU for the others
+ * follow it: 16 bytes for DATA, 26 for HEAD, a whole control PDU for the others
  * (whose bitmap is copied). Tells how many.
  */
 size_t vv_group_pdu_emit(const struct vv_group_keys *keys, uint32_t stream, const struct vv_group_pdu *pdu,

@@ -10,6 +10,7 @@
 #include "vaiven/group.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,8 +26,10 @@
 #include "io/os/clock.h"
 #include "io/port/cast.h"
 
-#define TAKE_MAX 64 /* datagrams of one socket in a turn, so that no socket waits long for another */
-#define SEND_MAX 16 /* datagrams sent before the sockets are looked at again */
+#define TAKE_MAX 64      /* datagrams of one socket in a turn, so that no socket waits long for another */
+#define SEND_MAX 16      /* datagrams sent before the sockets are looked at again */
+#define LOOKS    16      /* looks for data alone between two at all sockets, of who spins */
+#define AWAIT_NS 2000000 /* nothing may be due for so long, or data are not awaited alone */
 /* A deadline that the other thread will not miss by more is no reason to wake it. */
 #define SLACK_NS 5000000
 
@@ -43,8 +46,8 @@ struct vv_group_end {
   void (*notice)(void *context, const char *text);
   bool (*stop)(void *context);
   void *context;
-  uint8_t *bytes; /* room for one datagram */
-  size_t room;
+  uint8_t *bytes;         /* room for two datagrams: one of who holds the lock, one of who awaits data without it */
+  size_t room;            /* for one */
   struct pollfd *watched; /* of who holds the lock */
   nfds_t watched_count;
   bool done, failed, closed; /* what the core has told */
@@ -229,20 +232,50 @@ static bool rest(struct pollfd *fds, nfds_t count, int64_t until_ns) {
   return ready >= 0;
 }
 
+/*
+ * The application's thread sleeps in the very call that fetches what it waits for, without the lock: a small message
+ * costs one system call. The thread of this end does all else meanwhile. Only if nothing is due soon. False: a signal
+ * came first.
+ */
+static bool await_data(struct vv_group_end *end) {
+  uint8_t *bytes = end->bytes + end->room;
+  bool broken;
+  pthread_mutex_unlock(&end->lock);
+  const size_t count = vv_cast_await(&end->cast, bytes, end->room, &broken);
+  pthread_mutex_lock(&end->lock);
+  if (count > 0) vv_group_take(&end->core, now_ns(), VV_GROUP_SOCKET_DATA, bytes, count);
+  return !broken;
+}
+
+/* Sleeps until something comes, or is due, and takes what came. False: a signal came first. */
+static bool await_anything(struct vv_group_end *end, int64_t deadline_ns) {
+  end->watched[VV_CAST_DATA].events = vv_group_wants_data(&end->core) ? POLLIN : 0;
+  const int64_t until_ns = end->spin ? 0 : sooner(deadline_ns, vv_group_deadline_ns(&end->core));
+  const bool quiet = rest(end->watched, end->watched_count, until_ns);
+  take_ready(end);
+  return quiet && !end->spin; /* who spins is hardly ever caught asleep by a signal */
+}
+
+static bool may_await(const struct vv_group_end *end) {
+  return !end->spin && end->cast.awaits && vv_group_wants_data(&end->core) &&
+         vv_group_deadline_ns(&end->core) > now_ns() + AWAIT_NS;
+}
+
 /* Drives the core until `*flag`, a failure, or the deadline. True: the flag. */
 static bool drive(struct vv_group_end *end, const bool *flag, int64_t deadline_ns) {
-  for (;;) {
+  for (uint32_t waits = 0;; waits++) {
     turn(end);
     if (*flag) return true;
     if (end->failed || vv_clock_ns() >= deadline_ns) return false;
-    end->watched[VV_CAST_DATA].events = vv_group_wants_data(&end->core) ? POLLIN : 0;
-    const int64_t until_ns = end->spin ? 0 : sooner(deadline_ns, vv_group_deadline_ns(&end->core));
-    const bool quiet = rest(end->watched, end->watched_count, until_ns);
+    if (end->spin && waits % LOOKS != 0) {
+      take_socket(end, VV_CAST_DATA);
+      continue;
+    }
+    const bool quiet = waits == 0 && may_await(end) ? await_data(end) : await_anything(end, deadline_ns);
     if (!quiet && end->stop && end->stop(end->context)) {
       end->stopped = true;
       return false;
     }
-    take_ready(end);
   }
 }
 
@@ -348,7 +381,7 @@ static int meet(struct vv_group_end *end, const struct vv_group_config *config, 
                                    .burst_datagrams = 1};
   memcpy(wanted.key, config->key, sizeof wanted.key);
   end->room = reach.datagram_bytes;
-  end->bytes = malloc(end->room);
+  end->bytes = malloc(2 * end->room);
   end->memory = malloc(vv_group_bytes(&wanted));
   if (!end->bytes || !end->memory) return vv_error_set(error, "no-memory", "no memory for the group's datagrams");
   vv_group_init(&end->core, end->memory, &wanted);
@@ -399,15 +432,24 @@ struct vv_group_end *vv_group_open(const struct vv_group_config *config, struct 
 
 /* Use */
 
+static int check_operation(const struct vv_group_end *end, const struct vv_group_operation *operation,
+                           struct vv_group_problem *problem) {
+  struct vv_error error;
+  if (operation->root >= end->meeting.ranks) {
+    vv_error_set(&error, "bad-rank", "there is no rank %u in a group of %u", operation->root, end->meeting.ranks);
+  } else if (operation->size_bytes > VV_GROUP_SIZE_BYTES_MAX) {
+    vv_error_set(&error, "bad-size", "a message has %" PRIu64 " bytes at most", VV_GROUP_SIZE_BYTES_MAX);
+  } else {
+    return 0;
+  }
+  problem_of(&error, VV_MEETING_NOBODY, problem);
+  return -1;
+}
+
 /* An operation, begun or gone on with. */
 static int operate(struct vv_group_end *end, const struct vv_group_operation *operation, size_t *size_bytes,
                    struct vv_group_problem *problem) {
-  if (operation->root >= end->meeting.ranks) {
-    struct vv_error error;
-    vv_error_set(&error, "bad-rank", "there is no rank %u in a group of %u", operation->root, end->meeting.ranks);
-    problem_of(&error, VV_MEETING_NOBODY, problem);
-    return -1;
-  }
+  if (check_operation(end, operation, problem) != 0) return -1;
   if (end->meeting.ranks == 1) return 0;
   pthread_mutex_lock(&end->lock);
   if (!end->failed) {

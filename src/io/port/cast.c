@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "core/base/siphash.h"
@@ -13,6 +14,7 @@
 #include "io/os/socket.h"
 
 static const int on = 1;
+static const struct timeval await_at_most = {.tv_usec = 2000}; /* a root that hears of no loss says more by then */
 
 int vv_cast_open(struct vv_cast *cast, const char *address, struct vv_error *error) {
   char name[VV_IFACE_NAME_MAX];
@@ -89,6 +91,8 @@ int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, ui
   const unsigned char loop = shared;
   setsockopt(cast->fds[VV_CAST_OWN], IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof loop);
   vv_datagram_filter(cast->fds[VV_CAST_OWN], VV_CAST_TRIAL, VV_GROUP_FAIL, stream, &cast->own);
+  cast->awaits =
+      setsockopt(cast->fds[VV_CAST_DATA], SOL_SOCKET, SO_RCVTIMEO, &await_at_most, sizeof await_at_most) == 0;
   vv_datagram_room_bytes(cast->fds[VV_CAST_EVERYONE]);
   vv_datagram_room_bytes(cast->fds[VV_CAST_DATA]);
   return 0;
@@ -102,18 +106,29 @@ void vv_cast_rejoin(struct vv_cast *cast) {
   }
 }
 
-size_t vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room) {
+/* A datagram of that socket that is not from this rank itself; 0 and errno: none. */
+static size_t receive(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, int flags) {
   for (;;) {
     struct sockaddr_in from;
     struct iovec piece = {bytes, room};
     struct msghdr message = {.msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &piece, .msg_iovlen = 1};
-    const ssize_t got = recvmsg(cast->fds[socket], &message, MSG_DONTWAIT);
+    const ssize_t got = recvmsg(cast->fds[socket], &message, flags);
     /* What a kernel says about an earlier datagram of ours (ECONNREFUSED) is no end: links tell who is gone. */
-    if (got < 0 && (errno == EINTR || errno == ECONNREFUSED)) continue;
+    if (got < 0 && errno == ECONNREFUSED) continue;
     if (got < 0) return 0;
     const bool ours = from.sin_port == cast->own.sin_port && from.sin_addr.s_addr == cast->own.sin_addr.s_addr;
     if (got > 0 && !ours && !(message.msg_flags & MSG_TRUNC)) return (size_t)got;
   }
+}
+
+size_t vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room) {
+  return receive(cast, socket, bytes, room, MSG_DONTWAIT);
+}
+
+size_t vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, bool *broken) {
+  const size_t count = receive(cast, VV_CAST_DATA, bytes, room, 0);
+  *broken = count == 0 && errno == EINTR;
+  return count;
 }
 
 bool vv_cast_send(struct vv_cast *cast, const struct sockaddr_in *to, struct iovec pieces[2]) {

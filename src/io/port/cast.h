@@ -32,6 +32,7 @@ struct vv_cast {
   struct sockaddr_in group; /* address of the group, port P; 0 until it is joined */
   uint32_t mtu_bytes;       /* of that interface */
   uint64_t room_bytes;      /* of each socket's buffer; 0: unknown */
+  bool awaits;              /* vv_cast_await comes to an end */
 };
 
 /* Opens `own` at that numeric IPv4 address, any port. 0, or -1 and *error ("bad-address", "no-iface", "no-port",
@@ -57,6 +58,13 @@ void vv_cast_rejoin(struct vv_cast *cast);
  * or 0: none has come. Does not wait. A longer datagram than room is none.
  */
 size_t vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room);
+
+/*
+ * The same of `data`, and sleeps for it, a few milliseconds at most, if cast->awaits:
+ * who waits for one datagram makes one system call. 0: none has come, or a signal
+ * did (*broken).
+ */
+size_t vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, bool *broken);
 
 /*
  * Sends one datagram of two pieces; waits for room in the socket. True when it

@@ -16,7 +16,7 @@ from vaiven.lab import faults
 from vaiven.lab.lab import Lab
 from vaiven.lab.topology import Fault
 
-SIZES = [1, 8, 100, 1431, 1432, 1433, 60000, 1_000_000]
+SIZES = [1, 8, 100, 1445, 1446, 1447, 60000, 1_000_000]
 
 
 def everybody_is_root(group, sizes=SIZES) -> None:
