@@ -18,4 +18,8 @@ int vv_command_wire(const struct vv_options *options, struct vv_error *error);
 /* inventory.c: this host (requirement S17). */
 int vv_command_inventory(const struct vv_options *options, struct vv_error *error);
 
+/* map.c: who answers on the Ethernet of options->iface; and a station that answers until standard input ends. */
+int vv_command_map(const struct vv_options *options, struct vv_error *error);
+int vv_command_station(const struct vv_options *options, struct vv_error *error);
+
 #endif

@@ -17,6 +17,8 @@
 #define WIRE      (1u << VV_COMMAND_WIRE)
 #define ENDS      (FAR | NEAR)
 #define INVENTORY (1u << VV_COMMAND_INVENTORY)
+#define MAP       (1u << VV_COMMAND_MAP)
+#define STATIONS  (MAP | 1u << VV_COMMAND_STATION)
 
 struct row {
   const char *name;
@@ -190,9 +192,9 @@ static const struct row rows[] = {
     {"--peer", "ADDR:PORT", NEAR, 0, 0, take_peer, 0,
      "the far end, as its \"ready\" says; [ADDR]:PORT for IPv6; a port is not needed where the kernel answers (icmp)"},
     {"--port", "N|LO-HI", ENDS, 1, 65535, take_port, 0, "ports that may be used (any)"},
-    {"--iface", "IF", ENDS, 0, 0, take_text, AT(iface), "interface, for stacks that need one (eth, llc)"},
-    {"--sap", "N", ENDS, 4, 252, take_u32, AT(sap),
-     "llc: own service access point, a multiple of 4 that no standard took (any)"},
+    {"--iface", "IF", ENDS | STATIONS, 0, 0, take_text, AT(iface), "interface, for stacks that need one (eth, llc)"},
+    {"--sap", "N", ENDS | STATIONS, 4, 252, take_u32, AT(sap),
+     "LLC: own service access point, a multiple of 4 that no standard took (any)"},
     {"--key-stdin", NULL, ENDS, 0, 0, take_flag, AT(key_stdin),
      "the launch key is the first line of standard input, whose end is the end of the launch"},
     {"--key-file", "FILE", ENDS, 0, 0, take_text, AT(key_file),
@@ -202,8 +204,8 @@ static const struct row rows[] = {
     {"--sizes", "N,N,...", NEAR | WIRE, 0, VV_SIZE_BYTES_MAX, take_sizes, 0, "payload bytes, measured in this order"},
     {"--samples", "N", NEAR, 1, 10000000, take_u32, AT(samples), "exchanges to time of each size (1000)"},
     {"--cell-ms", "T", NEAR, 1, 86400000, take_ms, AT(cell_ns), "time for each size, warm-up included (2000)"},
-    {"--timeout-ms", "T", ENDS, 1, 3600000, take_ms, AT(timeout_ns),
-     "a message is lost after that and what its size takes at 10 Mb/s (1000)"},
+    {"--timeout-ms", "T", ENDS | MAP, 1, 3600000, take_ms, AT(timeout_ns),
+     "a message is lost after that and what its size takes at 10 Mb/s; map: how long to wait for answers (1000)"},
     {"--train", "N", NEAR, 1, 100000, take_u32, AT(train), "messages of a train: oneway (1), prtt (10)"},
     {"--segment", NULL, NEAR, 0, 0, take_flag, AT(segment),
      "oneway over udp: let the kernel cut the train (UDP_SEGMENT)"},
@@ -308,7 +310,8 @@ static int check(struct vv_options *options, struct vv_error *error) {
 }
 
 static int take_command(struct vv_options *options, const char *word, struct vv_error *error) {
-  static const char *const words[] = {"--help", "--version", "far", "near", "wire", "inventory", "stacks"};
+  static const char *const words[] = {"--help",    "--version", "far", "near",   "wire",
+                                      "inventory", "stacks",    "map", "station"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     if (strcmp(word, words[i]) != 0) continue;
     options->command = (enum vv_command)i;
@@ -368,6 +371,8 @@ void vv_options_help(void) {
        "  vaiven-probe wire STACK --mtu M --sizes N,N,...       what those messages become on the wire\n"
        "  vaiven-probe inventory                                this host\n"
        "  vaiven-probe stacks                                   the stacks, their limits and needs\n"
+       "  vaiven-probe map --iface IF                           who answers LLC on that Ethernet: MAC, SAP\n"
+       "  vaiven-probe station --iface IF                       answers such questions until standard input ends\n"
        "  vaiven-probe --version | --help\n\nOptions (in parentheses what holds without them):");
   for (size_t i = 0; i < ROWS; i++) {
     char head[64];

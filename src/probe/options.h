@@ -25,6 +25,8 @@ enum vv_command {
   VV_COMMAND_WIRE,
   VV_COMMAND_INVENTORY,
   VV_COMMAND_STACKS,
+  VV_COMMAND_MAP,
+  VV_COMMAND_STATION,
 };
 
 enum vv_buffers {

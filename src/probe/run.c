@@ -60,6 +60,10 @@ int vv_command_run(const struct vv_options *options, struct vv_error *error) {
     return vv_command_inventory(options, error);
   case VV_COMMAND_STACKS:
     return vv_command_stacks(options, error);
+  case VV_COMMAND_MAP:
+    return vv_command_map(options, error);
+  case VV_COMMAND_STATION:
+    return vv_command_station(options, error);
   case VV_COMMAND_HELP:
     vv_options_help();
     return 0;

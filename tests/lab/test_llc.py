@@ -66,10 +66,15 @@ class Ends:
     key: str
     running: list[subprocess.Popen[str]] = field(default_factory=list)
 
-    def start(self, host: int, *words: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-        command = self.lab.hosts[host].argv((*prefix, self.probe, *words, "--key-stdin"))
+    def run(self, host: int, *words: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        """A probe that needs no key; it has a standard input all the same."""
+        command = self.lab.hosts[host].argv((*prefix, self.probe, *words))
         started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.running.append(started)
+        return started
+
+    def start(self, host: int, *words: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        started = self.run(host, *words, "--key-stdin", prefix=prefix)
         started.stdin.write(self.key)
         started.stdin.flush()
         return started
@@ -100,8 +105,8 @@ def ends(raise_lab: Callable[..., Lab], vaiven_programs: Callable[[str], Path]) 
 
     yield call
     for process in (process for one in made for process in one.running):
-        process.kill()
-        process.communicate()
+        with process:
+            process.kill()
 
 
 JUMBO = TWO.replace('class = "free"', 'class = "free"\nmtu = 9000')
@@ -206,6 +211,31 @@ def test_a_sap_that_is_nobodys_to_take_is_refused(ends, sap: str) -> None:
     _, peer = here.far()
     refused = here.end(here.near(peer, "--sap", sap, "--sizes", "1"))
     assert refused.status == 1 and refused.error == "bad-sap"
+
+
+def test_everybody_on_the_ethernet_is_found(ends, on) -> None:
+    """By TEST to all: hosts (the null SAP), and the SAP of each station on them. A station ends with its input."""
+    here = ends(TWO.replace("count = 2", "count = 4"))
+    hosts = here.lab.hosts
+    stations = [
+        here.run(host, "station", "--iface", "eth0", "--sap", sap) for host, sap in ((1, "32"), (1, "36"), (2, "32"))
+    ]
+    told = [json.loads(station.stdout.readline()) for station in stations]
+    assert [(one["mac"], one["sap"]) for one in told] == [(hosts[1].mac, 32), (hosts[1].mac, 36), (hosts[2].mac, 32)]
+    expected = [{"mac": hosts[host].mac, "sap": sap} for host, sap in ((1, 0), (1, 32), (1, 36), (2, 0), (2, 32))]
+
+    def find() -> list[dict]:
+        (found,) = here.end(here.run(0, "map", "--iface", "eth0", "--timeout-ms", "300")).records
+        assert found["mac"] == hosts[0].mac
+        return found["stations"]
+
+    deadline = time.monotonic() + PATIENCE_S
+    while (found := find()) != expected and time.monotonic() < deadline:
+        assert all(station in expected for station in found)
+    assert found == expected
+    for station in stations:
+        station.stdin.close()
+        assert station.wait(PATIENCE_S) == 0
 
 
 def test_two_ends_on_one_host_are_told_so(ends) -> None:

@@ -216,7 +216,9 @@ bool vv_station_unit(struct vv_station *station, const struct vv_llc_address *to
 
 bool vv_station_test(struct vv_station *station, const struct vv_llc_address *to, const void *bytes, size_t count) {
   bool waits = one(station, to, VV_LLC_TEST, bytes, count);
-  station->tests += waits;
+  bool group = (to->mac[0] & 1) != 0;
+  station->tests += waits && !group;
+  station->tests_all = station->tests_all || (waits && group);
   return waits;
 }
 
@@ -248,8 +250,8 @@ static void take_test(struct vv_station *station, uint64_t now_ns, const struct 
   if (pdu->response) {
     bool ours =
         id != VV_NO_LINK && vv_greeting_echoed(station, &station->links[id], now_ns, pdu->data, pdu->data_bytes);
-    if (!ours && station->tests > 0) {
-      station->tests--;
+    if (!ours && (station->tests > 0 || station->tests_all)) {
+      station->tests -= station->tests > 0;
       tell_unit(station, VV_STATION_ECHO, peer, pdu, 0);
     }
     if (id != VV_NO_LINK) vv_llc_link_settle(station, &station->links[id], now_ns);

@@ -98,7 +98,7 @@ enum vv_station_happening {
   VV_STATION_RESET,     /* plain: the link was reset, and data may be lost both ways */
   VV_STATION_CLOSED,    /* the link is no more; its number may be given to another from now on */
   VV_STATION_UNIT,      /* a UI PDU came */
-  VV_STATION_ECHO,      /* the answer to vv_station_test */
+  VV_STATION_ECHO,      /* an answer to vv_station_test; of a group everybody's */
   VV_STATION_IDENTITY,  /* the answer to vv_station_identify */
 };
 
@@ -151,6 +151,7 @@ struct vv_station {
   struct vv_ring unit_free;
   uint32_t lent_unit;           /* the one whose bytes the last frame showed */
   uint32_t tests, identities;   /* asked for by the caller and not answered yet */
+  bool tests_all;               /* a group was asked: nobody knows how many will answer */
   struct vv_station_event data; /* what the last frame brought */
   bool has_data;
   struct vv_station_counts counts;

@@ -119,6 +119,24 @@ static void test_type_1(void **state) {
   pair_free(pair);
 }
 
+/* Whoever asks a group cannot know how many will answer: all are told, and nobody else is. */
+static void test_everybody_is_asked(void **state) {
+  (void)state;
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct pair *pair = pair_new(&a, &b);
+  struct vv_llc_address all = {.mac = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, .sap = VV_SAP_GLOBAL};
+  assert_true(vv_station_test(&pair->stations[0], &all, "", 0));
+  all.sap = VV_SAP_NULL;
+  assert_true(vv_station_test(&pair->stations[0], &all, "", 0));
+  pair_run(pair);
+  assert_int_equal(pair->told[0][VV_STATION_ECHO], 2);
+  assert_int_equal(pair->events[0][0].peer.sap, pair_address(1).sap);
+  assert_int_equal(pair->events[0][1].peer.sap, VV_SAP_NULL);
+  assert_memory_equal(pair->events[0][1].peer.mac, pair_address(1).mac, VV_MAC_BYTES);
+  assert_int_equal(pair->told[1][VV_STATION_ECHO], 0);
+  pair_free(pair);
+}
+
 static void test_nobody_listens(void **state) {
   (void)state;
   struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
@@ -434,6 +452,7 @@ int main(void) {
       cmocka_unit_test(test_jumbo),
       cmocka_unit_test(test_padded_frames),
       cmocka_unit_test(test_type_1),
+      cmocka_unit_test(test_everybody_is_asked),
       cmocka_unit_test(test_nobody_listens),
       cmocka_unit_test(test_another_job),
       cmocka_unit_test(test_the_user_is_asked),
