@@ -12,7 +12,8 @@
 #define TRIED        3      /* rounds before the measured ones, if a quarter of the cell's time is enough */
 #define SETTLE_NS    300000 /* from the last `got` until all wait again */
 #define HUSH_MORE_NS 100000
-#define ERROR_SHARE  10 /* a clock that may be wrong by more than a tenth of the result is not used */
+#define SESSION_NS   15000000000 /* until programs have found each other, where each message has a session */
+#define ERROR_SHARE  10          /* a clock that may be wrong by more than a tenth of the result is not used */
 
 uint64_t vv_rounds_tag(uint64_t seq, size_t size_bytes) {
   return size_bytes >= VV_TAG_BYTES ? seq : seq & ((UINT64_C(1) << (8 * size_bytes)) - 1);
@@ -428,6 +429,7 @@ int vv_rounds_cell(struct vv_session *session, const struct vv_rounds_plan *plan
   if (!rounds.fars) return -1;
   rounds.resent = count_resent(&rounds);
   rounds.patience_ns = (int64_t)(plan->on_medium + 1) * vv_session_patience_ns(session, size_bytes);
+  if (session->stack->began) rounds.patience_ns += SESSION_NS;
   int result = vv_ring_open(&rounds.ring, session->options->buffers, size_bytes, error);
   if (result == 0) result = compare_clocks(&rounds, error);
   if (result == 0) result = run_series(&rounds, error);

@@ -14,8 +14,8 @@ int vv_program_place(const struct vv_stack_config *config, const char *program, 
                      struct vv_program_place *place, struct vv_error *error) {
   struct vv_address own;
   if (!vv_child_exists(program)) {
-    vv_error_set(error, "no-program", "%s has no program %s", config->address, program);
-    return vv_error_remedy(error, "apt-get install %s there", package);
+    return vv_error_set(error, "no-program", "%s has no program %s: apt-get install %s", config->address, program,
+                        package);
   }
   if (vv_address_parse(config->address, 0, &own, error) != 0) return -1;
   if (own.any.sa_family != AF_INET) return vv_error_set(error, "no-ipv4", "%s speaks IPv4 alone", program);

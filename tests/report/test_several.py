@@ -42,3 +42,11 @@ def test_what_is_doubtful_stands_below() -> None:
     told = " ".join(audience_table([ONE, rough, replace(ONE, fars=7, clock="barrier")]).notes)
     for words in ("3 segments were sent again", "too few launches: 2 of 6", "to within 9.00 ms", "tcp to 7, 1 MB: no"):
         assert words in told
+
+
+def test_what_sessions_take_before_each_message_is_told_once() -> None:
+    slow, quick = (replace(ONE, stack="uftp", fars=fars, setup_ns=ns) for fars, ns in ((7, 90e6), (1, 30e6)))
+    notes = audience_table([ONE, slow, quick]).notes
+    assert [note for note in notes if "session" in note] == [
+        "uftp sets up a session before each message: 30.0 ms to 90.0 ms, which its times leave out"
+    ]

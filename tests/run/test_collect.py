@@ -67,6 +67,12 @@ def test_a_fanout_is_the_time_of_its_last_end_and_a_part_for_each() -> None:
     assert len(story.cells) == 3
 
 
+def test_sessions_that_a_program_sets_up_stand_beside_the_messages() -> None:
+    last, _, _, setup = cells(FANOUT | {"setup_ns": [5000, 6000], "cpu_near_ns": None, "cpu_far_ns": None}, 2.0)
+    assert (last.ns, last.cpu_near_ns) == ([90, 80, None], None)
+    assert (setup.ns, setup.part, setup.whole) == ([5000, 6000], "setup", False)
+
+
 def test_ping_pongs_at_once_say_for_which_share_of_their_time_they_were() -> None:
     record = {key: value for key, value in FANOUT.items() if key not in ("last_ns", "clock", "resent", "lost")}
     record |= {"ask": "pingpongs", "rtt_ns": [70, 80, 90, 60], "lost": 0}

@@ -28,9 +28,14 @@ def audiences(run: Run) -> tuple[Audience, ...]:
     order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
     by = ["ask", "size_bytes", "stack", "fars", "near", "far"]
     ends = {key: rows for key, rows in query.ends(run).group_by(by)}
+    setups = {key: rows["ns_median"].median() for key, rows in query.setups(run).group_by(by)}
     groups = {key: rows for key, rows in table.group_by(by, maintain_order=True)}
     blocks = {key: _blocks(rows) for key, rows in groups.items()}
-    found = [_audience(key, rows, blocks, _each(ends.get(key))) for key, rows in groups.items() if blocks[key]]
+    found = [
+        _audience(key, rows, blocks, _each(ends.get(key)), setups.get(key))
+        for key, rows in groups.items()
+        if blocks[key]
+    ]
     return tuple(sorted(found, key=lambda one: (one.ask, one.size_bytes, order.get(one.stack, len(order)), one.fars)))
 
 
@@ -73,8 +78,9 @@ def _each(ends: Any) -> tuple[float, ...]:
 
 
 def _audience(
-    key: tuple[Any, ...], rows: Any, blocks: dict[tuple[Any, ...], Blocks], each_ns: tuple[float, ...]
-) -> Audience:
+    key: tuple[Any, ...], rows: Any, blocks: dict[tuple[Any, ...], Blocks], each_ns: tuple[float, ...],
+    setup_ns: float | None,
+) -> Audience:  # fmt: skip
     import statistics
 
     from vaiven.model.several import RAW, Audience, block_ratio
@@ -104,4 +110,5 @@ def _audience(
         clock_error_ns=int(rows["clock_error_ns"].fill_null(0).max()),
         each_ns=each_ns,
         overlap=rows["overlap"].min(),
+        setup_ns=setup_ns,
     )

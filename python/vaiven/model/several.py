@@ -37,7 +37,8 @@ class Audience:
     that of one far end, and of the raw sender with as many. wire_ns: of the frames alone, None if nobody knows. lost:
     rounds in which some end did not get everything. resent: segments sent again, None where nobody counts. clock: how
     times of two hosts were compared, to within clock_error_ns. each_ns: of each end, the median of launch medians.
-    overlap: the smallest share of their time in which several ping-pongs really ran together.
+    overlap: the smallest share of their time in which several ping-pongs really ran together. setup_ns: what a session
+    took that a program sets up before each message, which is not in its time; None where there is none.
 
     A ping-pong is a round trip, which is twice its wire_ns.
     """
@@ -60,6 +61,7 @@ class Audience:
     clock_error_ns: int
     each_ns: tuple[float, ...] = ()
     overlap: float | None = None
+    setup_ns: float | None = None
 
     @property
     def bytes_per_s(self) -> float:

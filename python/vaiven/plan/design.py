@@ -30,7 +30,7 @@ class Available:
     two_writes: a message may be handed over in two pieces. alone: there is no far end to start. to_all: it can reach
     all far ends of a fanout with one message. library: the one that it needs ("openmpi"), whose probe has
     it. ranked: that library's launcher starts all ends. spins: its ends never sleep. absent: why it is not here, or "".
-    summary: what it is, in a line.
+    summary: what it is, in a line. program: the one of others that carries its messages ("udp-sender").
     """
 
     limits: Limits
@@ -44,6 +44,7 @@ class Available:
     spins: bool = False
     absent: str = ""
     summary: str = ""
+    program: str = ""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def audience_table(found: Sequence[Audience]) -> Table:
         Column("lost", "rounds in which somebody did not get everything"),
         *(() if ask == "fanout" else (Column("again", "segments that were sent again"),)),
     )  # fmt: skip
-    return Table(_CAPTIONS[ask], columns, tuple(map(_row, found)), tuple(dict.fromkeys(_notes(found))))
+    return Table(_CAPTIONS[ask], columns, tuple(map(_row, found)), (*dict.fromkeys(_notes(found)), *_setups(found)))
 
 
 def _together_table(found: Sequence[Audience]) -> Table:
@@ -105,6 +105,14 @@ def _ratio(ratio: Ratio) -> str:
     low, high = ratio.interval.low, ratio.interval.high
     below = "" if low is None or high is None else f"\n{digits(low)} – {digits(high)}"
     return f"{digits(ratio.value)} ×{below}"
+
+
+def _setups(found: Sequence[Audience]) -> Iterable[str]:
+    """What is not in the times of programs that set up a session before each message."""
+    for stack in dict.fromkeys(one.stack for one in found if one.setup_ns is not None):
+        took_ns = [one.setup_ns for one in found if one.stack == stack and one.setup_ns is not None]
+        span = " to ".join(dict.fromkeys((time_text(min(took_ns)), time_text(max(took_ns)))))
+        yield f"{stack} sets up a session before each message: {span}, which its times leave out"
 
 
 def _notes(found: Iterable[Audience]) -> Iterable[str]:

@@ -11,7 +11,7 @@ import msgspec
 from vaiven.errors import VaivenError
 from vaiven.plan.design import MANY, Available
 from vaiven.plan.sweep import Limits
-from vaiven.store.record import STEPS, Cell
+from vaiven.store.record import SETUP_PART, STEPS, Cell
 
 SCHEMA = 1
 
@@ -55,6 +55,7 @@ class CellRecord(msgspec.Struct):
     wire: Wire | None = None
     far: list[str] | str = ""
     each_ns: list[list[int]] = []
+    setup_ns: list[int] = []
     resent: list[int] | None = None
     clock: Clock | None = None
     both_ns: list[int] | None = None
@@ -83,6 +84,7 @@ class StackRecord(msgspec.Struct):
     at_once: bool
     probe: str
     needs: str | None = None
+    program: str | None = None
     summary: str = ""
     joined: bool = False
     ranked: bool = False
@@ -181,7 +183,7 @@ def _beside(found: CellRecord) -> dict[str, list[int]]:
     if found.ask == "steps":
         times = (found.encode_ns, found.send_ns or [], found.decode_ns, found.translate_ns)
         return dict(zip(STEPS, times, strict=True))
-    return {}
+    return {SETUP_PART: found.setup_ns} if found.setup_ns else {}
 
 
 def _overlap(began_ns: list[int], ended_ns: list[int]) -> float | None:
@@ -230,6 +232,7 @@ def _available(record: StackRecord, library: str) -> Available:
         ranked=record.ranked,
         spins=record.spins,
         summary=record.summary,
+        program=record.program or "",
     )
 
 

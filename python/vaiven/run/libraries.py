@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Libraries that stacks need: each has a probe of its own, which is there if the library was when vaiven was built."""
+"""What stacks need that is not ours.
+
+A library has a probe of its own, which is there if the library was when vaiven was built. A program of others is run by
+our own probe, and looked for when it is wanted.
+"""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,7 +62,7 @@ def needed(stacks: Iterable[str]) -> tuple[str, ...]:
 
 def known(own: collect.Known) -> collect.Known:
     """These stacks and those of every library; one that is not here is `absent`."""
-    found: dict[str, Available] = dict(own.stacks)
+    found = {name: _with_program(name, stack) for name, stack in own.stacks.items()}
     here = probes()
     for name, library in LIBRARIES.items():
         found |= _stacks(name, here) if name in here else _absent(library, f"vaiven-probe-{name} is not installed")
@@ -70,6 +75,13 @@ def _stacks(name: str, here: Mapping[str, Path]) -> dict[str, Available]:
         return collect.stacks(hosts.call("here", list, [str(here[name]), "stacks"]), name).stacks
     except VaivenError as error:
         return _absent(LIBRARIES[name], f"vaiven-probe-{name} does not start: {error.what}")
+
+
+def _with_program(name: str, stack: Available) -> Available:
+    """A stack that is programs of others; its Debian package is called as it is."""
+    if not stack.program or shutil.which(stack.program):
+        return stack
+    return replace(stack, absent=f"the program {stack.program} is not installed; apt-get install {name}")
 
 
 def _absent(library: Library, why: str) -> dict[str, Available]:

@@ -26,6 +26,7 @@ from vaiven.store.record import (
     REFINED,
     SAMPLES,
     SCHEMA,
+    SETUP_PART,
     WARNINGS,
     WHOLE_PARTS,
     End,
@@ -169,6 +170,13 @@ def ends(run: Run) -> pl.DataFrame:
     import polars as pl
 
     return _summaries(run).filter(pl.col("part").str.starts_with(END_PART))
+
+
+def setups(run: Run) -> pl.DataFrame:
+    """The same columns for the sessions that a program sets up, one before each message (part "setup")."""
+    import polars as pl
+
+    return _summaries(run).filter(pl.col("part") == SETUP_PART)
 
 
 def overlaps(run: Run) -> pl.DataFrame:

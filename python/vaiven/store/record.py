@@ -30,6 +30,7 @@ SCHEMA = 1
 MANIFEST, END, WARNINGS, REFINED = "manifest.json", "end.json", "warnings.jsonl", "refined.jsonl"
 SAMPLES, CELLS, LAUNCHES = "samples", "cells", "launches"
 WHOLE_PARTS = ("", "one")
+SETUP_PART = "setup"
 END_PART = "to:"
 STEPS = ("encode", "send", "decode", "translate")
 
@@ -143,7 +144,8 @@ class Cell:
     """One cell of a launch. ns: one entry per timed exchange in order, None where the message was lost.
 
     part: of a prtt "one", "burst", "spaced", "send", "receive"; "to:N" for far end number N of several; of an overlap
-    "talk" and "work" alone; of steps each of STEPS; else "".
+    "talk" and "work" alone; of steps each of STEPS; SETUP_PART of the sessions that a program sets up, one before each
+    message; else "".
     gap_ns: between the messages of a spaced train. resent: segments that were sent again. clock: how times of two
     hosts were compared, "common", "estimated" or "barrier", to within clock_error_ns. overlap: of several at once, the
     share of their time in which all of them ran. out_bytes, in_bytes: of steps, what the library held of a message in

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stacks that are programs of others, udpcast and uftp: the real ones on a lab, and what becomes of what goes wrong."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vaiven.lab import topology
+from vaiven.plan import ends
+from vaiven.plan import stack as stacks
+from vaiven.plan.order import Launch
+from vaiven.plan.schema import Effort
+from vaiven.run import launchers, path, place
+from vaiven.run.launchers import Outcome, Setting
+from vaiven.run.place import Place
+from vaiven.store.record import SETUP_PART
+
+LAB = 'name = "programs"\n[fabric]\nkind = "switch"\nclass = "free"\n[[hosts]]\nprefix = "p"\ncount = 3\n'
+SIZES = (1, 1456, 1457, 300_000)  # 1456 and 1448 bytes fill a datagram of theirs
+PROGRAMS = "udp-sender|udp-receiver|uftp|uftpd"
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VAIVEN_STATE_DIR", str(tmp_path_factory.mktemp("state")))
+        with place.in_lab(topology.parse(LAB), ()) as found:
+            yield found
+
+
+def launch(hosts: Place, stack: str, *sizes: int, fars: tuple[str, ...] = ("p2", "p3"), on_cell=None) -> Outcome:
+    """A fanout from p1."""
+    work = Launch(0, 0, stacks.parse(stack), "fanout", "p1", ends.join(fars), sizes)
+    effort = Effort(samples=3, cell_ms=60_000, timeout_ms=60_000, launch_s=300)
+    setting = Setting(place.known_stacks().stacks, effort, None, 0.0, one_clock=True)
+    return launchers.launch(
+        work, hosts.hosts["p1"], [hosts.hosts[name] for name in fars], setting, on_cell or (lambda _cell: None)
+    )
+
+
+def running(hosts: Place, name: str) -> list[str]:
+    """The process ids of such programs on that host, as it numbers them."""
+    found = subprocess.run(hosts.hosts[name].argv(["pgrep", "-x", PROGRAMS]), capture_output=True, text=True)
+    return found.stdout.split()
+
+
+def sent_bytes(hosts: Place) -> int:
+    host = hosts.hosts["p1"]
+    found = path.counters("".join((host.proc_net / name).read_text() for name in path.FILES), host.interface)
+    assert found
+    return found.tx_bytes
+
+
+@pytest.fixture
+def nothing_left(hosts: Place) -> Iterator[None]:
+    before = set(Path("/dev/shm").glob("vaiven-*"))
+    yield
+    assert [running(hosts, name) for name in hosts.hosts] == [[], [], []]
+    assert set(Path("/dev/shm").glob("vaiven-*")) <= before
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("stack", ["udpcast", "uftp"])
+def test_one_transmission_brings_everybody_the_right_bytes(hosts: Place, nothing_left, stack: str) -> None:
+    before = sent_bytes(hosts)
+    outcome = launch(hosts, stack, *SIZES)
+    assert outcome.failure is None, outcome.failure
+    whole = [cell for cell in outcome.cells if cell.whole]
+    assert [cell.size_bytes for cell in whole] == list(SIZES)
+    messages = 0
+    for cell in whole:
+        messages += len(cell.ns) + cell.warmup
+        assert (len(cell.ns), cell.lost, cell.corrupt, cell.cpu_near_ns) == (3, 0, 0, None)
+        assert all(ns > 0 for ns in cell.ns)
+    setups = [cell.ns for cell in outcome.cells if cell.part == SETUP_PART]
+    assert len(setups) == len(SIZES) and all(ns > 0 for each in setups for ns in each)
+    assert sent_bytes(hosts) - before < 1.5 * messages / len(SIZES) * sum(SIZES)  # not twice, for two receivers
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("stack", ["udpcast", "uftp"])
+def test_one_receiver_is_enough(hosts: Place, nothing_left, stack: str) -> None:
+    outcome = launch(hosts, stack, 1000, fars=("p2",))
+    assert outcome.failure is None, outcome.failure
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("stack", ["udpcast", "uftp"])
+def test_a_program_that_dies_ends_the_launch(hosts: Place, nothing_left, stack: str) -> None:
+    def kill(cell) -> None:
+        if cell.whole and cell.size_bytes == 1:
+            subprocess.run(hosts.hosts["p2"].argv(["kill", "-9", *running(hosts, "p2")]), check=True)
+
+    outcome = launch(hosts, stack, 1, *[2] * 200, on_cell=kill)
+    assert outcome.failure and outcome.failure.code in ("program-failed", "no-answer"), outcome.failure
+    assert stack in outcome.failure.what
+
+
+@pytest.mark.lab
+def test_two_receivers_on_one_host_are_refused(hosts: Place, nothing_left) -> None:
+    outcome = launch(hosts, "udpcast", 8, fars=("p2", "p2"))
+    assert outcome.failure and outcome.failure.code == "one-host" and "one far end on each" in outcome.failure.remedy
+
+
+@pytest.mark.parametrize(("stack", "program"), [("udpcast", "udp-sender"), ("uftp", "uftp")])
+def test_what_is_not_installed_is_left_out_with_its_package(monkeypatch, tmp_path, stack: str, program: str) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    absent = place.known_stacks().stacks[stack].absent
+    assert absent == f"the program {program} is not installed; apt-get install {stack}"
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(("stack", "program"), [("udpcast", "udp-receiver"), ("uftp", "uftpd")])
+def test_a_host_without_it_is_named(hosts: Place, nothing_left, tmp_path: Path, stack: str, program: str) -> None:
+    p2 = hosts.hosts["p2"]
+    bare = replace(p2, probe=("/usr/bin/env", f"PATH={tmp_path}", *p2.probe))
+    outcome = launch(replace(hosts, hosts=hosts.hosts | {"p2": bare}), stack, 8)
+    assert outcome.failure and outcome.failure.code == "no-program", outcome.failure
+    assert f"{p2.address} has no program {program}: apt-get install {stack}" in outcome.failure.what
