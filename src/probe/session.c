@@ -246,7 +246,7 @@ int vv_session_near(struct vv_session *session, const struct vv_options *options
   begin(session, options);
   session->peer = options->address;
   if (vv_handshake_key(options, session->key, error) != 0) return -1;
-  vv_payload_init(&session->payload, session->key);
+  vv_payload_init(&session->payload, session->key, session->stack->numbers);
   if (meet(session, &far, error) != 0 || vv_session_reopen(session, error) != 0) return -1;
   session->clock = session->stack->clock_ns ? session->stack->clock_quality(session->end) : vv_clock_measure();
   return print_hello(session, &far, error);
@@ -270,7 +270,7 @@ int vv_session_far(struct vv_session *session, const struct vv_options *options,
   begin(session, options);
   session->own = options->address;
   if (vv_handshake_key(options, session->key, error) != 0) return -1;
-  vv_payload_init(&session->payload, session->key);
+  vv_payload_init(&session->payload, session->key, session->stack->numbers);
   if (vv_handshake_far(session, error) != 0) return -1;
   vv_watch_input(session->control.fd);
   int result = 0;

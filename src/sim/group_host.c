@@ -55,7 +55,7 @@ void vv_host_open(struct vv_host *host, const struct vv_group_plan *plan, uint32
   host->memory = must(malloc(vv_group_bytes(&wanted)));
   host->buffer = must(malloc(plan->size_bytes + 1));
   vv_group_init(&host->group, host->memory, &wanted);
-  vv_payload_init(&host->payload, wanted.key);
+  vv_payload_init(&host->payload, wanted.key, false);
   vv_sim_socket_open(&host->data, plan->buffer_bytes);
   vv_sim_socket_open(&host->control, plan->buffer_bytes);
   compute(host, 0);

@@ -21,7 +21,7 @@ static struct vv_payload payload(const struct vv_llc_plan *plan, uint32_t from, 
   struct vv_payload made;
   uint8_t key[VV_KEY_BYTES] = {(uint8_t)from, (uint8_t)to};
   memcpy(key + 2, &plan->seed, sizeof plan->seed);
-  vv_payload_init(&made, key);
+  vv_payload_init(&made, key, false);
   return made;
 }
 

@@ -5,7 +5,7 @@
  * Route: `default` is task, daemon, daemon, task, with UDP between the daemons;
  * `direct` is one TCP connection between the tasks, made when the ends are
  * joined. Encoding: `xdr` packs doubles into a common format (PvmDataDefault),
- * `raw` copies bytes (PvmDataRaw), `inplace` sends them from where they lie
+ * `raw` copies them (PvmDataRaw), `inplace` sends them from where they lie
  * (PvmDataInPlace), `trans` does too, behind a descriptor by which the receiver
  * turns doubles if its representation differs (vaiven/data.h). PVM itself
  * refuses raw and inplace between unlike hosts; trans then travels as bytes in
@@ -196,8 +196,8 @@ static int pack(struct vv_end *end, const uint8_t *message, size_t size_bytes) {
   if (end->encoding == TRANS) {
     size_t length = vv_data_describe(TRANS_LAYOUT, count, end->descriptor);
     code = pvm_pkbyte((char *)end->descriptor, (int)length, 1);
+    return code < 0 ? code : pvm_pkbyte(bytes, (int)size_bytes, 1);
   }
-  if (end->encoding != XDR) return code < 0 ? code : pvm_pkbyte(bytes, (int)size_bytes, 1);
   if (count > 0) code = pvm_pkdouble((double *)(void *)bytes, (int)count, 1);
   return code < 0 || rest == 0 ? code : pvm_pkbyte(bytes + size_bytes - rest, (int)rest, 1);
 }
@@ -224,12 +224,8 @@ static int unpack(struct vv_end *end, uint8_t *message, size_t size_bytes) {
   int code = 0;
   begin_step(end);
   if (end->encoding == TRANS) return unpack_translated(end, message, size_bytes);
-  if (end->encoding != XDR) {
-    code = pvm_upkbyte((char *)message, (int)size_bytes, 1);
-  } else {
-    if (count > 0) code = pvm_upkdouble((double *)(void *)message, (int)count, 1);
-    if (code >= 0 && rest > 0) code = pvm_upkbyte((char *)message + size_bytes - rest, (int)rest, 1);
-  }
+  if (count > 0) code = pvm_upkdouble((double *)(void *)message, (int)count, 1);
+  if (code >= 0 && rest > 0) code = pvm_upkbyte((char *)message + size_bytes - rest, (int)rest, 1);
   end_step(end, &end->steps.decode_ns);
   return code;
 }
@@ -338,6 +334,7 @@ static void pvm_leave(struct vv_end *end) {
                                        .size_bytes_max = (size_t)64 << 20,                                             \
                                        .header_bytes = HEADER_BYTES,                                                   \
                                        .joined = true,                                                                 \
+                                       .numbers = true,                                                                \
                                        .path = (on_wire),                                                              \
                                        .open = open_##name,                                                            \
                                        .accept = pvm_join_far,                                                         \

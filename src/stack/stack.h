@@ -107,6 +107,7 @@ struct vv_stack {
   bool ranked;         /* all ends are ranks of one launcher's: 0 is near, and hears from the others where they are */
   bool spins;          /* it always asks again and again (VV_WAIT_SPIN), whatever it is told */
   bool user_accepts;   /* a connection comes about only while the far end is in accept; false: its kernel answers */
+  bool numbers;        /* a message is 64-bit numbers, which arrive as numbers whatever the other end's byte order */
   bool two_writes;     /* VV_WRITE_SPLIT means something: only where the pieces stay one message */
   enum vv_path path;   /* what its messages are on the wire, for the Ethernet model */
   size_t header_bytes; /* that a library puts before each message, inside that path */

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -16,5 +15,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.lab)
-            if not shutil.which("pvmd"):
-                item.add_marker(pytest.mark.skip(reason="needs pvmd (pvm pvm-dev)"))
+            item.add_marker(pytest.mark.needs("pvmd"))

@@ -188,7 +188,7 @@ def test_a_daemon_that_does_not_come_up_is_named(two, monkeypatch: pytest.Monkey
 
 
 def test_a_host_without_pvm_is_named_with_its_package(two, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pvm, "_PVMD", pvm._PVMD.replace("exec pvmd", "exec pvmd-nowhere"))
+    monkeypatch.setattr(pvm, "_daemon", lambda _host: "pvmd-nowhere")
     with pytest.raises(VaivenError, match="m1 has no pvmd") as caught, pvm.machine(list(two.hosts.values())):
         pass
     assert caught.value.code == "no-pvm" and "apt-get install pvm" in caught.value.remedy

@@ -43,12 +43,12 @@ LIBRARIES = {
 }
 
 
-def probes() -> dict[str, Path]:
-    """library -> its probe, of those that are here."""
+def probes(arch: str = "") -> dict[str, Path]:
+    """library -> its probe, of those that are here; arch: that of hosts of this machine that have another one."""
     found: dict[str, Path] = {}
     for name in LIBRARIES:
         try:
-            found[name] = resources.program(f"vaiven-probe-{name}")
+            found[name] = resources.program("-".join(filter(None, ("vaiven-probe", name, arch))))
         except VaivenError:
             continue
     return found

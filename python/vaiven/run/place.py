@@ -158,9 +158,9 @@ def _until_running(members: Iterable[Host]) -> None:
         hosts.call(host.name, host.argv, ["sh", "-c", _RUNNING, "sh", host.interface])
 
 
-def _here() -> dict[str, tuple[str, ...]]:
-    """The probes of libraries as a host runs them that shares our files."""
-    return {name: (str(path),) for name, path in libraries.probes().items()}
+def _here(arch: str = "") -> dict[str, tuple[str, ...]]:
+    """The probes of libraries as a host runs them that shares our files; arch: "" for that of this machine."""
+    return {name: (str(path),) for name, path in libraries.probes(arch).items()}
 
 
 def _lab_host(host: labs.LabHost, mtu_bytes: int) -> Host:
@@ -170,7 +170,7 @@ def _lab_host(host: labs.LabHost, mtu_bytes: int) -> Host:
     processors = tuple(sorted(os.sched_getaffinity(0)))
     return Host(
         host.name, host.address, host.interface, host.arch, probe, host.argv, mtu_bytes=mtu_bytes,
-        processors=processors, libraries=_here() if native else {}, proc_net=host.proc_net, here=True,
+        processors=processors, libraries=_here("" if native else host.arch), proc_net=host.proc_net, here=True,
     )  # fmt: skip
 
 

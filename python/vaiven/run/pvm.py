@@ -10,6 +10,7 @@ clock when it was written. Its timers get that coarseness back (timer slack): el
 
 from __future__ import annotations
 
+import platform
 import re
 import subprocess
 import time
@@ -18,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.run import hosts, rsh, signals
 from vaiven.run.hosts import Host
@@ -30,7 +32,7 @@ _POLL_S = 0.02
 
 # What is called `pvmd` on every host.
 _PVMD = """#!/bin/sh
-mkdir -p "$PVM_TMP" && echo "$VAIVEN_PVMD_SLACK_NS" >/proc/self/timerslack_ns && exec pvmd "$@"
+mkdir -p "$PVM_TMP" && echo "$VAIVEN_PVMD_SLACK_NS" >/proc/self/timerslack_ns && exec "$VAIVEN_PVMD" "$@"
 """
 _CONSOLE = 'printf "%s\\nquit\\n" "$1" | pvm 2>&1'
 # Ends whatever still has that directory in its environment: what a machine that broke has left.
@@ -64,8 +66,15 @@ def _environment(host: Host, private: Path) -> Mapping[str, str]:
     """What PVM's programs find on that host."""
     return {
         "PVM_ROOT": "/usr/lib/pvm3", "PVM_ARCH": "LINUX64", "PVM_ALLOW_ROOT": "1", "PVM_RSH": str(private / "rsh"),
-        "PVM_TMP": str(private / host.name), "VAIVEN_PVMD_SLACK_NS": str(SLACK_NS),
+        "PVM_TMP": str(private / host.name), "VAIVEN_PVMD": _daemon(host), "VAIVEN_PVMD_SLACK_NS": str(SLACK_NS),
     }  # fmt: skip
+
+
+def _daemon(host: Host) -> str:
+    """What runs there as pvmd; a host of this machine that is of another architecture has one of its own."""
+    if not host.here or host.arch == platform.machine():
+        return "pvmd"
+    return str(resources.program(f"vaiven-pvmd-{host.arch}"))
 
 
 class _Daemons:

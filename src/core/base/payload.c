@@ -11,52 +11,62 @@ static uint64_t little_endian(uint64_t x) {
   return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(x) : x;
 }
 
-static pair little_endian_pair(pair x) {
-  return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? (pair){__builtin_bswap64(x[0]), __builtin_bswap64(x[1])} : x;
+/* The same of a whole word, which may be a number: that lies as it is. */
+static uint64_t laid(const struct vv_payload *payload, uint64_t x) {
+  return payload->numbers ? x : little_endian(x);
 }
 
-void vv_payload_init(struct vv_payload *payload, const uint8_t key[VV_KEY_BYTES]) {
+static pair laid_pair(const struct vv_payload *payload, pair x) {
+  bool turned = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && !payload->numbers;
+  return turned ? (pair){__builtin_bswap64(x[0]), __builtin_bswap64(x[1])} : x;
+}
+
+void vv_payload_init(struct vv_payload *payload, const uint8_t key[VV_KEY_BYTES], bool numbers) {
+  payload->numbers = numbers;
   memcpy(payload->key, key, VV_KEY_BYTES);
   payload->mask = vv_siphash(key, (const uint8_t *)"mask", 4);
   payload->step = vv_siphash(key, (const uint8_t *)"step", 4) | 1;
 }
 
-static void tag_bytes(const struct vv_payload *payload, uint64_t seq, uint8_t tag[VV_TAG_BYTES]) {
-  uint64_t masked = little_endian(seq ^ payload->mask);
-  memcpy(tag, &masked, VV_TAG_BYTES);
+/* As much of it as there is room for; a part of it is no number. */
+static void tag_bytes(const struct vv_payload *payload, uint64_t seq, uint8_t tag[VV_TAG_BYTES], size_t size_bytes) {
+  uint64_t masked = seq ^ payload->mask,
+           word = size_bytes < VV_TAG_BYTES ? little_endian(masked) : laid(payload, masked);
+  memcpy(tag, &word, VV_TAG_BYTES);
 }
 
 /* The number of the message with this whole tag. */
-static uint64_t first_word(const struct vv_payload *payload, const uint8_t tag[VV_TAG_BYTES]) {
-  return vv_siphash(payload->key, tag, VV_TAG_BYTES);
+static uint64_t first_word(const struct vv_payload *payload, uint64_t seq) {
+  uint64_t masked = little_endian(seq ^ payload->mask);
+  return vv_siphash(payload->key, (const uint8_t *)&masked, sizeof masked);
 }
 
 void vv_payload_fill(const struct vv_payload *payload, uint64_t seq, uint8_t *message, size_t size_bytes) {
   uint8_t tag[VV_TAG_BYTES];
-  tag_bytes(payload, seq, tag);
+  tag_bytes(payload, seq, tag, size_bytes);
   size_t tagged = size_bytes < VV_TAG_BYTES ? size_bytes : VV_TAG_BYTES;
   if (tagged > 0) memcpy(message, tag, tagged);
   if (size_bytes <= VV_TAG_BYTES) return;
-  uint64_t start = first_word(payload, tag), step = payload->step;
+  uint64_t start = first_word(payload, seq), step = payload->step;
   size_t words = (size_bytes - VV_TAG_BYTES) / 8, rest = (size_bytes - VV_TAG_BYTES) % 8;
   uint8_t *body = message + VV_TAG_BYTES;
   pair next = {start, start + step}, hop = {2 * step, 2 * step};
   for (size_t i = 0; i + 2 <= words; i += 2, next += hop) {
-    pair both = little_endian_pair(next);
+    pair both = laid_pair(payload, next);
     memcpy(body + 8 * i, &both, 16);
   }
-  uint64_t one = little_endian(start + (words - 1) * step), last = little_endian(start + words * step);
+  uint64_t one = laid(payload, start + (words - 1) * step), last = little_endian(start + words * step);
   if (words % 2 == 1) memcpy(body + 8 * (words - 1), &one, 8);
   memcpy(body + 8 * words, &last, rest);
 }
 
 bool vv_payload_check(const struct vv_payload *payload, uint64_t seq, const uint8_t *message, size_t size_bytes) {
   uint8_t tag[VV_TAG_BYTES];
-  tag_bytes(payload, seq, tag);
+  tag_bytes(payload, seq, tag, size_bytes);
   size_t tagged = size_bytes < VV_TAG_BYTES ? size_bytes : VV_TAG_BYTES;
   if (tagged > 0 && memcmp(message, tag, tagged) != 0) return false;
   if (size_bytes <= VV_TAG_BYTES) return true;
-  uint64_t start = first_word(payload, tag), step = payload->step;
+  uint64_t start = first_word(payload, seq), step = payload->step;
   size_t words = (size_bytes - VV_TAG_BYTES) / 8, rest = (size_bytes - VV_TAG_BYTES) % 8;
   const uint8_t *body = message + VV_TAG_BYTES;
   pair next = {start, start + step}, hop = {2 * step, 2 * step}, difference = {0, 0};
@@ -64,9 +74,9 @@ bool vv_payload_check(const struct vv_payload *payload, uint64_t seq, const uint
   for (size_t i = 0; i + 2 <= words; i += 2, next += hop) {
     pair both;
     memcpy(&both, body + 8 * i, 16);
-    difference |= little_endian_pair(both) ^ next;
+    difference |= laid_pair(payload, both) ^ next;
   }
-  uint64_t one = little_endian(start + (words - 1) * step), last = little_endian(start + words * step);
+  uint64_t one = laid(payload, start + (words - 1) * step), last = little_endian(start + words * step);
   if (words % 2 == 1 && memcmp(body + 8 * (words - 1), &one, 8) != 0) return false;
   return (difference[0] | difference[1]) == 0 && memcmp(body + 8 * words, &last, rest) == 0;
 }
@@ -77,5 +87,6 @@ uint64_t vv_payload_age(const struct vv_payload *payload, uint64_t seq, const ui
   uint64_t masked = 0;
   memcpy(&masked, message, tagged);
   uint64_t known = tagged == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * tagged)) - 1;
-  return (seq - (little_endian(masked) ^ payload->mask)) & known;
+  masked = tagged < VV_TAG_BYTES ? little_endian(masked) : laid(payload, masked);
+  return (seq - (masked ^ payload->mask)) & known;
 }

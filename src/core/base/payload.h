@@ -9,6 +9,9 @@
  * depends on the key: cheap enough to write and check for every message, and no
  * shifted, swapped, stale or zeroed part of a message passes.
  *
+ * Where messages travel as 64-bit numbers (`numbers`), of which each machine
+ * has a representation of its own, whole words lie in memory as this machine's.
+ *
  * An empty message carries nothing, and a tag of n bytes repeats after 256^n
  * messages; who relies on the tag of a short message must see to that.
  */
@@ -27,9 +30,10 @@ struct vv_payload {
   uint8_t key[VV_KEY_BYTES];
   uint64_t mask; /* of the tags */
   uint64_t step; /* from word to word; odd */
+  bool numbers;
 };
 
-void vv_payload_init(struct vv_payload *payload, const uint8_t key[VV_KEY_BYTES]);
+void vv_payload_init(struct vv_payload *payload, const uint8_t key[VV_KEY_BYTES], bool numbers);
 
 /* Writes message number seq. */
 void vv_payload_fill(const struct vv_payload *payload, uint64_t seq, uint8_t *message, size_t size_bytes);

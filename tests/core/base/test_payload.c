@@ -19,7 +19,7 @@ static uint8_t message[ROOM + 8];
 static int set_up(void **state) {
   (void)state;
   const uint8_t key[VV_KEY_BYTES] = {3, 1, 4, 1, 5, 9, 2, 6};
-  vv_payload_init(&payload, key);
+  vv_payload_init(&payload, key, false);
   return 0;
 }
 
@@ -50,7 +50,7 @@ static void another_message_does_not_pass(void **state) {
   (void)state;
   const uint8_t other_key[VV_KEY_BYTES] = {3, 1, 4, 1, 5, 9, 2, 7};
   struct vv_payload other;
-  vv_payload_init(&other, other_key);
+  vv_payload_init(&other, other_key, false);
   for (size_t i = 1; i < SIZES; i++) {
     vv_payload_fill(&payload, 5, message, sizes[i]);
     for (uint64_t seq = 6; seq < 5 + 256; seq++) assert_false(vv_payload_check(&payload, seq, message, sizes[i]));
@@ -96,7 +96,7 @@ static void bytes_are_the_same_everywhere(void **state) {
   uint8_t key[VV_KEY_BYTES];
   for (uint8_t i = 0; i < VV_KEY_BYTES; i++) key[i] = i;
   struct vv_payload known;
-  vv_payload_init(&known, key);
+  vv_payload_init(&known, key, false);
   for (size_t size = 8; size <= 8 * 8; size++) {
     vv_payload_fill(&known, 0x0102030405060708u, message, size);
     uint64_t start = vv_siphash(key, message, 8);
@@ -104,6 +104,29 @@ static void bytes_are_the_same_everywhere(void **state) {
       uint64_t word = i < 8 ? 0x0102030405060708u ^ known.mask : start + (i / 8 - 1) * known.step;
       assert_int_equal(message[i], (uint8_t)(word >> (8 * (i % 8))));
     }
+  }
+}
+
+/* Of numbers whole words are this machine's, and the bytes that are left are as they always are. */
+static void numbers_are_this_machines(void **state) {
+  (void)state;
+  const uint8_t key[VV_KEY_BYTES] = {2, 7, 1, 8};
+  struct vv_payload numbers, bytes;
+  vv_payload_init(&numbers, key, true);
+  vv_payload_init(&bytes, key, false);
+  for (size_t i = 0; i < SIZES; i++) {
+    uint8_t other[ROOM];
+    uint64_t first, second;
+    vv_payload_fill(&numbers, 7, message, sizes[i]);
+    vv_payload_fill(&bytes, 7, other, sizes[i]);
+    assert_true(vv_payload_check(&numbers, 7, message, sizes[i]));
+    assert_int_equal(vv_payload_age(&numbers, 9, message, sizes[i]), sizes[i] > 0 ? 2 : 0);
+    size_t whole = sizes[i] - sizes[i] % 8;
+    assert_memory_equal(message + whole, other + whole, sizes[i] - whole);
+    if (sizes[i] < 24) continue;
+    memcpy(&first, message + 8, 8);
+    memcpy(&second, message + 16, 8);
+    assert_true(second - first == numbers.step);
   }
 }
 
@@ -115,6 +138,7 @@ int main(void) {
       cmocka_unit_test(damage_in_parts_does_not_pass),
       cmocka_unit_test(age_counts_back),
       cmocka_unit_test(bytes_are_the_same_everywhere),
+      cmocka_unit_test(numbers_are_this_machines),
   };
   return cmocka_run_group_tests(tests, set_up, NULL);
 }
