@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every test shares: the programs under test, and the rule that nothing is skipped where CI is set.
 
-A test that needs root, a lab or a browser says so by its marker; here the marker is turned into a skip with a reason
-on a machine that cannot do it. When the environment variable CI is set every skip, whatever its origin, is a failure.
+A test that needs root, a lab, a browser or a program of another package says so by its marker; here, and nowhere else,
+the marker is turned into a skip with a reason on a machine that cannot do it. When the environment variable CI is set
+every skip, whatever its origin, is a failure.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from vaiven import resources
+from vaiven.errors import VaivenError
 
 pytest_plugins = ["pytester"]
 
@@ -27,9 +30,19 @@ def _missing(item: pytest.Item) -> str | None:
     """Why this machine cannot run the test, or None."""
     if item.get_closest_marker("lab") and os.geteuid() != 0:
         return "raises a lab: needs root"
+    if item.get_closest_marker("root") and os.geteuid() != 0:
+        return "does what only root may"
     if item.get_closest_marker("browser") and not any(map(shutil.which, _CHROMIUM)):
         return "drives a browser: needs the package chromium"
-    return None
+    wanted = [program for marker in item.iter_markers("needs") for program in marker.args]
+    absent = [program for program in wanted if not _is_here(program)]
+    return f"needs {', '.join(absent)}, which make test installs" if absent else None
+
+
+def _is_here(program: str) -> bool:
+    with suppress(VaivenError):
+        return bool(resources.program(program))
+    return False
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

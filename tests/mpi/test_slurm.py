@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from ..joined import until
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("slurmctld"), reason="needs slurmctld (slurm-wlm munge)"),
+    pytest.mark.needs("slurmctld", "munged"),
 ]
 CONFIG = """\
 ClusterName=lab

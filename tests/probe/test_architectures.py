@@ -3,28 +3,22 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from vaiven.errors import VaivenError
-
 ORDERS = {"s390x": "big", "aarch64": "little"}
 
 
-@pytest.fixture(params=sorted(ORDERS))
+def _of(arch: str):
+    return pytest.param(arch, marks=pytest.mark.needs(f"qemu-{arch}-static", f"vaiven-probe-{arch}"))
+
+
+@pytest.fixture(params=map(_of, sorted(ORDERS)))
 def foreign(request: pytest.FixtureRequest, vaiven_programs: Callable[[str], Path]) -> tuple[str, list[str]]:
     arch = request.param
-    emulator = shutil.which(f"qemu-{arch}-static")
-    try:
-        program = vaiven_programs(f"vaiven-probe-{arch}")
-    except VaivenError:
-        program = None
-    if not emulator or not program:
-        pytest.skip(f"needs qemu-user-static and the probe built for {arch}")
-    return arch, [emulator, str(program)]
+    return arch, [f"qemu-{arch}-static", str(vaiven_programs(f"vaiven-probe-{arch}"))]
 
 
 @pytest.mark.parametrize(("stack", "sizes"), [("tcp", "1,7,8,9,1461,65536"), ("udp", "0,1,7,8,9,1473,65507")])

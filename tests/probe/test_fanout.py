@@ -38,7 +38,7 @@ def check_cell(cell: dict, ends: int, samples: int) -> None:
         ("tcp-nagle", ("--write", "split")),
         ("udp", ("--buffers", "cold")),
         ("raw", ()),
-        ("raw", ("--to", "multicast")),
+        pytest.param("raw", ("--to", "multicast"), marks=pytest.mark.native),
         ("raw", ("--to", "each")),
         ("group", ()),
     ],

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from . import by_hand
@@ -74,10 +72,10 @@ def test_a_train_of_one_and_a_kernel_that_answers_are_refused(probe, ask) -> Non
     assert ended.status == 2 and "far end" in ended.error["remedy"]
 
 
-@pytest.mark.parametrize("stack", ["tcp", "tcp-nagle", "udp", "eth"])
+@pytest.mark.parametrize(
+    "stack", ["tcp", "tcp-nagle", "udp", pytest.param("eth", marks=[pytest.mark.root, pytest.mark.native])]
+)
 def test_between_two_ends(probe, stack: str) -> None:
-    if stack == "eth" and os.geteuid() != 0 and "CI" not in os.environ:
-        pytest.skip("raw frames need root")
     both = ("--iface", "lo") if stack == "eth" else ()
     near, far = probe.pair(stack, "--ask", "prtt", "--sizes", "1,3000", "--samples", "20", "--cell-ms", "10000",
                            both=both)  # fmt: skip

@@ -56,6 +56,7 @@ def test_null_is_on_no_wire(records: Callable[..., list[dict]]) -> None:
     assert (record["type"], record["code"]) == ("error", "no-wire")
 
 
+@pytest.mark.native
 def test_the_inventory_is_of_this_host(records: Callable[..., list[dict]]) -> None:
     (record,) = records("inventory")
     assert record["kernel"] == platform.release()

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -46,7 +45,7 @@ def test_hosts_are_measured_over_ssh_and_nothing_stays(cluster: Cluster) -> None
 
 
 @pytest.mark.lab
-@pytest.mark.skipif(not shutil.which("mpirun.openmpi"), reason="needs mpirun.openmpi (openmpi-bin libopenmpi-dev)")
+@pytest.mark.needs("mpirun.openmpi")
 def test_mpi_is_started_by_its_own_launcher_over_ssh(cluster: Cluster) -> None:
     done = cluster.vaiven("measure", "--hosts", "localhost,node2", *QUICK[:3], "--stacks", "openmpi", "--no-page")
     assert done.returncode == 0, done.stderr

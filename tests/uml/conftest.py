@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -42,8 +41,6 @@ def guest(
     lab: Lab, tmp_path_factory: pytest.TempPathFactory, vaiven_programs: Callable[[str], Path]
 ) -> Iterator[Guest]:
     """A guest on the lab's switch, with the probe inside."""
-    if not shutil.which(guests.PROGRAM):
-        pytest.skip("boots a kernel of its own: needs the package user-mode-linux")
     directory = tmp_path_factory.mktemp("guest")
     key = directory / "key"
     key.write_text("000102030405060708090a0b0c0d0e0f\n")

@@ -13,7 +13,7 @@ from guest import Guest
 from peer import Peer, Why
 from talker import PATIENCE_S, Refused
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.needs("linux.uml")]
 
 FRAME = 1496  # bytes in a full frame of an MTU of 1500
 _saps = itertools.cycle(range(0x64, 0x80, 4))  # of the guest's connections

@@ -9,7 +9,7 @@ import pytest
 from guest import Guest
 from talker import Pending
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.needs("linux.uml")]
 
 PROBE, KEY = "/vaiven-probe", ("--key-file", "/key")
 
