@@ -33,14 +33,13 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             yield found
 
 
-def launch(hosts: Place, stack: str, *sizes: int, fars: tuple[str, ...] = ("p2", "p3"), on_cell=None) -> Outcome:
+def launch(hosts: Place, stack: str, *sizes: int, fars: tuple[str, ...] = ("p2", "p3")) -> Outcome:
     """A fanout from p1."""
     work = Launch(0, 0, stacks.parse(stack), "fanout", "p1", ends.join(fars), sizes)
     effort = Effort(samples=3, cell_ms=60_000, timeout_ms=60_000, launch_s=300)
     setting = Setting(place.known_stacks().stacks, effort, None, 0.0, one_clock=True)
-    return launchers.launch(
-        work, hosts.hosts["p1"], [hosts.hosts[name] for name in fars], setting, on_cell or (lambda _cell: None)
-    )
+    near, *ends_there = (hosts.hosts[name] for name in ("p1", *fars))
+    return launchers.launch(work, near, ends_there, setting, lambda _cell: None)
 
 
 def running(hosts: Place, name: str) -> list[str]:
@@ -89,16 +88,26 @@ def test_one_receiver_is_enough(hosts: Place, nothing_left, stack: str) -> None:
     assert outcome.failure is None, outcome.failure
 
 
-@pytest.mark.lab
-@pytest.mark.parametrize("stack", ["udpcast", "uftp"])
-def test_a_program_that_dies_ends_the_launch(hosts: Place, nothing_left, stack: str) -> None:
-    def kill(cell) -> None:
-        if cell.whole and cell.size_bytes == 1:
-            subprocess.run(hosts.hosts["p2"].argv(["kill", "-9", *running(hosts, "p2")]), check=True)
+def with_path(hosts: Place, directory: Path, *, alone: bool) -> Place:
+    """The same hosts, but p2 finds programs in this directory, first or alone."""
+    p2 = hosts.hosts["p2"]
+    words = f"PATH={directory}" if alone else f"PATH={directory}:/usr/bin:/bin"
+    return replace(hosts, hosts=hosts.hosts | {"p2": replace(p2, probe=("/usr/bin/env", words, *p2.probe))})
 
-    outcome = launch(hosts, stack, 1, *[2] * 200, on_cell=kill)
-    assert outcome.failure and outcome.failure.code in ("program-failed", "no-answer"), outcome.failure
-    assert stack in outcome.failure.what
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("stack", "program", "words"),
+    [("udpcast", "udp-receiver", "status 3 and said last: out of order"), ("uftp", "uftpd", "its program ended with")],
+)
+def test_a_program_that_dies_ends_the_launch(
+    hosts: Place, nothing_left, tmp_path: Path, stack: str, program: str, words: str
+) -> None:
+    (tmp_path / program).write_text("#!/bin/sh\necho out of order >&2\nexit 3\n")
+    (tmp_path / program).chmod(0o755)
+    outcome = launch(with_path(hosts, tmp_path, alone=False), stack, 8)
+    assert outcome.failure and outcome.failure.code == "program-failed", outcome.failure
+    assert f"{stack}: " in outcome.failure.what and words in outcome.failure.what
 
 
 @pytest.mark.lab
@@ -117,8 +126,6 @@ def test_what_is_not_installed_is_left_out_with_its_package(monkeypatch, tmp_pat
 @pytest.mark.lab
 @pytest.mark.parametrize(("stack", "program"), [("udpcast", "udp-receiver"), ("uftp", "uftpd")])
 def test_a_host_without_it_is_named(hosts: Place, nothing_left, tmp_path: Path, stack: str, program: str) -> None:
-    p2 = hosts.hosts["p2"]
-    bare = replace(p2, probe=("/usr/bin/env", f"PATH={tmp_path}", *p2.probe))
-    outcome = launch(replace(hosts, hosts=hosts.hosts | {"p2": bare}), stack, 8)
+    outcome = launch(with_path(hosts, tmp_path, alone=True), stack, 8)
     assert outcome.failure and outcome.failure.code == "no-program", outcome.failure
-    assert f"{p2.address} has no program {program}: apt-get install {stack}" in outcome.failure.what
+    assert f"{hosts.hosts['p2'].address} has no program {program}: apt-get install {stack}" in outcome.failure.what
