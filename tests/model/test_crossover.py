@@ -82,5 +82,5 @@ def test_lines_that_cross_where_the_times_do_not_are_no_crossover():
 
 
 def test_the_interval_stays_inside_the_measured_sizes():
-    found = crossed(stack("udp", 20e3, 90.0, 12, noise=0.02), stack("tcp", 20.4e3, 80.0, 112, noise=0.02))
+    found = crossed(stack("udp", 20e3, 90.0, 12, noise=0.02), stack("tcp", 20.3e3, 80.0, 112, noise=0.02))
     assert found.size.low == SIZES[0] < found.size.value < found.size.high

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from vaiven.errors import VaivenError
 from vaiven.model.line import fit_cost, fit_line, weighted_line
 from vaiven.model.times import Direction, LaunchTimes, Statistic
-from vaiven.stats.bootstrap import cell_replicates
 
 SIZES = np.array([0, 1, 64, 512, 1448, 4096, 65536, 1 << 20])
 
@@ -141,20 +140,6 @@ def test_a_size_with_few_launches_is_left_out_and_named():
     line = fit(LaunchTimes("udp", full.direction, full.statistic, SIZES, full.launches, full.blocks, ns, full.samples))
     assert 512 not in line.sizes_bytes and line.alpha.known
     assert "512" in line.notes[0]
-
-
-def test_samples_make_the_bootstrap_hierarchical():
-    rng = np.random.default_rng(5)
-    truth = 60e3 + 80.0 * SIZES
-    cells = [[t * np.exp(0.3 * rng.standard_normal(20)) for t in truth] for _ in range(10)]
-    ns = np.array([[np.median(cell) for cell in launch] for launch in cells])
-    rows = np.arange(10)
-    times = LaunchTimes("tcp", Direction.ONE_WAY, Statistic.TYPICAL, SIZES, rows, rows, ns, np.full(ns.shape, 20))
-    replicates = cell_replicates(cells, np.median, 100, rng)
-    assert replicates.shape == (10, SIZES.size, 100)
-    plain, deep = fit(times), fit(times, replicates_ns=replicates)
-    assert deep.alpha.value == plain.alpha.value
-    assert deep.alpha.high - deep.alpha.low > 1.05 * (plain.alpha.high - plain.alpha.low)
 
 
 def test_cost_wants_medians_and_minima():

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from vaiven.errors import VaivenError
-from vaiven.model.loggp import Trains, gap_line, loggp
-from vaiven.model.times import Direction, LaunchTimes, Statistic
+from vaiven.model.loggp import Trains, loggp
 
 SIZES = np.array([1, 64, 512, 1448, 8192])
 L, O_S, O_R, G_MESSAGE, G_BYTE, K = 20e3, 4e3, 5e3, 9e3, 80.0, 10
@@ -65,16 +64,3 @@ def test_words_and_errors():
         Trains("mpi", SIZES, K, *(whole.single,) * 5, whole.single * np.nan)
     with pytest.raises(VaivenError):
         Trains("mpi", SIZES[1:], K, *(whole.single,) * 6)
-
-
-def test_gaps_alone_from_one_way_trains():
-    rng = np.random.default_rng(1)
-    ns = (G_MESSAGE + G_BYTE * SIZES) * np.exp(0.01 * rng.standard_normal((10, SIZES.size)))
-    rows = np.arange(10)
-    times = LaunchTimes("udp", Direction.ONE_WAY, Statistic.TYPICAL, SIZES, rows, rows, ns, np.full(ns.shape, 9))
-    g, per_byte = gap_line(times, rng)
-    assert g.low < G_MESSAGE < g.high and per_byte.low < G_BYTE < per_byte.high
-    few = gap_line(times.at_launches(np.arange(3)), rng)
-    assert all("too few launches" in e.refused for e in few)
-    with pytest.raises(VaivenError):
-        gap_line(times.round_trip(), rng)

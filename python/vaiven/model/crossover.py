@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from vaiven.model.line import SIZES_MIN, weighted_line
 from vaiven.model.times import Direction, LaunchTimes, Statistic, common_sizes, paired, same_kind
-from vaiven.stats.arrays import Floats, Ints, medians
-from vaiven.stats.bootstrap import interval, launch_draws, too_few
+from vaiven.stats.arrays import Floats, Ints
+from vaiven.stats.bootstrap import centres, interval, launch_draws, too_few
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.launches import LAUNCHES_MIN
 
@@ -84,16 +84,13 @@ def _where(a: LaunchTimes, b: LaunchTimes, rng: np.random.Generator, level: floa
     met = float(meeting_point(weighted_line(sizes, a.centre_ns()), weighted_line(sizes, b.centre_ns())))
     draws = launch_draws(a.launches.size, RESAMPLES, rng)
     others = draws if same_blocks else launch_draws(b.launches.size, RESAMPLES, rng)
-    drawn = meeting_point(*(weighted_line(sizes, medians(t.ns[d])) for t, d in ((a, draws), (b, others))))
+    drawn = meeting_point(*(weighted_line(sizes, centres(t.ns, d)) for t, d in ((a, draws), (b, others))))
     inside = (drawn > sizes[0]) & (drawn < sizes[-1])
     if not sizes[0] < met < sizes[-1]:
         return refusal(f"the lines do not cross between {sizes[0]} and {sizes[-1]} bytes", "byte", level)
     if 1 - inside.mean() > MISSING_MAX:
         return refusal("undetermined: the lines may not cross at all", "byte", level)
-    found = interval(np.clip(drawn, sizes[0], sizes[-1]), met, "byte", level, launches)
-    if found.low is None or found.high is None:
-        return found
-    return replace(found, low=max(found.low, float(sizes[0])), high=min(found.high, float(sizes[-1])))
+    return interval(np.clip(drawn, sizes[0], sizes[-1]), met, "byte", launches, level)
 
 
 def _seen(size: Estimate, between: tuple[tuple[int, int], ...]) -> Estimate:

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from vaiven.errors import VaivenError
 from vaiven.model.times import LaunchTimes, common_sizes, paired, same_kind
-from vaiven.stats.arrays import Floats, Ints, medians
-from vaiven.stats.bootstrap import launch_draws, too_few
+from vaiven.stats.arrays import Floats, Ints
+from vaiven.stats.bootstrap import band, centres, launch_draws, too_few
 from vaiven.stats.launches import LAUNCHES_MIN
 
 
@@ -53,8 +53,8 @@ def gain(
     if not refused:
         draws = launch_draws(ours.launches.size, 1000, rng)
         others = draws if same_blocks else launch_draws(theirs.launches.size, 1000, rng)
-        drawn = time_saved(medians(ours.ns[draws]), medians(theirs.ns[others]))
-        low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        drawn = time_saved(centres(ours.ns, draws), centres(theirs.ns, others))
+        low, high = band(drawn, launches, level)
     rates = (rate_gain(time), rate_gain(low), rate_gain(high))
     return Gain(new.stack, old.stack, sizes, time, low, high, *rates, refused)
 

@@ -10,7 +10,7 @@ steps are taken away and only what is left can be a knee.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -27,8 +27,8 @@ from vaiven.model.segments import (
     pieces_max,
 )
 from vaiven.model.times import Direction, LaunchTimes, Statistic
-from vaiven.stats.arrays import Floats, Ints, medians
-from vaiven.stats.bootstrap import interval, launch_draws, too_few
+from vaiven.stats.arrays import Floats, Ints
+from vaiven.stats.bootstrap import centres, interval, launch_draws, tail, too_few
 from vaiven.stats.estimate import Estimate
 from vaiven.stats.launches import LAUNCHES_MIN
 
@@ -97,18 +97,18 @@ def find_knees(
     level: float = 0.95,
 ) -> Knees:
     """Of one stack. frames: the staircases to try (the path's own, or `usual_limits`). Never raises for poor data."""
-    rest, _, _ = usable(times)
+    rest, _ = usable(times)
+    launches = rest.launches.size
     sizes, centre = rest.sizes_bytes, rest.centre_ns()
-    if rest.launches.size < LAUNCHES_MIN:
-        return _nothing(times, too_few(rest.launches.size))
+    if launches < LAUNCHES_MIN:
+        return _nothing(times, too_few(launches))
     if sizes.size < SIZES_MIN:
         return _nothing(times, f"too few sizes: {sizes.size} of {SIZES_MIN}")
-    drawn = medians(rest.ns[launch_draws(rest.launches.size, RESAMPLES, rng)])
+    drawn = centres(rest.ns, launch_draws(launches, RESAMPLES, rng))
     drawn = np.where(np.isfinite(drawn), drawn, centre)
-    stairs, flat, flat_drawn = _without_frames(sizes, centre, drawn, frames, level)
-    curve = _Curve(sizes, flat, flat_drawn, 1 / centre**2)
-    starts, _, gain = choose(sizes, flat, curve.weights)
-    found = _knees(curve, starts, gain, level)
+    stairs, curve = _without_frames(_Curve(sizes, centre, drawn, 1 / centre**2, launches, level), frames)
+    starts, _, gain = choose(sizes, curve.centre, curve.weights)
+    found = _knees(curve, starts, gain)
     good = tuple(k for k in found if k.presence >= PRESENCE_LEAST)
     return Knees(
         stack=times.stack,
@@ -123,16 +123,27 @@ def find_knees(
 
 @dataclass(frozen=True, eq=False)
 class _Curve:
-    """Points without frame steps: centre (S,), resampled (B, S); weights of the times as measured."""
+    """Points: centre (S,), resampled (B, S) from that many launches; weights of the times as measured."""
 
     sizes: Ints
     centre: Floats
     drawn: Floats
     weights: Floats
+    launches: int
+    level: float
 
     def part(self, first: int, end: int) -> _Curve:
-        cut_out = slice(first, end)
-        return _Curve(self.sizes[cut_out], self.centre[cut_out], self.drawn[:, cut_out], self.weights[cut_out])
+        kept = slice(first, end)
+        return replace(
+            self,
+            sizes=self.sizes[kept],
+            centre=self.centre[kept],
+            drawn=self.drawn[:, kept],
+            weights=self.weights[kept],
+        )
+
+    def known(self, replicates: Floats, value: float, unit: str) -> Estimate:
+        return interval(replicates, value, unit, self.launches, self.level)
 
 
 def choose(sizes_bytes: Ints, ns: Floats, weights: Floats) -> tuple[Ints, float, float]:
@@ -146,11 +157,9 @@ def choose(sizes_bytes: Ints, ns: Floats, weights: Floats) -> tuple[Ints, float,
     return found[best].starts[0], scores[best], gain
 
 
-def _without_frames(
-    sizes: Ints, centre: Floats, drawn: Floats, frames: Sequence[FrameLimits], level: float
-) -> tuple[Staircase | None, Floats, Floats]:
+def _without_frames(curve: _Curve, frames: Sequence[FrameLimits]) -> tuple[Staircase | None, _Curve]:
     """The staircase that explains most, if one does better than pieces alone; and the times without its steps."""
-    weights = 1 / centre**2
+    sizes, centre, weights = curve.sizes, curve.centre, curve.weights
     best = choose(sizes, centre, weights)[1]
     chosen: tuple[FrameLimits, float, Ints, float] | None = None
     for limits in frames:
@@ -159,12 +168,12 @@ def _without_frames(
         if step > 0 and buys >= BIC_LEAST and score < best:
             best, chosen = score, (limits, step, starts, buys)
     if chosen is None:
-        return None, centre, drawn
+        return None, curve
     limits, step, starts, buys = chosen
     up = limits.frames(sizes) - 1.0
-    steps = step_between(sizes, drawn, weights, up, starts)
-    found = Staircase(limits, interval(steps, step, "ns", level), buys)
-    return found, centre - step * up, drawn - steps[:, None] * up
+    steps = step_between(sizes, curve.drawn, weights, up, starts)
+    found = Staircase(limits, curve.known(steps, step, "ns"), buys)
+    return found, replace(curve, centre=centre - step * up, drawn=curve.drawn - steps[:, None] * up)
 
 
 def _stairs(sizes: Ints, centre: Floats, weights: Floats, up: Floats) -> tuple[float, Ints, float, float]:
@@ -206,21 +215,21 @@ def _wrss(sizes: Ints, ns: Floats, weights: Floats, starts: Ints) -> Floats:
     return costs[starts, ends].sum(keepdims=True)
 
 
-def _knees(curve: _Curve, starts: Ints, gain: float, level: float) -> list[Knee]:
+def _knees(curve: _Curve, starts: Ints, gain: float) -> list[Knee]:
     if starts.size == 1:
         return []
     refits = cut(piece_costs(curve.sizes, curve.drawn, curve.weights), starts.size)[-1].starts[:, 1:]
     edges = [*(int(s) for s in starts), curve.sizes.size]
-    found = [_knee(curve, refits, (edges[k - 1], edges[k], edges[k + 1]), gain, level) for k in range(1, starts.size)]
+    found = [_knee(curve, refits, (edges[k - 1], edges[k], edges[k + 1]), gain) for k in range(1, starts.size)]
     return [knee for knee in found if _matters(knee, curve)]
 
 
-def _knee(curve: _Curve, refits: Ints, span: tuple[int, int, int], gain: float, level: float) -> Knee:
+def _knee(curve: _Curve, refits: Ints, span: tuple[int, int, int], gain: float) -> Knee:
     """The knee between the pieces first..at-1 and at..end-1."""
     first, at, end = span
     sizes = curve.sizes
-    place = _bend(curve, span, level)
-    size = place or _jump_place(sizes, refits, at, level)
+    place = _bend(curve, span)
+    size = place or _jump_place(curve, refits, at)
     middle = size.number()
     left, right = curve.part(first, at), curve.part(at, end)
     step, slopes = _across(left, right, middle)
@@ -229,7 +238,7 @@ def _knee(curve: _Curve, refits: Ints, span: tuple[int, int, int], gain: float, 
         size=size,
         before_bytes=int(sizes[at - 1]),
         after_bytes=int(sizes[at]),
-        step=interval(_across(left, right, middle, drawn=True)[0], float(step[0]), "ns", level),
+        step=curve.known(_across(left, right, middle, drawn=True)[0], float(step[0]), "ns"),
         slope_before=float(slopes[0][0]),
         slope_after=float(slopes[1][0]),
         presence=float((np.abs(refits - at) <= 1).any(axis=1).mean()),
@@ -237,7 +246,7 @@ def _knee(curve: _Curve, refits: Ints, span: tuple[int, int, int], gain: float, 
     )
 
 
-def _bend(curve: _Curve, span: tuple[int, int, int], level: float) -> Estimate | None:
+def _bend(curve: _Curve, span: tuple[int, int, int]) -> Estimate | None:
     """Where the two lines meet, if lines that meet explain the window as well as lines that do not."""
     first, at, end = span
     window = curve.part(first, end)
@@ -248,16 +257,19 @@ def _bend(curve: _Curve, span: tuple[int, int, int], level: float) -> Estimate |
     if bic(wrss, end - first, 5)[0] > bic(apart, end - first, 6)[0]:
         return None
     places, _ = hinge(window.sizes, window.drawn, window.weights, grid)
-    return interval(places, float(place[0]), "byte", level)
+    return curve.known(places, float(place[0]), "byte")
 
 
-def _jump_place(sizes: Ints, refits: Ints, at: int, level: float) -> Estimate:
+def _jump_place(curve: _Curve, refits: Ints, at: int) -> Estimate:
     """Between two measured sizes; as far out as the refits that kept the jump put it."""
+    sizes = curve.sizes
     nearest = np.abs(refits - at).argmin(axis=1)
     places = refits[np.arange(nearest.size), nearest]
-    low, high = np.quantile(places, [(1 - level) / 2, (1 + level) / 2], method="nearest").astype(int)
+    out = tail(curve.launches, curve.level)
+    low, high = np.quantile(places, [out, 1 - out], method="nearest").astype(int)
     low, high = min(low, at), max(high, at)
-    return Estimate(float(sizes[at - 1] + sizes[at]) / 2, float(sizes[low - 1]), float(sizes[high]), "byte", level)
+    middle = float(sizes[at - 1] + sizes[at]) / 2
+    return Estimate(middle, float(sizes[low - 1]), float(sizes[high]), "byte", curve.level)
 
 
 def _across(left: _Curve, right: _Curve, size: float, drawn: bool = False) -> tuple[Floats, tuple[Floats, Floats]]:

@@ -15,8 +15,8 @@ import numpy as np
 
 from vaiven.errors import VaivenError
 from vaiven.model.times import LaunchTimes, common_sizes, paired, same_kind
-from vaiven.stats.arrays import Floats, Ints, medians
-from vaiven.stats.bootstrap import launch_draws, too_few
+from vaiven.stats.arrays import Floats, Ints
+from vaiven.stats.bootstrap import band, centres, launch_draws, too_few
 from vaiven.stats.launches import LAUNCHES_MIN
 
 RESAMPLES = 2000
@@ -85,20 +85,22 @@ def ladder(
     aligned, wire = _aligned(stacks, wire_ns)
     sizes = aligned[0].sizes_bytes
     centre = [t.centre_ns() for t in aligned]
+    launches = aligned[0].launches.size
     drawn, refused = _drawn(aligned, rng)
     bare = wire if wire is not None else np.full(sizes.size, np.nan)
     floor, floor_drawn = (wire, wire) if wire is not None else (np.zeros(sizes.size),) * 2
     total = centre[-1]
     rungs = []
     if wire is not None:
-        rungs.append(_rung(WIRE, "", bare, bare[None], total, np.full(sizes.size, np.nan), sizes, level))
+        rungs.append(_rung(WIRE, "", bare, (bare, bare), total, np.full(sizes.size, np.nan), sizes))
     for k, times in enumerate(aligned):
         below = centre[k - 1] if k else floor
         below_drawn = drawn[k - 1] if k else floor_drawn
         over = aligned[k - 1].stack if k else (WIRE if wire is not None else "")
         cpu = _cpu(cpu_ns[k] if k < len(cpu_ns) else None, stacks[k], sizes)
-        rungs.append(_rung(times.stack, over, centre[k] - below, drawn[k] - below_drawn, total, cpu, sizes, level))
-    return Ladder(sizes, tuple(rungs), total, aligned[0].launches.size, refused)
+        ends = (drawn[k][0],) * 2 if refused else band(drawn[k] - below_drawn, launches, level)
+        rungs.append(_rung(times.stack, over, centre[k] - below, ends, total, cpu, sizes))
+    return Ladder(sizes, tuple(rungs), total, launches, refused)
 
 
 def blame(found: Ladder, size_bytes: int) -> Blame:
@@ -142,15 +144,13 @@ def _drawn(aligned: list[LaunchTimes], rng: np.random.Generator) -> tuple[list[F
     if launches < LAUNCHES_MIN:
         return [np.full((1, t.sizes_bytes.size), np.nan) for t in aligned], too_few(launches)
     draws = launch_draws(launches, RESAMPLES, rng)
-    return [medians(t.ns[draws]) for t in aligned], ""
+    return [centres(t.ns, draws) for t in aligned], ""
 
 
 def _rung(
-    name: str, over: str, ns: Floats, drawn: Floats, total: Floats, cpu: Floats, sizes: Ints, level: float
+    name: str, over: str, ns: Floats, ends: tuple[Floats, Floats], total: Floats, cpu: Floats, sizes: Ints
 ) -> Rung:
-    low = high = np.full(sizes.size, np.nan)
-    if np.isfinite(drawn).any():
-        low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = ends
     return Rung(name, over, ns, low, high, ns / total, cpu / total, sizes[high < 0])
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from vaiven.errors import VaivenError
 from vaiven.model.times import Direction, LaunchTimes, Statistic
-from vaiven.stats.arrays import Bools, Floats, Ints
+from vaiven.stats.arrays import Floats, Ints
 from vaiven.stats.bootstrap import RESAMPLES, centres, interval, launch_draws, too_few
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.launches import LAUNCHES_MIN
@@ -87,11 +87,8 @@ def weighted_line(sizes_bytes: ArrayLike, ns: Floats, weights: Floats | None = N
     return t_mean[..., 0] - beta * n_mean[..., 0], beta
 
 
-def usable(times: LaunchTimes) -> tuple[LaunchTimes, Bools, tuple[str, ...]]:
-    """Without launches that gave nothing and sizes with under LAUNCHES_MIN launches.
-
-    Returns the rest, which sizes (of the given) were kept, and a note for what was left out.
-    """
+def usable(times: LaunchTimes) -> tuple[LaunchTimes, tuple[str, ...]]:
+    """Without launches that gave nothing and sizes with under LAUNCHES_MIN launches; a note for what was left out."""
     alive = np.flatnonzero(np.isfinite(times.ns).any(axis=1))
     counts = np.isfinite(times.ns).sum(axis=0)
     # With too few launches in all, the refusal says so; dropping every size would hide the reason.
@@ -99,30 +96,19 @@ def usable(times: LaunchTimes) -> tuple[LaunchTimes, Bools, tuple[str, ...]]:
     rest = times.at_launches(alive).at_sizes(times.sizes_bytes[keep])
     dropped = times.sizes_bytes[~keep]
     notes = (f"left out, too few launches have it: {', '.join(map(str, dropped))} bytes",) if dropped.size else ()
-    return rest, keep, notes
+    return rest, notes
 
 
-def fit_line(
-    times: LaunchTimes,
-    rng: np.random.Generator,
-    replicates_ns: Floats | None = None,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-) -> Line:
-    """Fits the line. replicates_ns: (L, S, R) of `cell_replicates` makes the bootstrap hierarchical.
-
-    Never raises for data that cannot carry a line: the refusals say what is missing.
-    """
-    rest, keep, notes = usable(times)
+def fit_line(times: LaunchTimes, rng: np.random.Generator, level: float = 0.95, resamples: int = RESAMPLES) -> Line:
+    """Fits the line. Never raises for data that cannot carry one: the refusals say what is missing."""
+    rest, notes = usable(times)
     centre = rest.centre_ns()
     why = _no_line(rest)
     if why:
         refused = {name: refusal(why, unit, level) for name, unit in UNITS.items()}
         return _line(rest, centre, refused, float("nan"), why, notes)
-    if replicates_ns is not None:
-        replicates_ns = replicates_ns[np.isin(times.launches, rest.launches)][:, keep]
     alpha, beta = (float(x) for x in weighted_line(rest.sizes_bytes, centre))
-    drawn = centres(rest.ns, launch_draws(rest.launches.size, resamples, rng), replicates_ns, rng)
+    drawn = centres(rest.ns, launch_draws(rest.launches.size, resamples, rng))
     parts = _estimates(alpha, beta, weighted_line(rest.sizes_bytes, drawn), rest.launches.size, level)
     misfit = float(np.max(np.abs(alpha + beta * rest.sizes_bytes - centre) / centre))
     return _line(rest, centre, parts, misfit, "", notes)
@@ -152,10 +138,10 @@ def _estimates(
     alpha: float, beta: float, drawn: tuple[Floats, Floats], launches: int, level: float
 ) -> dict[str, Estimate]:
     alphas, betas = drawn
-    a = _positive(interval(alphas, alpha, UNITS["alpha"], level, launches))
-    b = _positive(interval(betas, beta, UNITS["beta"], level, launches))
+    a = _positive(interval(alphas, alpha, UNITS["alpha"], launches, level))
+    b = _positive(interval(betas, beta, UNITS["beta"], launches, level))
     with np.errstate(divide="ignore", invalid="ignore"):
-        half = interval(np.where(betas > 0, alphas / betas, np.nan), alpha / beta, UNITS["n_half"], level, launches)
+        half = interval(np.where(betas > 0, alphas / betas, np.nan), alpha / beta, UNITS["n_half"], launches, level)
     if not b.known:
         return {
             "alpha": a,

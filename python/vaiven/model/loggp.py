@@ -10,15 +10,15 @@ d > g + G s, long enough to empty the path, checks the first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from vaiven.errors import VaivenError
 from vaiven.model.line import SIZES_MIN, weighted_line
-from vaiven.model.times import Direction, LaunchTimes
 from vaiven.stats.arrays import Floats, Ints, medians
-from vaiven.stats.bootstrap import RESAMPLES, interval, launch_draws, too_few
+from vaiven.stats.bootstrap import RESAMPLES, interval, launch_draws, smooth_medians, too_few
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.launches import LAUNCHES_MIN
 
@@ -82,60 +82,41 @@ class LogGP:
 def loggp(trains: Trains, rng: np.random.Generator, level: float = 0.95) -> LogGP:
     """The parameters with intervals by bootstrap over launches; refusals below 8 launches or 3 sizes."""
     sizes = trains.sizes_bytes
-    values, o_s, o_r = _parameters(trains, np.arange(trains.single.shape[0])[None])
+    launches = trains.single.shape[0]
+    values = _parameters(trains, medians)
     why = ""
-    if trains.single.shape[0] < LAUNCHES_MIN:
-        why = too_few(trains.single.shape[0])
+    if launches < LAUNCHES_MIN:
+        why = too_few(launches)
     elif sizes.size < SIZES_MIN:
         why = f"too few sizes: {sizes.size} of {SIZES_MIN}"
     if why:
         found = {name: refusal(why, unit, level) for name, unit in UNITS.items()}
     else:
-        drawn, _, _ = _parameters(trains, launch_draws(trains.single.shape[0], RESAMPLES, rng))
+        draws = launch_draws(launches, RESAMPLES, rng)
+        drawn = _parameters(trains, lambda values: smooth_medians(values[draws]))
         found = {
-            name: _not_negative(interval(drawn[name], float(values[name][0]), unit, level, trains.single.shape[0]))
+            name: _not_negative(interval(drawn[name], float(values[name]), unit, launches, level))
             for name, unit in UNITS.items()
         }
+    o_s, o_r = medians(trains.send), medians(trains.receive)
     by_trains = medians((trains.spaced - trains.single) / (trains.k - 1) - trains.gap_ns)
     gaps = medians((trains.burst - trains.single) / (trains.k - 1))
     return LogGP(
-        trains.near, trains.far, trains.stack, sizes, o_s_ns=o_s[0], o_r_ns=o_r[0], o_s_prtt_ns=by_trains, gap_ns=gaps,
-        notes=_notes(trains, values, o_s[0], o_r[0], by_trains), **found,
+        trains.near, trains.far, trains.stack, sizes, o_s_ns=o_s, o_r_ns=o_r, o_s_prtt_ns=by_trains, gap_ns=gaps,
+        notes=_notes(trains, values, o_s, o_r, by_trains), **found,
     )  # fmt: skip
 
 
-def gap_line(trains_ns: LaunchTimes, rng: np.random.Generator, level: float = 0.95) -> tuple[Estimate, Estimate]:
-    """(g, G) alone, from one-way trains: ns is (last - first)/(train - 1) of each launch and size.
-
-    Raises VaivenError ("round-trip") unless one way.
-    """
-    if trains_ns.direction is not Direction.ONE_WAY:
-        raise VaivenError("gaps are of one way", code="round-trip")
-    if trains_ns.launches.size < LAUNCHES_MIN:
-        why = too_few(trains_ns.launches.size)
-        return refusal(why, UNITS["g"], level), refusal(why, UNITS["G"], level)
-    centre = weighted_line(trains_ns.sizes_bytes, trains_ns.centre_ns())
-    draws = launch_draws(trains_ns.launches.size, RESAMPLES, rng)
-    drawn = weighted_line(trains_ns.sizes_bytes, medians(trains_ns.ns[draws]))
-    return (
-        _not_negative(interval(drawn[0], float(centre[0]), "ns", level)),
-        _not_negative(interval(drawn[1], float(centre[1]), "ns/byte", level)),
-    )
-
-
-def _parameters(t: Trains, draws: Ints) -> tuple[dict[str, Floats], Floats, Floats]:
-    """All parameters of each resample, and (B, S) overheads."""
-    gaps = medians(((t.burst - t.single) / (t.k - 1))[draws])
-    o_s = medians(t.send[draws])
-    o_r = medians(t.receive[draws])
+def _parameters(t: Trains, centre: Callable[[Floats], Floats]) -> dict[str, Floats]:
+    """All parameters; centre: makes (..., S) of the (L, S) of all launches."""
+    gaps, single = centre((t.burst - t.single) / (t.k - 1)), centre(t.single)
+    o_s, o_r = centre(t.send)[..., 0], centre(t.receive)[..., 0]
     g, per_byte = weighted_line(t.sizes_bytes, gaps)
-    half = medians(t.single[draws])[:, 0] / 2
-    values = {"o_s": o_s[:, 0], "o_r": o_r[:, 0], "g": g, "G": per_byte, "L": half - o_s[:, 0] - o_r[:, 0]}
-    return values, o_s, o_r
+    return {"o_s": o_s, "o_r": o_r, "g": g, "G": per_byte, "L": single[..., 0] / 2 - o_s - o_r}
 
 
 def _notes(t: Trains, values: dict[str, Floats], o_s: Floats, o_r: Floats, by_trains: Floats) -> tuple[str, ...]:
-    busy = values["g"][0] + values["G"][0] * t.sizes_bytes
+    busy = values["g"] + values["G"] * t.sizes_bytes
     found = (
         (np.median(t.gap_ns, axis=0) <= busy, "the gap was too short to empty the path", "o_s is doubtful"),
         (o_s + o_r > medians(t.single) / 2, "overheads exceed half a round trip", "L is doubtful"),

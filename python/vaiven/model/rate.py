@@ -15,8 +15,8 @@ from vaiven.errors import VaivenError
 from vaiven.model.line import Line
 from vaiven.model.times import Direction, LaunchTimes, Statistic
 from vaiven.model.units import scale
-from vaiven.stats.arrays import Floats, Ints, medians
-from vaiven.stats.bootstrap import launch_draws, too_few
+from vaiven.stats.arrays import Floats, Ints
+from vaiven.stats.bootstrap import band, centres, launch_draws, too_few
 from vaiven.stats.estimate import Estimate
 from vaiven.stats.launches import LAUNCHES_MIN
 
@@ -83,9 +83,8 @@ def _band(times: LaunchTimes, rng: np.random.Generator, level: float = 0.95) -> 
     if times.launches.size < LAUNCHES_MIN:
         nothing = np.full(times.sizes_bytes.size, np.nan)
         return nothing, nothing, too_few(times.launches.size)
-    drawn = medians(times.ns[launch_draws(times.launches.size, 1000, rng)])
-    low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high, ""
+    launches = times.launches.size
+    return *band(centres(times.ns, launch_draws(launches, 1000, rng)), launches, level), ""
 
 
 def _from_size(sizes_bytes: Ints, rate: Floats, wanted: float) -> int | None:
