@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.rules.conftest import Bench, codes
 
+from vaiven.cli.measure import measure
 from vaiven.lab import faults
 from vaiven.lab.lab import Lab
 from vaiven.lab.topology import Fault
+from vaiven.plan.order import Launch
+from vaiven.run import launchers
 from vaiven.store import query
 
 LAB = """
@@ -26,34 +28,40 @@ name = "a"
 [[hosts]]
 name = "b"
 """
-BLOCKS, LAUNCHES_PER_BLOCK = 10, 2  # one of them the sentinel's
 MARKS = {"drift", "block-off", "two-groups"}
 
 
-def slower(lab: Lab, runs: Path, launches: int) -> None:
-    """Delays what comes to b by 300 us, more than a round trip takes, once so many launches are finished."""
-    deadline = time.monotonic() + 60
-    while not any(query.launch_count(run) >= launches for run in query.runs(runs) if isinstance(run, query.Run)):
-        if time.monotonic() > deadline:
-            return  # the test says that no mark came
-        time.sleep(0.01)
-    faults.change(lab, Fault(host="b", kind="delay", delay_us=300))
+@pytest.fixture
+def slower_from(monkeypatch: pytest.MonkeyPatch) -> Callable[[Lab, int], None]:
+    """slower_from(lab, block): from that block on what comes to b takes 300 us more, longer than a round trip."""
+    launch = launchers.launch
+
+    def prepare(lab: Lab, block: int) -> None:
+        delays = iter([Fault(host="b", kind="delay", delay_us=300)])
+
+        def changed(work: Launch, *rest: Any) -> launchers.Outcome:
+            for delay in delays if work.block >= block else ():
+                faults.change(lab, delay)
+            return launch(work, *rest)
+
+        monkeypatch.setattr(launchers, "launch", changed)
+
+    return prepare
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("at_block", [5, 8])
-def test_a_delay_that_comes_during_the_run_is_marked(bench: Bench, at_block: int) -> None:
+def test_a_delay_that_comes_during_the_run_is_marked(
+    bench: Bench, slower_from: Callable[[Lab, int], None], at_block: int
+) -> None:
     bench.write(LAB)
-    # Launches of half a second: the change takes a while too, and must come before the last of them.
     (bench.path / "plan.toml").write_text(
-        'stacks = ["udp"]\nsizes = [64]\n[effort]\nsamples = 1000000\ncell_ms = 500\n'
-        f"[stop]\nlaunches_min = {BLOCKS}\nlaunches_max = {BLOCKS}\n"
+        'lab = "./lab.toml"\nstacks = ["udp"]\nsizes = [64]\n[effort]\nsamples = 1000000\ncell_ms = 200\n'
+        "[stop]\nlaunches_min = 10\nlaunches_max = 10\n"
     )
-    lab = bench.up()
-    change = threading.Thread(target=slower, args=(lab, bench.path / "runs", at_block * LAUNCHES_PER_BLOCK))
-    change.start()
-    run = bench.measure("plan.toml")
-    change.join()
+    slower_from(bench.up(), at_block)
+    measure("plan.toml", page=False)
+    run = query.find("last", bench.path / "runs")
     told = [line["text"] for line in query.warnings(run) if line["code"] in MARKS]
     assert any(text.startswith("sentinel udp 64 B a b") for text in told), query.warnings(run)
     sentinel = query.sentinels(run).sort("block")["ns_median"]
