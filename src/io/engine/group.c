@@ -27,7 +27,6 @@
 #include "io/port/cast.h"
 
 #define TAKE_MAX 64      /* datagrams of one socket in a turn, so that no socket waits long for another */
-#define SEND_MAX 16      /* datagrams sent before the sockets are looked at again */
 #define LOOKS    16      /* looks for data alone between two at all sockets, of who spins */
 #define AWAIT_NS 2000000 /* nothing may be due for so long, or data are not awaited alone */
 /* A deadline that the other thread will not miss by more is no reason to wake it. */
@@ -46,7 +45,7 @@ struct vv_group_end {
   void (*notice)(void *context, const char *text);
   bool (*stop)(void *context);
   void *context;
-  uint8_t *bytes;         /* room for two datagrams: one of who holds the lock, one of who awaits data without it */
+  uint8_t *bytes;         /* room for what who holds the lock takes, then for what is awaited without it */
   size_t room;            /* for one */
   struct pollfd *watched; /* of who holds the lock */
   nfds_t watched_count;
@@ -137,11 +136,15 @@ static void hear_link(struct vv_group_end *end, uint32_t rank) {
 
 static void take_socket(struct vv_group_end *end, int socket) {
   const enum vv_group_socket from = socket == VV_CAST_DATA ? VV_GROUP_SOCKET_DATA : VV_GROUP_SOCKET_CONTROL;
-  for (int i = 0; i < TAKE_MAX; i++) {
+  size_t counts[VV_CAST_BATCH];
+  for (int turns = 0; turns < TAKE_MAX / VV_CAST_BATCH; turns++) {
     if (socket == VV_CAST_DATA && !vv_group_wants_data(&end->core)) return;
-    const size_t count = vv_cast_recv(&end->cast, socket, end->bytes, end->room);
-    if (count == 0) return;
-    vv_group_take(&end->core, now_ns(), from, end->bytes, count);
+    const unsigned came = vv_cast_recv(&end->cast, socket, end->bytes, end->room, counts);
+    const uint64_t at_ns = now_ns();
+    for (unsigned i = 0; i < came; i++) {
+      if (counts[i] > 0) vv_group_take(&end->core, at_ns, from, end->bytes + i * end->room, counts[i]);
+    }
+    if (came < VV_CAST_BATCH) return;
   }
 }
 
@@ -155,25 +158,24 @@ static void take_ready(struct vv_group_end *end) {
   }
 }
 
-static const struct sockaddr_in *target(struct vv_group_end *end, const struct vv_group_datagram *datagram,
-                                        struct sockaddr_in *everyone) {
-  if (datagram->way == VV_GROUP_TO_RANK) return &end->meeting.peers[datagram->rank];
-  if (datagram->way == VV_GROUP_TO_DATA) return &end->cast.group;
-  *everyone = vv_cast_everyone(&end->cast);
-  return everyone;
+static struct sockaddr_in target(const struct vv_group_end *end, const struct vv_group_datagram *datagram) {
+  if (datagram->way == VV_GROUP_TO_RANK) return end->meeting.peers[datagram->rank];
+  return datagram->way == VV_GROUP_TO_DATA ? end->cast.group : vv_cast_everyone(&end->cast);
 }
 
 /* Sends some of what the core wants sent. False: there is nothing more now. */
 static bool send_some(struct vv_group_end *end) {
-  struct vv_group_datagram datagram;
-  struct sockaddr_in everyone;
-  for (int i = 0; i < SEND_MAX; i++) {
-    if (!vv_group_next(&end->core, now_ns(), &datagram)) return false;
-    struct iovec pieces[2] = {{datagram.header, datagram.header_bytes},
-                              {(void *)(uintptr_t)datagram.payload, datagram.payload_bytes}};
-    vv_cast_send(&end->cast, target(end, &datagram, &everyone), pieces);
+  struct vv_group_datagram datagrams[VV_CAST_BATCH];
+  struct vv_cast_datagram out[VV_CAST_BATCH];
+  const uint64_t at_ns = now_ns();
+  unsigned count = 0;
+  for (; count < VV_CAST_BATCH && vv_group_next(&end->core, at_ns, &datagrams[count]); count++) {
+    struct vv_group_datagram *one = &datagrams[count];
+    out[count] = (struct vv_cast_datagram){
+        target(end, one), {{one->header, one->header_bytes}, {(void *)(uintptr_t)one->payload, one->payload_bytes}}};
   }
-  return true;
+  if (count > 0) vv_cast_send(&end->cast, out, count);
+  return count == VV_CAST_BATCH;
 }
 
 static void hear_core(struct vv_group_end *end) {
@@ -238,7 +240,7 @@ static bool rest(struct pollfd *fds, nfds_t count, int64_t until_ns) {
  * came first.
  */
 static bool await_data(struct vv_group_end *end) {
-  uint8_t *bytes = end->bytes + end->room;
+  uint8_t *bytes = end->bytes + VV_CAST_BATCH * end->room;
   bool broken;
   pthread_mutex_unlock(&end->lock);
   const size_t count = vv_cast_await(&end->cast, bytes, end->room, &broken);
@@ -381,7 +383,7 @@ static int meet(struct vv_group_end *end, const struct vv_group_config *config, 
                                    .burst_datagrams = 1};
   memcpy(wanted.key, config->key, sizeof wanted.key);
   end->room = reach.datagram_bytes;
-  end->bytes = malloc(2 * end->room);
+  end->bytes = malloc((VV_CAST_BATCH + 1) * end->room);
   end->memory = malloc(vv_group_bytes(&wanted));
   if (!end->bytes || !end->memory) return vv_error_set(error, "no-memory", "no memory for the group's datagrams");
   vv_group_init(&end->core, end->memory, &wanted);

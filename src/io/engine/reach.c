@@ -50,11 +50,12 @@ static void trial_header(const struct trial *trial, uint32_t number, uint8_t hea
 
 static void send_train(const struct trial *trial, const uint8_t *padding) {
   uint8_t header[TRIAL_BYTES];
-  struct iovec pieces[2] = {{header, TRIAL_BYTES},
-                            {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - TRIAL_BYTES}};
+  struct vv_cast_datagram datagram = {
+      trial->cast->group,
+      {{header, TRIAL_BYTES}, {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - TRIAL_BYTES}}};
   for (uint32_t i = 0; i < trial->train; i++) {
     trial_header(trial, i, header);
-    vv_cast_send(trial->cast, &trial->cast->group, pieces);
+    vv_cast_send(trial->cast, &datagram, 1);
   }
 }
 
@@ -79,14 +80,19 @@ static uint64_t settle(const struct trial *trial) {
 /* Reads the train, and what else is there: how many trial datagrams of this job have come. */
 static uint32_t count_train(const struct trial *trial, uint8_t *bytes) {
   uint8_t header[TRIAL_BYTES];
-  uint32_t came = 0;
-  size_t count;
-  while ((count = vv_cast_recv(trial->cast, VV_CAST_DATA, bytes, trial->reach->datagram_bytes)) > 0) {
-    if (count != trial->reach->datagram_bytes) continue;
-    trial_header(trial, vv_get32(bytes + 4), header);
-    came += vv_equal_constant_time(header, bytes, TRIAL_BYTES);
-  }
-  return came;
+  const size_t room = trial->reach->datagram_bytes;
+  size_t counts[VV_CAST_BATCH];
+  uint32_t good = 0;
+  unsigned came;
+  do {
+    came = vv_cast_recv(trial->cast, VV_CAST_DATA, bytes, room, counts);
+    for (unsigned i = 0; i < came; i++) {
+      if (counts[i] != room) continue;
+      trial_header(trial, vv_get32(bytes + i * room + 4), header);
+      good += vv_equal_constant_time(header, bytes + i * room, TRIAL_BYTES);
+    }
+  } while (came == VV_CAST_BATCH);
+  return good;
 }
 
 /* How many full datagrams may be in the buffer of this rank, by what the train cost; 0: nothing came. */
@@ -177,8 +183,8 @@ int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast 
   reach->datagram_bytes = agreed[0] - UDP_BYTES < DATAGRAM_MAX ? agreed[0] - UDP_BYTES : DATAGRAM_MAX;
   const uint64_t train = agreed[1] / 2 / charge_guess_bytes(reach);
   trial.train = train < 4 ? 4 : train > TRAIN_MAX ? TRAIN_MAX : (uint32_t)train;
-  uint8_t *bytes = calloc(1, reach->datagram_bytes);
-  if (!bytes) return vv_error_set(error, "no-memory", "no memory for a datagram");
+  uint8_t *bytes = calloc(VV_CAST_BATCH, reach->datagram_bytes);
+  if (!bytes) return vv_error_set(error, "no-memory", "no memory for the datagrams of a trial");
   int result = choose(&trial, reach, bytes);
   if (result == 0) result = measure_rtt(&trial, &reach->rtt_ns);
   free(bytes);

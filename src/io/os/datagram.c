@@ -67,6 +67,41 @@ uint64_t vv_datagram_charged_bytes(int fd) {
 #endif
 }
 
+#if LINUX
+int vv_datagram_recv_many(int fd, struct msghdr *messages, size_t *bytes, unsigned count) {
+  struct mmsghdr batch[VV_DATAGRAM_BATCH];
+  for (unsigned i = 0; i < count; i++) batch[i].msg_hdr = messages[i];
+  const int got = recvmmsg(fd, batch, count, MSG_DONTWAIT, NULL);
+  for (int i = 0; i < got; i++) {
+    messages[i] = batch[i].msg_hdr;
+    bytes[i] = batch[i].msg_len;
+  }
+  return got;
+}
+
+int vv_datagram_send_many(int fd, const struct msghdr *messages, unsigned count) {
+  struct mmsghdr batch[VV_DATAGRAM_BATCH];
+  for (unsigned i = 0; i < count; i++) batch[i].msg_hdr = messages[i];
+  return sendmmsg(fd, batch, count, 0);
+}
+#else
+int vv_datagram_recv_many(int fd, struct msghdr *messages, size_t *bytes, unsigned count) {
+  int got = 0;
+  for (ssize_t one = 0; got < (int)count; got++) {
+    one = recvmsg(fd, &messages[got], MSG_DONTWAIT);
+    if (one < 0) return got > 0 ? got : -1;
+    bytes[got] = (size_t)one;
+  }
+  return got;
+}
+
+int vv_datagram_send_many(int fd, const struct msghdr *messages, unsigned count) {
+  int went = 0;
+  while (went < (int)count && sendmsg(fd, &messages[went], 0) >= 0) went++;
+  return went > 0 ? went : -1;
+}
+#endif
+
 void vv_stream_keepalive(int fd, int seconds) {
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);

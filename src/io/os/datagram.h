@@ -9,7 +9,9 @@
 
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 /*
  * Lets only IPv4 datagrams through whose first byte is from kind_min to kind_max,
@@ -26,6 +28,17 @@ uint64_t vv_datagram_room_bytes(int fd);
 
 /* What the kernel has charged to that buffer for what lies in it: 0 if it does not say. */
 uint64_t vv_datagram_charged_bytes(int fd);
+
+#define VV_DATAGRAM_BATCH 16
+
+/*
+ * Receives up to VV_DATAGRAM_BATCH datagrams without waiting, and tells their bytes. How many, or -1 and errno. One
+ * system call for all of them; without it one for each, and one more.
+ */
+int vv_datagram_recv_many(int fd, struct msghdr *messages, size_t *bytes, unsigned count);
+
+/* Sends them, waiting for room. How many went, the first not among them if -1 and errno. One system call likewise. */
+int vv_datagram_send_many(int fd, const struct msghdr *messages, unsigned count);
 
 /* The kernel of the other side is asked whether it lives: the connection breaks within about that time if not. */
 void vv_stream_keepalive(int fd, int seconds);

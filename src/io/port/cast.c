@@ -106,37 +106,53 @@ void vv_cast_rejoin(struct vv_cast *cast) {
   }
 }
 
-/* A datagram of that socket that is not from this rank itself; 0 and errno: none. */
-static size_t receive(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, int flags) {
-  for (;;) {
-    struct sockaddr_in from;
-    struct iovec piece = {bytes, room};
-    struct msghdr message = {.msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &piece, .msg_iovlen = 1};
-    const ssize_t got = recvmsg(cast->fds[socket], &message, flags);
-    /* What a kernel says about an earlier datagram of ours (ECONNREFUSED) is no end: links tell who is gone. */
-    if (got < 0 && errno == ECONNREFUSED) continue;
-    if (got < 0) return 0;
-    const bool ours = from.sin_port == cast->own.sin_port && from.sin_addr.s_addr == cast->own.sin_addr.s_addr;
-    if (got > 0 && !ours && !(message.msg_flags & MSG_TRUNC)) return (size_t)got;
-  }
+/* True when a datagram is one to take: whole, not empty, and not from this rank itself. */
+static bool is_good(const struct vv_cast *cast, const struct msghdr *message, size_t bytes) {
+  const struct sockaddr_in *from = message->msg_name;
+  const bool own = from->sin_port == cast->own.sin_port && from->sin_addr.s_addr == cast->own.sin_addr.s_addr;
+  return bytes > 0 && !own && !(message->msg_flags & MSG_TRUNC);
 }
 
-size_t vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room) {
-  return receive(cast, socket, bytes, room, MSG_DONTWAIT);
+unsigned vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH]) {
+  struct sockaddr_in from[VV_CAST_BATCH];
+  struct iovec pieces[VV_CAST_BATCH];
+  struct msghdr messages[VV_CAST_BATCH];
+  for (int i = 0; i < VV_CAST_BATCH; i++) {
+    pieces[i] = (struct iovec){bytes + (size_t)i * room, room};
+    messages[i] =
+        (struct msghdr){.msg_name = &from[i], .msg_namelen = sizeof from[i], .msg_iov = &pieces[i], .msg_iovlen = 1};
+  }
+  int got;
+  /* What a kernel says about an earlier datagram of ours (ECONNREFUSED) is no end: links tell who is gone. */
+  do got = vv_datagram_recv_many(cast->fds[socket], messages, counts, VV_CAST_BATCH);
+  while (got < 0 && (errno == EINTR || errno == ECONNREFUSED));
+  for (int i = 0; i < got; i++) {
+    if (!is_good(cast, &messages[i], counts[i])) counts[i] = 0;
+  }
+  return got < 0 ? 0 : (unsigned)got;
 }
 
 size_t vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, bool *broken) {
-  const size_t count = receive(cast, VV_CAST_DATA, bytes, room, 0);
-  *broken = count == 0 && errno == EINTR;
-  return count;
+  struct sockaddr_in from;
+  struct iovec piece = {bytes, room};
+  struct msghdr message = {.msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &piece, .msg_iovlen = 1};
+  const ssize_t got = recvmsg(cast->fds[VV_CAST_DATA], &message, 0);
+  *broken = got < 0 && errno == EINTR;
+  return got > 0 && is_good(cast, &message, (size_t)got) ? (size_t)got : 0;
 }
 
-bool vv_cast_send(struct vv_cast *cast, const struct sockaddr_in *to, struct iovec pieces[2]) {
-  const struct msghdr message = {
-      .msg_name = (void *)(uintptr_t)to, .msg_namelen = sizeof *to, .msg_iov = pieces, .msg_iovlen = 2};
-  for (;;) {
-    if (sendmsg(cast->fds[VV_CAST_OWN], &message, 0) >= 0) return true;
-    if (errno != EINTR && errno != ECONNREFUSED) return false;
+void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {
+  struct msghdr messages[VV_CAST_BATCH];
+  for (unsigned i = 0; i < count; i++) {
+    messages[i] = (struct msghdr){.msg_name = &datagrams[i].to,
+                                  .msg_namelen = sizeof datagrams[i].to,
+                                  .msg_iov = datagrams[i].pieces,
+                                  .msg_iovlen = 2};
+  }
+  for (unsigned sent = 0; sent < count;) {
+    const int went = vv_datagram_send_many(cast->fds[VV_CAST_OWN], messages + sent, count - sent);
+    if (went > 0) sent += (unsigned)went;
+    if (went < 0 && errno != EINTR && errno != ECONNREFUSED) sent++;
   }
 }
 

@@ -19,9 +19,12 @@
 #include <sys/uio.h>
 
 #include "core/wire/group.h"
+#include "io/os/datagram.h"
 #include "io/os/error.h"
 
 enum { VV_CAST_DATA, VV_CAST_EVERYONE, VV_CAST_OWN, VV_CAST_SOCKETS };
+
+#define VV_CAST_BATCH VV_DATAGRAM_BATCH
 
 #define VV_CAST_TRIAL                                                                                                  \
   (VV_GROUP_HEAD - 1) /* first byte of what is no PDU and comes through all the same (io/engine/reach.h) */
@@ -54,23 +57,30 @@ int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, ui
 void vv_cast_rejoin(struct vv_cast *cast);
 
 /*
- * The next datagram of that socket that is not from this rank itself. Its bytes,
- * or 0: none has come. Does not wait. A longer datagram than room is none.
+ * The next datagrams of that socket, each in the next `room` of `bytes`, which has
+ * VV_CAST_BATCH of them, and how long they are: 0 if one is longer than room, or of
+ * this rank itself. How many; fewer than VV_CAST_BATCH: no more have come. Does not wait.
  */
-size_t vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room);
+unsigned vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH]);
 
 /*
- * The same of `data`, and sleeps for it, a few milliseconds at most, if cast->awaits:
- * who waits for one datagram makes one system call. 0: none has come, or a signal
- * did (*broken).
+ * The next datagram of `data`. Sleeps for it, a few milliseconds at most, if
+ * cast->awaits: who waits for one datagram makes one system call. Its bytes, or 0:
+ * none has come, or a signal has (*broken).
  */
 size_t vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, bool *broken);
 
+/* A datagram to send: where to, and its two pieces. */
+struct vv_cast_datagram {
+  struct sockaddr_in to;
+  struct iovec pieces[2];
+};
+
 /*
- * Sends one datagram of two pieces; waits for room in the socket. True when it
- * went; else it is lost, as on any wire (ENOBUFS and what a peer's kernel says).
+ * Sends up to VV_CAST_BATCH datagrams; waits for room in the socket. What does not
+ * go is lost, as on any wire (ENOBUFS and what a peer's kernel says).
  */
-bool vv_cast_send(struct vv_cast *cast, const struct sockaddr_in *to, struct iovec pieces[2]);
+void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count);
 
 /* The port of `everyone`. */
 struct sockaddr_in vv_cast_everyone(const struct vv_cast *cast);

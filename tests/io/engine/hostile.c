@@ -64,8 +64,8 @@ int main(int argc, char **argv) {
   fflush(stdout);
   while (now_ns() < end_ns) {
     for (int i = 0; i < 64; i++, sent++) {
-      struct iovec pieces[2] = {{bytes, forge(&state, stream, bytes)}, {bytes, 0}};
-      vv_cast_send(&cast, &to[sent % 3], pieces);
+      struct vv_cast_datagram datagram = {to[sent % 3], {{bytes, forge(&state, stream, bytes)}, {bytes, 0}}};
+      vv_cast_send(&cast, &datagram, 1);
     }
   }
   printf("sent %llu\n", (unsigned long long)sent);
