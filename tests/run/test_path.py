@@ -68,6 +68,16 @@ def test_traffic_of_others_is_seen_in_either_direction_and_at_either_end() -> No
         assert recorded["seen_bytes"] > 1.4 * recorded["own_bytes"] > 2 * own
 
 
+def test_what_a_library_adds_is_its_own() -> None:
+    once = 1000 * 118
+    for company, own in ((path.Company(joined=2), 2 * once + 40_000), (path.Company(2, copies=2), 3 * once + 40_000)):
+        assert path.findings(cells(1000), grown(once, rx_bytes=own - once), company) == []
+        (found,) = path.findings(cells(1000), grown(once, rx_bytes=3 * own), company)
+        assert found[0] == "shared-path"
+        assert path.facts(grown(once), cells(1000), company)["own_bytes"] > own
+    assert path.findings(cells(100), grown(5 * 100 * 118), path.ALONE)[0][0] == "shared-path"
+
+
 def test_what_is_not_known_is_not_judged() -> None:
     assert path.findings(cells(1000, None, None), grown(0)) == []
     assert path.facts(None, []) == {}

@@ -251,13 +251,13 @@ class Carrying:
 
     def _keep(self, launch: Launch, attempt: Attempt, number: int, beside: Sequence[Launch]) -> None:
         """Records a launch that worked in attempt `number`, at the same time as those beside it."""
-        outcome, grown = attempt.outcome, attempt.grown
-        for code, text in path.findings(outcome.cells, grown) if grown else ():
+        outcome, grown, company = attempt.outcome, attempt.grown, self._company(launch)
+        for code, text in path.findings(outcome.cells, grown, company) if grown else ():
             self._warn(code, text, launch)
         record = LaunchRecord(
             launch.number, launch.block, launch.stack.name, launch.near, launch.far, launch.ask, launch.sentinel,
             attempt.began_s - self._began_s, attempt.took_s, number, dict(outcome.hello),
-            path.facts(grown, outcome.cells), len(launch.fars), tuple((one.near, one.far) for one in beside),
+            path.facts(grown, outcome.cells, company), len(launch.fars), tuple((one.near, one.far) for one in beside),
         )  # fmt: skip
         self.record.add(record, outcome.cells)
         self._finished |= {launch.number}
@@ -266,6 +266,11 @@ class Carrying:
         if not launch.sentinel:
             for cell in filter(lambda one: one.whole, outcome.cells):
                 self.medians_ns.setdefault((*launch.key, cell.size_bytes), {})[launch.block] = _median_ns(cell)
+
+    def _company(self, launch: Launch) -> path.Company:
+        """A library that sends to all may do so one after the other."""
+        stack, fars = self.known[launch.stack.id], len(launch.fars)
+        return path.Company(fars, fars if stack.to_all else 1) if stack.library else path.ALONE
 
     def _lost_host(self, launch: Launch) -> bool:
         """After a failure: is one of its hosts gone?"""

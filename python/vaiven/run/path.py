@@ -24,6 +24,7 @@ _OWN_TIMES = 1.1  # acknowledgements, and what was sent again
 # What else a launch causes: its control connection, and its records where they go home over the same interface.
 _LAUNCH_BYTES, _CELL_BYTES, _EXCHANGE_BYTES = 10_000, 1_000, 16
 _HEARD_BYTES = 400  # what one of several far ends says of a round, and what acknowledges it
+_JOIN_BYTES = 20_000  # what launchers, daemons and libraries say to bring a far end in, and out
 FOREIGN_MAX = 0.05  # of the bytes seen: more is somebody else
 
 
@@ -44,6 +45,18 @@ class Counters:
 
     def _all(self) -> tuple[int, ...]:
         return tuple(asdict(self).values())
+
+
+@dataclass(frozen=True)
+class Company:
+    """What a library adds to the messages of a launch. joined: far ends that it brings together. copies: of one message
+    for all, how many may cross one interface; counted is one."""
+
+    joined: int = 0
+    copies: int = 1
+
+
+ALONE = Company()  # no library
 
 
 @dataclass(frozen=True)
@@ -95,7 +108,7 @@ def _sent_bytes(cells: Sequence[Cell], more: int) -> int | None:
     return total
 
 
-def own_bytes(cells: Sequence[Cell]) -> int | None:
+def own_bytes(cells: Sequence[Cell], company: Company = ALONE) -> int | None:
     """The most bytes, both ways, that a launch itself can have caused at one interface; None where it is not known."""
     sent = _sent_bytes(cells, 1)  # the first exchange after the warm-up is in no record
     if sent is None:
@@ -103,13 +116,13 @@ def own_bytes(cells: Sequence[Cell]) -> int | None:
     exchanges = sum(len(cell.ns) for cell in cells)
     heard = sum(len(cell.ns) for cell in cells if cell.part.startswith(END_PART))
     talk = _LAUNCH_BYTES + _CELL_BYTES * len(cells) + _EXCHANGE_BYTES * exchanges + _HEARD_BYTES * heard
-    return round(2 * _OWN_TIMES * sent) + talk
+    return round((1 + company.copies) * _OWN_TIMES * sent) + talk + _JOIN_BYTES * company.joined
 
 
-def findings(cells: Sequence[Cell], grown: Grown) -> list[tuple[str, str]]:
+def findings(cells: Sequence[Cell], grown: Grown, company: Company = ALONE) -> list[tuple[str, str]]:
     """(code, text) of what is suspicious about the path of a launch."""
     found = []
-    expected, own = expected_tx_bytes(cells), own_bytes(cells)
+    expected, own = expected_tx_bytes(cells), own_bytes(cells, company)
     if expected is not None and grown.near.tx_bytes < _SHARE_MIN * expected:
         said = f"{grown.near.tx_bytes} bytes left the interface where {expected} were expected"
         found.append((_ANOTHER, f"{said}: the messages took another path"))
@@ -132,10 +145,10 @@ def refused(cells: Sequence[Cell], grown: Grown) -> VaivenError | None:
     return VaivenError(strayed[0], remedy, code=_ANOTHER)
 
 
-def facts(grown: Grown | None, cells: Sequence[Cell]) -> dict[str, Any]:
+def facts(grown: Grown | None, cells: Sequence[Cell], company: Company = ALONE) -> dict[str, Any]:
     """What is recorded of the path of a launch; {} when the interface of its near end is not known."""
     if grown is None:
         return {}
     far = {"far": asdict(grown.far)} if grown.far else {}
-    own = {"seen_bytes": grown.seen_bytes, "own_bytes": own_bytes(cells)}
+    own = {"seen_bytes": grown.seen_bytes, "own_bytes": own_bytes(cells, company)}
     return {**asdict(grown.near), **far, "expected_tx_bytes": expected_tx_bytes(cells), **own}
