@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP ping-pong of vaiven-probe against NetPIPE and sockperf, on a free lab of two hosts, all blocking.
+"""Ping-pong of vaiven-probe against NetPIPE and sockperf, on a free lab of two hosts: TCP, all blocking, and Open MPI.
 
 Each tool's number is taken as that tool defines it, and ours is computed from our samples by the same
 definition and from as many exchanges: NetPIPE's is the lowest mean of seven trials; sockperf's are the
 minimum and the median of its log. Both ends of every tool are pinned, near to one processor and far to
-another: left to the scheduler, a launch runs on one or on two, and the ratio says only which.
+another: left to the scheduler, a launch runs on one or on two, and the ratio says only which. Over Open MPI both are
+ranks of a job with the same settings.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 import random
 import secrets
 import subprocess
@@ -18,11 +18,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import ends
 import numpy as np
 
 from vaiven import resources
 from vaiven.lab.lab import Lab
+from vaiven.plan import stack as stacks
+from vaiven.run import mpi
+from vaiven.run.hosts import Host
 
 TRIALS = 7
 PER_TRIAL = 1000
@@ -31,16 +36,8 @@ SOCKPERF_SIZES = {14: "14 B", 64: "64 B", 1024: "1 KiB", 65507: "65507 B"}  # it
 NETPIPE_SIZES = {1: "1 B", 64: "64 B", 1024: "1 KiB", 65536: "64 KiB"}
 
 
-NEAR_CPU, FAR_CPU = "0", "1"
 Pairs = dict[str, tuple[float, float]]  # what -> (our time, theirs), in ns
-
-
-def _near(lab: Lab, command: list[str]) -> list[str]:
-    return lab.hosts[0].argv(["taskset", "-c", NEAR_CPU, *command])
-
-
-def _far(lab: Lab, command: list[str]) -> list[str]:
-    return lab.hosts[1].argv(["taskset", "-c", FAR_CPU, *command])
+Tool = Callable[[Lab, int], np.ndarray]  # (lab, size) -> times in ns
 
 
 def until_listening(lab: Lab, port: int) -> None:
@@ -55,7 +52,7 @@ def until_listening(lab: Lab, port: int) -> None:
 
 
 def _with_server(lab: Lab, server: list[str], port: int, client: Callable[[], np.ndarray]) -> np.ndarray:
-    far = subprocess.Popen(_far(lab, server), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    far = subprocess.Popen(ends.argv(lab, 1, server), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         until_listening(lab, port)
         return client()
@@ -64,46 +61,67 @@ def _with_server(lab: Lab, server: list[str], port: int, client: Callable[[], np
         far.wait()
 
 
+def _question(size: int) -> list[str]:
+    effort = ["--samples", str(EXCHANGES), "--cell-ms", "60000", "--timeout-ms", "10000"]
+    return ["--ask", "pingpong", "--sizes", str(size), *effort]
+
+
+def _half_ns(cells: list[dict[str, Any]]) -> np.ndarray:
+    (cell,) = cells
+    return np.array(cell["rtt_ns"][:EXCHANGES]) / 2
+
+
 def vaiven_ns(lab: Lab, size: int) -> np.ndarray:
     """Half round trips of EXCHANGES messages by vaiven-probe, in nanoseconds."""
-    probe, key = str(resources.program("vaiven-probe")), secrets.token_hex(16) + "\n"
-    address = lab.hosts[1].address
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    far = subprocess.Popen(_far(lab, [probe, "far", "tcp", "--bind", address, "--key-stdin"]), **pipes)
-    try:
-        far.stdin.write(key)
-        far.stdin.flush()
-        ready = json.loads(far.stdout.readline())
-        effort = ["--samples", str(EXCHANGES), "--cell-ms", "60000", "--timeout-ms", "10000"]
-        question = ["--key-stdin", "--ask", "pingpong", "--sizes", str(size), *effort]
-        command = [probe, "near", "tcp", "--peer", f"{address}:{ready['port']}", *question]
-        near = subprocess.Popen(_near(lab, command), **pipes)
-        near.stdin.write(key)
-        near.stdin.flush()
-        records = [json.loads(line) for line in near.stdout]
-        near.wait()
-    finally:
-        far.kill()
-        far.wait()
-    if records[-1]["type"] != "bye":
-        raise RuntimeError(f"vaiven-probe: {records[-1]}")
-    (cell,) = [record for record in records if record["type"] == "cell"]
-    return np.array(cell["rtt_ns"][:EXCHANGES]) / 2
+    return _half_ns(ends.cells(lab, "tcp", _question(size)))
+
+
+def _job(lab: Lab, commands: list[list[str]], text: str = "") -> str:
+    """What a job of Open MPI prints that has one rank at each end, with these commands; `text` is rank 0's input."""
+    hosts = [Host(one.name, one.address, one.interface, one.arch, (), one.argv, here=True) for one in lab.hosts[:2]]
+    ranks = [mpi.Rank(host, tuple(ends.pinned(end, commands[end]))) for end, host in enumerate(hosts)]
+    with mpi.job("openmpi", ranks, mpi.manner(stacks.parse("openmpi"), ranks)) as words:
+        done = subprocess.run(hosts[0].argv(words), input=text, capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise RuntimeError(f"{commands[0][0]}: {done.stdout[-300:]} {done.stderr[-300:]}")
+    return done.stdout
+
+
+def vaiven_openmpi_ns(lab: Lab, size: int) -> np.ndarray:
+    """Half round trips of EXCHANGES messages over Open MPI by vaiven-probe-openmpi, in nanoseconds."""
+    probe = str(resources.program("vaiven-probe-openmpi"))
+    near = [probe, "near", "openmpi", *_question(size), "--key-stdin"]
+    far = [probe, "far", "openmpi", "--bind", lab.hosts[1].address]
+    return _half_ns(ends.cells_of(_job(lab, [near, far], secrets.token_hex(16) + "\n").splitlines(), "openmpi"))
+
+
+def _netpipe_words(size: int, out: str | Path) -> list[str]:
+    return ["-l", str(size), "-u", str(size), "-p", "0", "-n", str(PER_TRIAL), "-o", str(out)]
+
+
+def _netpipe_time(out: Path) -> np.ndarray:
+    return np.array([float(out.read_text().split()[2]) * 1e9])
+
+
+def netpipe_openmpi_ns(lab: Lab, size: int) -> np.ndarray:
+    """The same of NPopenmpi, as two ranks of a job: one number."""
+    with tempfile.TemporaryDirectory() as scratch:
+        out = Path(scratch) / "np"
+        _job(lab, [["NPopenmpi", *_netpipe_words(size, out)]] * 2)
+        return _netpipe_time(out)
 
 
 def netpipe_ns(lab: Lab, size: int) -> np.ndarray:
     """NetPIPE's one-way time, the lowest mean of its seven trials: one number."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "np"
-        flags = ["-l", str(size), "-u", str(size), "-p", "0", "-n", str(PER_TRIAL)]
 
         def client() -> np.ndarray:
-            command = ["NPtcp", "-h", lab.hosts[1].address, *flags, "-o", str(out)]
-            subprocess.run(_near(lab, command), check=True, capture_output=True, timeout=60)
-            return np.array([float(out.read_text().split()[2]) * 1e9])
+            command = ["NPtcp", "-h", lab.hosts[1].address, *_netpipe_words(size, out)]
+            subprocess.run(ends.argv(lab, 0, command), check=True, capture_output=True, timeout=60)
+            return _netpipe_time(out)
 
-        server = ["NPtcp", *flags, "-o", "/dev/null"]
-        return _with_server(lab, server, 5002, client)
+        return _with_server(lab, ["NPtcp", *_netpipe_words(size, "/dev/null")], 5002, client)
 
 
 def sockperf_ns(lab: Lab, size: int) -> np.ndarray:
@@ -114,7 +132,8 @@ def sockperf_ns(lab: Lab, size: int) -> np.ndarray:
 
         def client() -> np.ndarray:
             command = ["sockperf", "pp", "--tcp", "-i", address, "-p", "11111", "-m", str(size), "-t", "1"]
-            subprocess.run(_near(lab, [*command, "--full-log", str(log)]), check=True, capture_output=True, timeout=60)
+            words = ends.argv(lab, 0, [*command, "--full-log", str(log)])
+            subprocess.run(words, check=True, capture_output=True, timeout=60)
             with log.open() as lines:
                 rows = [row for row in csv.reader(lines) if len(row) == 4 and row[0].strip().isdigit()]
             return np.array([float(row[3]) * 1e3 for row in rows[:EXCHANGES]])
@@ -136,13 +155,23 @@ def _pair(
     return found[ours], found[theirs]
 
 
-def netpipe_round(lab: Lab, order: random.Random) -> Pairs:
+def _lowest_trials(lab: Lab, order: random.Random, what: str, ours: Tool, theirs: Tool) -> Pairs:
     """One round of each size: NetPIPE's definition of a time, by it and by us."""
     found = {}
     for size in order.sample(list(NETPIPE_SIZES), k=len(NETPIPE_SIZES)):
-        ours, theirs = _pair(size, lambda n: vaiven_ns(lab, n), lambda n: netpipe_ns(lab, n), order)
-        found[size] = _best_trial(ours), float(theirs[0])
-    return {f"TCP {name}, lowest trial, against NetPIPE": found[size] for size, name in NETPIPE_SIZES.items()}
+        mine, other = _pair(size, lambda n: ours(lab, n), lambda n: theirs(lab, n), order)
+        found[size] = _best_trial(mine), float(other[0])
+    return {f"{what} {name}, lowest trial, against NetPIPE": found[size] for size, name in NETPIPE_SIZES.items()}
+
+
+def netpipe_round(lab: Lab, order: random.Random) -> Pairs:
+    """One round of each size over TCP."""
+    return _lowest_trials(lab, order, "TCP", vaiven_ns, netpipe_ns)
+
+
+def openmpi_round(lab: Lab, order: random.Random) -> Pairs:
+    """One round of each size over Open MPI, its ranks spinning."""
+    return _lowest_trials(lab, order, "Open MPI", vaiven_openmpi_ns, netpipe_openmpi_ns)
 
 
 def sockperf_round(lab: Lab, order: random.Random) -> Pairs:

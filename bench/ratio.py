@@ -12,6 +12,7 @@ from scipy import stats
 from vaiven.stats import ranks
 
 LEVEL = 0.95
+ROUNDS_MIN = 6  # fewer have no interval of that level
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,10 @@ class Ratio:
 
 
 def median_interval(values: np.ndarray) -> tuple[float, float]:
-    """The exact binomial interval of the median: a pair of order statistics (of fewer than 6 values: the extremes)."""
+    """The exact binomial interval of the median: a pair of order statistics; of fewer than ROUNDS_MIN values the extremes."""
     ordered = np.sort(values)
     count = len(ordered)
-    if count < 6:
+    if count < ROUNDS_MIN:
         return float(ordered[0]), float(ordered[-1])
     below = int(stats.binom.ppf((1 - LEVEL) / 2, count, 0.5))
     return float(ordered[max(below - 1, 0)]), float(ordered[min(count - below, count - 1)])
@@ -45,12 +46,32 @@ def ratio(what: str, pairs: Sequence[tuple[float, float]], most: float) -> Ratio
     every tool alike, so the launch is what is repeated and the ratio is one of populations of launches; where tools do
     not differ, the log ratio of a round lies around 0 symmetrically, which is all that this interval asks for.
     """
+    middle, low, high = _estimate(pairs)
+    return Ratio(what, middle, low, high, len(pairs), f"upper end <= {most:g}", high <= most)
+
+
+def _estimate(pairs: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
+    """(middle, ends of the interval); of fewer than ROUNDS_MIN rounds the median, the lowest and the highest."""
     logs = np.log([ours / theirs for ours, theirs in pairs])
     shift = ranks.shift_paired(logs, LEVEL)
-    middle, low, high = (
-        float(np.exp(x)) if x is not None else float("nan") for x in (shift.value, shift.low, shift.high)
-    )
-    return Ratio(what, middle, low, high, len(logs), f"upper end <= {most:g}", high <= most)
+    found = (shift.value, shift.low, shift.high)
+    if len(logs) < ROUNDS_MIN or None in found:
+        found = (float(np.median(logs)), float(logs.min()), float(logs.max()))
+    middle, low, high = (float(np.exp(x)) for x in found)
+    return middle, low, high
+
+
+def within(what: str, pairs: Sequence[tuple[float, float]], expected: float, margin: float) -> Ratio:
+    """The same of a ratio that is known beforehand: it says that the lab, and the way of measuring, are right."""
+    middle, low, high = _estimate(pairs)
+    holds = abs(middle - expected) <= margin
+    return Ratio(what, middle, low, high, len(pairs), f"{expected:g} +- {margin:.2g}", holds)
+
+
+def anchor(what: str, pairs: Sequence[tuple[float, float]], known: float | None) -> Ratio:
+    """The same of what is not ours: nothing to reach, beside what it was when the goals were set."""
+    middle, low, high = _estimate(pairs)
+    return Ratio(what, middle, low, high, len(pairs), f"anchor {known:g}" if known else "-", True)
 
 
 def bound(what: str, values: list[float], most: float, unit: str) -> Ratio:

@@ -130,26 +130,37 @@ def table(results: list[Ratio]) -> str:
     return "\n".join(lines)
 
 
+Case = Callable[[argparse.Namespace], list[Ratio]]
+CASES: dict[str, Case] = {
+    "startup": lambda _: startup(11),
+    "lab": lambda _: lab_up(6),
+    "timed": lambda _: timed(3),
+    "netpipe": lambda a: against(latency.netpipe_round, a.rounds, a.seed, a.pool),
+    "netpipe-openmpi": lambda a: against(latency.openmpi_round, a.rounds, a.seed, a.pool),
+    "sockperf": lambda a: against(latency.sockperf_round, a.rounds, a.seed, a.pool),
+    "llc": lambda a: saved_by_llc(a.rounds, a.seed),
+    "runs": lambda _: runs(),
+    "data": lambda _: data.against_memcpy(),
+    "libraries": lambda a: broadcast.libraries(a.seed),
+    **{f"broadcast-{lab}": lambda a, lab=lab: broadcast.goals(lab, a.seed) for lab in broadcast.FIELDS},
+    **{f"peers-{lab}": lambda a, lab=lab: broadcast.peers(lab, a.seed) for lab in broadcast.FIELDS},
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    found = argparse.ArgumentParser(description=__doc__)
+    found.add_argument("cases", nargs="*", help=f"of {', '.join(CASES)}; all when none is named")
+    found.add_argument("--rounds", type=int, default=30)
+    found.add_argument("--seed", type=int, default=1)
+    found.add_argument("--pool", type=Path, help="netpipe, sockperf: a file of rounds, so that short runs add up")
+    return found
+
+
 def main() -> int:
     """Runs the cases named on the command line (all by default) and prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    cases = {
-        "startup": lambda a: startup(11),
-        "lab": lambda a: lab_up(6),
-        "timed": lambda a: timed(3),
-        "netpipe": lambda a: against(latency.netpipe_round, a.rounds, a.seed, a.pool),
-        "sockperf": lambda a: against(latency.sockperf_round, a.rounds, a.seed, a.pool),
-        "llc": lambda a: saved_by_llc(a.rounds, a.seed),
-        "runs": lambda a: runs(),
-        "data": lambda a: data.against_memcpy(),
-        "broadcast": lambda a: broadcast.against_raw(a.seed),
-    }
-    parser.add_argument("cases", nargs="*", help=f"of {', '.join(cases)}; all when none is named")
-    parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pool", type=Path, help="netpipe, sockperf: a file of rounds, so that short runs add up")
-    arguments = parser.parse_args()
-    results = [r for name in arguments.cases or cases for r in cases[name](arguments)]
+    arguments = parser().parse_args()
+    results = [r for name in arguments.cases or CASES for r in CASES[name](arguments)]
     print(f"{machine()}\n\n{table(results)}")
     return 0 if all(r.holds for r in results) else 1
 

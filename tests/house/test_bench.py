@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every case of the bench makes its rows, from made-up measurements: who changes what they share hears of it here.
+
+Nothing is measured and no lab is raised: only what asks the world is replaced.
+"""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+LAB = SimpleNamespace(hosts=[])
+
+
+@pytest.fixture(scope="module")
+def run() -> ModuleType:
+    """bench/run.py, which finds its neighbours as `python bench/run.py` does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCH))
+        import run
+
+        yield run
+    for name in [path.stem for path in BENCH.glob("*.py")]:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What each case would measure."""
+    counter = itertools.count()
+
+    @contextmanager
+    def raised(_name):
+        yield LAB
+
+    def samples(_lab, _size):
+        return np.linspace(100.0, 110.0, run.latency.EXCHANGES)
+
+    def cells(_lab, _stack, _question, _both=()):
+        return [{"size_bytes": size, "rtt_ns": [100, 110]} for size in run.llc.GOALS]
+
+    def measure(_plan, scratch):
+        (scratch / "end.json").write_text("{}")
+        return 10.0, scratch
+
+    def medians(what, _seed):
+        keys = itertools.product(what.stacks, what.receivers or (1,), what.sizes)
+        return {key: {block: 100.0 + block for block in range(what.launches)} for key in keys}
+
+    def points(*_):
+        return np.array([8.0, 100.0, 1000.0]), np.array([50.0, 60.0, 150.0]) + next(counter)
+
+    def program(command, **_):
+        return subprocess.CompletedProcess(command, 0, "one\t1.0\t1.0\n" * 7)
+
+    for name in ("vaiven_ns", "netpipe_ns", "vaiven_openmpi_ns", "netpipe_openmpi_ns", "sockperf_ns"):
+        monkeypatch.setattr(run.latency, name, samples)
+    monkeypatch.setattr(run, "raised", raised)
+    monkeypatch.setattr(run, "_seconds", lambda _command: 0.1)
+    monkeypatch.setattr(run.check, "run", lambda _lab: SimpleNamespace(rows=[]))
+    monkeypatch.setattr(run, "worst", lambda _report: 0.5)
+    monkeypatch.setattr(run.llc.ends, "cells", cells)
+    monkeypatch.setattr(run.repeat, "measure", measure)
+    monkeypatch.setattr(run.repeat, "_points", points)
+    monkeypatch.setattr(run.repeat, "_netpipe", lambda _lab: (1.0, *points()))
+    monkeypatch.setattr(run.broadcast, "medians", medians)
+    monkeypatch.setattr(run.data.subprocess, "run", program)
+
+
+def test_every_case_makes_its_rows(run: ModuleType, made_up: None) -> None:
+    for name, case in run.CASES.items():
+        rows = case(run.parser().parse_args([name, "--rounds", "7"]))
+        assert rows and all(isinstance(row, run.Ratio) for row in rows), name
+        assert run.table(rows).count("\n") == len(rows) + 1
+        assert [row.what for row in rows if not np.isfinite([row.middle, row.low, row.high]).all()] == []
