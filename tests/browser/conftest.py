@@ -76,6 +76,13 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_page(run, root / "page.html")
 
 
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of one message for many, and nothing else, from a host with a hostile name."""
+    root = tmp_path_factory.mktemp("many")
+    return write_page(made_up.write_fanout(root, near=made_up.HOSTILE), root / "page.html")
+
+
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Opened]]:
     """open_page(path, **context options) -> Opened; every request but the file itself is recorded and refused."""

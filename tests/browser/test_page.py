@@ -206,6 +206,23 @@ OVERLAPS = """() => [...document.querySelectorAll(".plot")].flatMap((plot) => ["
 }))"""
 
 
+def test_one_message_for_many_is_drawn_by_size_and_by_receivers(many: Path, open_page: Open) -> None:
+    """On a phone, where labels have least room."""
+    opened = open_page(many, viewport={"width": 390, "height": 844})
+    page = opened.page
+    page.locator("nav a", has_text="many at once").click()
+    opened.draw_all()
+    assert page.locator("#fanout-size .scatterlayer .trace").count() == 4
+    page.locator("#fanout-receivers [data-choose]").select_option("8 B")
+    page.locator("#fanout-receivers .plot").focus()
+    for key in ("ArrowRight", "ArrowUp", "ArrowRight"):
+        page.keyboard.press(key)
+    assert page.locator("#fanout-receivers .reading").inner_text().startswith("tcp to 2: ")
+    assert opened.page.evaluate(OVERLAPS) == [] and opened.complaints == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("#cost").count() == 0
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_no_axis_label_lies_on_another(plain: Path, open_page: Open, width: int) -> None:
     opened = open_page(plain, viewport={"width": width, "height": 900})

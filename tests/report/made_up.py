@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -15,6 +16,7 @@ from vaiven.store.record import Cell, End, LaunchRecord, Manifest, Record
 
 SIZES = (0, 1, 8, 64, 256, 512, 1024, 1472, 2048, 4096, 8192, 16384, 32768, 65536, 262144, 1048576)
 START_NS = {"icmp": 31e3, "eth": 27e3, "udp": 30e3, "tcp": 39e3, "tcp-nagle": 39.4e3}  # one way, beyond the wire
+FANOUT_NS = {"raw": 30e3, "group": 60e3, "tcp": 50e3}  # until the last has it, beyond the wire
 HOSTILE = "h1</script><script>document.title=\"taken\"</script><img src=x onerror=alert(1)> 'q' $(reboot) $x^2$ &<b>"
 PLAN = """title = "What a message costs"
 stacks = ["icmp", "eth", "udp", "tcp", "tcp-nagle"]
@@ -101,6 +103,30 @@ def write_run(
         if ended:
             record.end(End(reason="done", blocks=blocks, launches=number, failed=0, half_width=0.01, cell="tcp 64 B"))
         return open_run(record.path)
+
+
+def write_fanout(root: Path, near: str = "h1", blocks: int = 6) -> Run:
+    """One message for 1, 2, 4 and 7 hosts, and nothing else: raw and group send it once, tcp to each in turn."""
+    rng = np.random.default_rng(5)
+    names = [f"h{n}" for n in range(2, 9)]
+    manifest = _manifest([(near, name) for name in names], FANOUT_NS, PLAN, link=True)
+    courses = [{"stack": stack, "ask": "fanout"} for stack in FANOUT_NS]
+    manifest = msgspec.structs.replace(manifest, design={**manifest.design, "courses": courses})
+    with Record.create(root, manifest) as record:
+        order = [(block, stack, fars) for block in range(blocks) for stack in FANOUT_NS for fars in (1, 2, 4, 7)]
+        for number, (block, stack, fars) in enumerate(order):
+            far, factor = "+".join(names[:fars]), rng.normal(1, 0.01)
+            launch = LaunchRecord(number, block, stack, near, far, "fanout", False, 1.5 * number, 1.4, 1, fars=fars)
+            record.add(launch, [_fanout(stack, size, fars, factor) for size in (8, 1000, 60_000, 1_000_000)])
+        record.end(End(reason="done", blocks=blocks, launches=len(order), failed=0, half_width=0.01, cell="tcp 8 B"))
+        return open_run(record.path)
+
+
+def _fanout(stack: str, size: int, fars: int, factor: float) -> Cell:
+    wire = wire_ns(size) * (fars if stack == "tcp" else 1)
+    ns = [round(factor * (wire + FANOUT_NS[stack]))] * 9
+    return Cell("fanout", size, 1, ns, 0, 0, 0, 3, True, 1.0, wire_frames=1, wire_bytes=size, wire_ns=wire,
+                clock="common", clock_error_ns=0)  # fmt: skip
 
 
 def lose(run: Run, stack: str, size_bytes: int) -> Run:

@@ -357,14 +357,13 @@ def _imagined(name: str, wanted: Any) -> Host:
 
 
 def _show(run: Run, page: bool) -> None:
-    """The tables of what was asked, and the page, which is about ping-pongs, beside the run."""
+    """The tables of what was asked, and the page, which is about ping-pongs and several far ends, beside the run."""
     from rich.console import Console
 
     from vaiven.cli.model import cost_table, loggp_table
     from vaiven.cli.overlap import overlap_table
     from vaiven.cli.progress import end_text
     from vaiven.cli.several import ASKED, audience_tables
-    from vaiven.cli.steps import steps_table
     from vaiven.cli.steps import steps_table
 
     console = Console(highlight=False, markup=False)
@@ -377,13 +376,11 @@ def _show(run: Run, page: bool) -> None:
         console.print(overlap_table(run))
     if "steps" in asked:
         console.print(steps_table(run))
-    if "steps" in asked:
-        console.print(steps_table(run))
     if asked & set(ASKED):
         console.print(audience_tables(run))
     if run.end and run.end.reason == "not-achieved":
         console.print(f"\nNot achieved: {end_text(run.end)}")
-    if page and "pingpong" in asked:
+    if page and asked & {"pingpong", *ASKED}:
         from vaiven.cli.report import write_page
 
         console.print(str(write_page(run, Path(f"{run.id}.html"))), soft_wrap=True)

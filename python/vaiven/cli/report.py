@@ -76,14 +76,18 @@ def write_page(run: Run, output: Path, svg: Path | None = None, about: tuple[str
 def findings(run: Run, about: tuple[str, str] | None = None) -> Findings:
     """Everything that the page says of a run. Raises VaivenError: "nothing-measured", "no-pair"."""
     from vaiven.cli.model import stack_costs
+    from vaiven.cli.several import audiences
+    from vaiven.plan import ends
     from vaiven.report.findings import Findings, PairLadder, Warning
 
-    costs = tuple(_with_quantiles(run, stack_costs(run)))
+    many = audiences(run)
+    costs = () if many and not _asked(run, "pingpong") else tuple(_with_quantiles(run, stack_costs(run)))
     pairs = dict.fromkeys(cost.pair for cost in costs)
     if about is not None and about not in pairs:
         there = "; ".join(",".join(pair) for pair in pairs)
         raise VaivenError(f"the run {run.id} has no pair {','.join(about)}", f"it has {there}", code="no-pair")
     measured = {host for cost in costs for host in cost.pair}
+    measured |= {host for one in many for host in (one.near, *ends.split(one.far))}
     hosts = tuple(_host(name, facts) for name, facts in run.manifest.hosts.items() if name in measured)
     ladders = list(_ladders(run, costs))
     sentinel = _sentinel(run)
@@ -93,7 +97,7 @@ def findings(run: Run, about: tuple[str, str] | None = None) -> Findings:
     seen = [one for one in (*_unsteady(sentinel), *_one_sided(asymmetries)) if one.code not in known]
     notes = [one for one in ladders if isinstance(one, Warning)]
     found = Findings(
-        run=_run_facts(run, costs),
+        run=_run_facts(run),
         costs=costs,
         ladders=tuple(one for one in ladders if isinstance(one, PairLadder)),
         hosts=hosts,
@@ -101,9 +105,15 @@ def findings(run: Run, about: tuple[str, str] | None = None) -> Findings:
         sentinel=sentinel,
         asymmetries=asymmetries,
         loggp=_loggp(run),
+        audiences=many,
         about=about,
     )
     return _compared(run, found)
+
+
+def _asked(run: Run, question: str) -> bool:
+    """Whether the plan of the run asks this; a design without questions is one of ping-pongs."""
+    return question in {course.get("ask", "pingpong") for course in run.manifest.design.get("courses", [])}
 
 
 def _loggp(run: Run) -> tuple[LogGP, ...]:
@@ -271,7 +281,7 @@ def _cpu_ns(cost: StackCost, times: LaunchTimes) -> Any:
     return np.array([both.get(int(size), np.nan) for size in times.sizes_bytes])
 
 
-def _run_facts(run: Run, costs: tuple[StackCost, ...]) -> RunFacts:
+def _run_facts(run: Run) -> RunFacts:
     from vaiven.report.findings import Run as RunFacts
     from vaiven.store import query
 
@@ -283,7 +293,7 @@ def _run_facts(run: Run, costs: tuple[StackCost, ...]) -> RunFacts:
         lasted_s=_lasted_s(run),
         finished=run.state == "ended",
         launches=len(query.launch_records(run)),
-        samples=sum(point.samples for cost in costs for point in cost.points),
+        samples=int(query.launches(run)["count"].sum()),
         seed=seed,
         plan_name=Path(manifest.plan_name).name or manifest.title,
         plan_text=manifest.plan_text,
@@ -301,6 +311,8 @@ def _commands(run: Run) -> tuple[str, ...]:
     typed = run.manifest.environment.get("arguments") or ["measure", Path(run.manifest.plan_name).name]
     again = shlex.join(["vaiven", *filter(None, map(str, typed))])
     several = len({course.get("stack") for course in run.manifest.design.get("courses", [])}) > 1
+    if not _asked(run, "pingpong"):
+        return (again, f"vaiven model {run.id} --several", f"vaiven report {run.id}")
     compare = (f"vaiven compare {run.id}",) if several else ()
     return (again, f"vaiven model {run.id} --sizes", *compare, f"vaiven report {run.id}")
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 class Curve:
     """One stack over the sizes: all tuples are as long as sizes_bytes, which ascends.
 
-    typical_ns with its interval low_ns..high_ns (NaN: no interval); floor_ns; wire_ns, `None` without a known link.
+    typical_ns with its interval low_ns..high_ns (NaN: no interval); floor_ns, empty where it is not shown; wire_ns,
+    `None` without a known link.
     """
 
     name: str
@@ -19,6 +20,18 @@ class Curve:
     low_ns: tuple[float, ...]
     high_ns: tuple[float, ...]
     floor_ns: tuple[float, ...]
+    wire_ns: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fan:
+    """One stack over the number of receivers, which ascends; otherwise as a Curve."""
+
+    name: str
+    receivers: tuple[int, ...]
+    typical_ns: tuple[float, ...]
+    low_ns: tuple[float, ...]
+    high_ns: tuple[float, ...]
     wire_ns: tuple[float | None, ...]
 
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Race, Residuals
+from vaiven.plot.curves import Curve, Distribution, Fan, HostMap, Layer, Race, Residuals
 from vaiven.plot.palette import WIRE, Look, looks
 from vaiven.plot.units import (
     bits_text,
@@ -40,25 +40,42 @@ _QUIET = {"light": "#5b6470", "dark": "#a3adb9"}
 _GRID = {"light": "#e3e7ec", "dark": "#2c3540"}
 _PAPER = {"light": "#ffffff", "dark": "#171d24"}
 _SIZE_TITLE = "message size (payload)"
+_TIME_TITLE = "time, one way"
 _FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
-def time_figure(curves: Sequence[Curve]) -> Figure:
+def time_figure(curves: Sequence[Curve], title: str = _TIME_TITLE) -> Figure:
     """Time of a message against its size, both axes logarithmic: the papers' first format."""
     traces = [_wire_trace(curves, lambda size, ns: ns, lambda size, ns: time_text(ns))]
     for curve, look in _with_looks(curves):
-        ups = [high - value for value, high in zip(curve.typical_ns, curve.high_ns, strict=True)]
-        downs = [value - low for value, low in zip(curve.typical_ns, curve.low_ns, strict=True)]
-        texts = [
-            time_interval_text(*numbers) for numbers in zip(curve.typical_ns, curve.low_ns, curve.high_ns, strict=True)
-        ]
+        texts, ups, downs = _with_interval(curve)
         floors = [time_text(ns) for ns in curve.floor_ns]
-        texts = [f"{text}, floor {floor}" for text, floor in zip(texts, floors, strict=True)]
+        if floors:
+            texts = [f"{text}, floor {floor}" for text, floor in zip(texts, floors, strict=True)]
         traces.append(_line(curve, look, curve.typical_ns, texts, ups, downs))
-        traces.append(_floor_line(curve, look, curve.floor_ns, floors))
+        if floors:
+            traces.append(_floor_line(curve, look, curve.floor_ns, floors))
     shown = [y for trace in traces for y in trace["y"]]
-    axis = _time_axis(shown)
-    return _figure(traces, xaxis=_size_axis(curves), yaxis=axis)
+    return _figure(traces, xaxis=_size_axis(curves), yaxis=_time_axis(shown, title))
+
+
+def fan_figure(fans: Sequence[Fan], title: str) -> Figure:
+    """Time against the number of receivers, both axes logarithmic; the wire's is that of the leanest stack."""
+    least = _least((count, ns) for fan in fans for count, ns in zip(fan.receivers, fan.wire_ns, strict=True))
+    traces = [_wire_line(list(least), list(least.values()), [f"to {n}" for n in least], map(time_text, least.values()))]
+    for fan, look in _with_looks(fans):
+        texts, ups, downs = _with_interval(fan)
+        where = [f"to {count}" for count in fan.receivers]
+        trace = _trace(fan.name, "typical", look, fan.receivers, fan.typical_ns, where, texts)
+        traces.append(_marked(trace, look, ups, downs))
+    counts = sorted({count for fan in fans for count in fan.receivers})
+    marks = {"tickvals": counts, "ticktext": [str(count) for count in counts], "tickangle": 0}
+    span = [math.log10(0.9 * counts[0]), math.log10(1.1 * counts[-1])]
+    axis = _axis("receivers", type="log", range=span, unifiedhovertitle={"text": "to %{x}"}, **marks)
+    times = [y for trace in traces for y in trace["y"] if y]
+    # What rises with the receivers must look steep beside what does not.
+    times.append(min(times, default=1.0) * counts[-1] / counts[0])
+    return _figure(traces, xaxis=axis, yaxis=_time_axis(times, title))
 
 
 def ratio_figure(curves: Sequence[Curve]) -> Figure:
@@ -299,11 +316,23 @@ def _line(
     downs: Sequence[float] | None,
 ) -> Figure:
     trace = _trace(curve.name, "typical", look, _places(curve.sizes_bytes), values, _sizes(curve), texts)
+    return _marked(trace, look, ups, downs)
+
+
+def _marked(trace: Figure, look: Look, ups: Sequence[float] | None, downs: Sequence[float] | None) -> Figure:
+    """A line with a mark at each point, and whiskers where there are intervals. Without a point it is not in sight."""
     trace |= {"mode": "lines+markers", "legendgroup": trace["name"], "line": _stroke(look, 2)}
     trace["marker"] = {"color": _colour(look), "symbol": look.marker, "size": 7}
     if ups is not None and downs is not None:
         trace["error_y"] = _whiskers(look, ups, downs)
-    return trace
+    return trace if trace["x"] else trace | {"visible": False}
+
+
+def _with_interval(curve: Curve | Fan) -> tuple[list[str], list[float], list[float]]:
+    """Each typical time with its interval in words, and how far the interval reaches up and down."""
+    numbers = list(zip(curve.typical_ns, curve.low_ns, curve.high_ns, strict=True))
+    texts = [time_interval_text(*one) for one in numbers]
+    return texts, [high - value for value, _, high in numbers], [value - low for value, low, _ in numbers]
 
 
 def _floor_line(curve: Curve, look: Look, values: Sequence[float], texts: Sequence[str]) -> Figure:
@@ -319,18 +348,27 @@ def _sizes(curve: Curve | Residuals) -> list[str]:
 
 def _wire_trace(curves: Sequence[Curve], value: Any, text: Any) -> Figure:
     """The leanest stack's wire time at each size; an empty trace without a known link."""
-    best: dict[int, float] = {}
-    for curve in curves:
-        for size, ns in zip(curve.sizes_bytes, curve.wire_ns, strict=True):
-            if ns is not None:
-                best[size] = min(ns, best.get(size, ns))
-    sizes = sorted(best)
+    best = _least((size, ns) for curve in curves for size, ns in zip(curve.sizes_bytes, curve.wire_ns, strict=True))
+    sizes = list(best)
     values = [value(size, best[size]) for size in sizes]
     if value is _rate:
         values = [rate / 1e6 for rate in values]
     where, texts = [size_text(size) for size in sizes], [text(size, best[size]) for size in sizes]
-    trace = _trace("the wire alone", "wire", WIRE, _places(sizes), values, where, texts, mode="lines")
-    return trace | {"line": _stroke(WIRE, 2), "visible": bool(sizes)}
+    return _wire_line(_places(sizes), values, where, texts)
+
+
+def _wire_line(x: Sequence[float], y: Sequence[float], where: Sequence[str], texts: Iterable[str]) -> Figure:
+    trace = _trace("the wire alone", "wire", WIRE, x, y, where, list(texts), mode="lines")
+    return trace | {"line": _stroke(WIRE, 2), "visible": bool(x)}
+
+
+def _least(timed: Iterable[tuple[int, float | None]]) -> dict[int, float]:
+    """The smallest known time at each place, by place."""
+    best: dict[int, float] = {}
+    for place, ns in timed:
+        if ns is not None:
+            best[place] = min(ns, best.get(place, ns))
+    return dict(sorted(best.items()))
 
 
 def _rate(size_bytes: float, ns: float) -> float:
@@ -374,8 +412,7 @@ def _axis(title: str, **more: Any) -> Figure:
     }
 
 
-def _time_axis(values: Iterable[float | None]) -> Figure:
-    title = "time, one way"
+def _time_axis(values: Iterable[float | None], title: str = _TIME_TITLE) -> Figure:
     positive = [value for value in values if value is not None and value > 0]
     if not positive:
         return _axis(title, type="log")

@@ -20,6 +20,7 @@ from vaiven.model.line import Cost
 from vaiven.model.loggp import LogGP
 from vaiven.model.papers import PapersModel
 from vaiven.model.residuals import Residuals
+from vaiven.model.several import Audience
 from vaiven.stats.arrays import Floats
 from vaiven.stats.drift import Drift
 from vaiven.stats.estimate import Estimate
@@ -239,7 +240,8 @@ class Findings:
 
     comparison: of all stacks of the pairs that the page shows; None where there is only one stack. sentinel: None
     where no block had one. asymmetries: of the stacks that were timed one way in both directions. loggp: of the stacks
-    that were asked prtt. about: the pair that the reader chose; None for the one in the middle.
+    that were asked prtt. audiences: of the questions with several far ends. about: the pair that the reader chose;
+    None for the one in the middle.
     """
 
     run: Run
@@ -251,6 +253,7 @@ class Findings:
     sentinel: Sentinel | None = None
     asymmetries: tuple[Asymmetry, ...] = ()
     loggp: tuple[LogGP, ...] = ()
+    audiences: tuple[Audience, ...] = ()
     about: tuple[str, str] | None = None
 
     @property

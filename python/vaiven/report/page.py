@@ -38,6 +38,7 @@ from vaiven.plot.interactive import (
 )
 from vaiven.plot.paper import rate_svg, time_svg
 from vaiven.plot.units import bits_text, count_text, duration_text, rate_text, size_text, time_text
+from vaiven.report.fanout import ManySection, many_section
 from vaiven.report.findings import Findings, Sentinel, StackCost, Versus, Warning
 from vaiven.report.tables import (
     Column,
@@ -58,35 +59,11 @@ from vaiven.report.tables import (
     size_table,
 )
 from vaiven.report.verdicts import crossover_table, headline, matrix_table, race_table, verdict_table
+from vaiven.report.widget import Choice, Widget, spread_out
 from vaiven.report.words import answer, middle
 
-SIZES_DRAWN_MAX = 8  # distributions and P-P curves of more would make a heavy page; the tables have them all
 PAIRS_SHOWN_MAX = 4  # curves of more pairs would make a page that no mail carries; the cost table has them all
 _TEMPLATES = Path(__file__).parent / "templates"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of the pictures that a figure can show, with the table that says the same."""
-
-    label: str
-    figure: Figure
-    table: Table
-
-
-@dataclass(frozen=True, slots=True)
-class Widget:
-    """A figure on the page. id: unique. says: its text alternative. choose: what the choices differ in, "" if one.
-
-    roles: (role, label) of the traces that a reader can switch off.
-    """
-
-    id: str
-    title: str
-    says: str
-    choices: tuple[Choice, ...]
-    choose: str = ""
-    roles: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +113,7 @@ def page(findings: Findings) -> str:
     scripts = (_plotly(), (_TEMPLATES / "page.js").read_text())
     sections = pair_sections(findings)
     maps = _host_widget(findings)
+    many = many_section(findings.audiences)
     return environment.get_template("page.html").render(
         findings=findings,
         answer=answer(findings),
@@ -144,6 +122,7 @@ def page(findings: Findings) -> str:
         papers_table=papers_table(_by_middle(findings)),
         sections=sections,
         map_widget=maps,
+        many=many,
         host_table=host_table(findings.hosts),
         facts=run_facts(findings),
         told=told(findings.warnings),
@@ -151,7 +130,7 @@ def page(findings: Findings) -> str:
         css=Markup((_TEMPLATES / "page.css").read_text()),
         scripts=[Markup(script) for script in scripts],
         digests=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
-        data=Markup(script_json(_widget_data(sections, maps))),
+        data=Markup(script_json(_widget_data(sections, maps, many))),
         version=__version__,
     )
 
@@ -300,13 +279,7 @@ def _race_widget(name: str, versus: Sequence[Versus]) -> Widget:
 
 def _races(one: Versus) -> list[Race]:
     sizes = [int(size) for size in one.compared.sizes_bytes]
-    return [Race(size_text(sizes[i]), *map(tuple, one.pp[i])) for i in _spread_out(len(sizes))]
-
-
-def _spread_out(count: int) -> list[int]:
-    """Indices of the first, the last and some between, SIZES_DRAWN_MAX at most."""
-    drawn = min(count, SIZES_DRAWN_MAX)
-    return sorted({round((count - 1) * k / max(1, drawn - 1)) for k in range(drawn)})
+    return [Race(size_text(sizes[i]), *map(tuple, one.pp[i])) for i in spread_out(len(sizes))]
 
 
 _SWITCHES = (("floor", "floor (smallest time, thin dots)"), ("wire", "the wire alone"))
@@ -341,7 +314,7 @@ def _distribution_widget(name: str, costs: Sequence[StackCost]) -> Widget:
     sizes = sorted(set.intersection(*({point.size_bytes for point in cost.points} for cost in costs)))
     sizes = sizes or sorted({point.size_bytes for cost in costs for point in cost.points})
     choices = []
-    for size in (sizes[i] for i in _spread_out(len(sizes))):
+    for size in (sizes[i] for i in spread_out(len(sizes))):
         points = [(cost.stack, cost.point(size)) for cost in costs]
         drawn = [Distribution(stack, point.quantiles_ns) for stack, point in points if point and point.quantiles_ns]
         choices.append(Choice(size_text(size), distribution_figure(drawn), distribution_table(costs, size)))
@@ -401,8 +374,11 @@ def _line_bytes_per_s(findings: Findings) -> float | None:
     return None if findings.run.rate_bits_per_s is None else findings.run.rate_bits_per_s / 8
 
 
-def _widget_data(sections: Sequence[PairSection], maps: Widget | None) -> dict[str, list[Figure]]:
+def _widget_data(
+    sections: Sequence[PairSection], maps: Widget | None, many: ManySection | None
+) -> dict[str, list[Figure]]:
     widgets = [widget for section in sections for widget in section.widgets] + ([maps] if maps else [])
+    widgets += many.widgets if many else ()
     widgets += [section.verdicts.races for section in sections if section.verdicts]
     return {widget.id: [choice.figure for choice in widget.choices] for widget in widgets}
 

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from vaiven.model.ladder import WIRE, Ladder, blame
 from vaiven.model.pairs import host_matrix
+from vaiven.model.several import Audience
 from vaiven.plot.units import bits_text, digits, percent_text, rate_text, size_text, time_text
+from vaiven.report.fanout import sentences
 from vaiven.report.findings import Findings, StackCost
 from vaiven.report.tables import MISFIT_TOLD, law_change, pair_text
 
@@ -44,6 +47,8 @@ class Answer:
 
 def answer(findings: Findings) -> Answer:
     """The answer for the stack that most programs use (TCP if it was measured) and the pair in the middle."""
+    if not findings.costs and findings.audiences:
+        return _to_many(findings.audiences)
     if not any(cost.points for cost in findings.costs):
         return Answer(_question(findings), "Nothing was measured: no launch has finished.", (), ())
     headline = middle(findings)
@@ -56,6 +61,15 @@ def answer(findings: Findings) -> Answer:
         *_bend(headline),
     )
     return Answer(_question(findings), _lead(headline), _tiles(findings, headline), points)
+
+
+def _to_many(audiences: Sequence[Audience]) -> Answer:
+    """The answer of a run without ping-pongs."""
+    fanouts = [one for one in audiences if one.ask == "fanout"]
+    if not fanouts:
+        return Answer("What do many messages at once cost?", "The tables below have every size.", (), ())
+    lead, *points = sentences(fanouts)
+    return Answer("What does one message for many cost?", lead, (), tuple(points))
 
 
 def middle(findings: Findings) -> StackCost:

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One message for many, on the page: the time until the last receiver has it, by size and by number of receivers.
+
+The other questions with several far ends stand beside it as tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vaiven.model.several import RAW, Audience
+from vaiven.plot.curves import Curve, Fan
+from vaiven.plot.interactive import fan_figure, time_figure
+from vaiven.plot.units import digits, size_text, time_text
+from vaiven.report.several import audience_table
+from vaiven.report.tables import Table
+from vaiven.report.widget import Choice, Widget, spread_out
+
+_UNTIL_LAST = "time until the last has it"
+_WIRE = (("wire", "the wire alone"),)
+
+
+@dataclass(frozen=True, slots=True)
+class ManySection:
+    """widgets: of a fanout, and says: what a reader takes away of it; empty without one.
+
+    tables: one a question, that of a fanout first.
+    """
+
+    says: tuple[str, ...]
+    widgets: tuple[Widget, ...]
+    tables: tuple[Table, ...]
+
+
+def many_section(audiences: Sequence[Audience]) -> ManySection | None:
+    """Everything that the page says of several far ends; None where nobody asked."""
+    if not audiences:
+        return None
+    fanouts = [one for one in audiences if one.ask == "fanout"]
+    asked = sorted(dict.fromkeys(one.ask for one in audiences), key=lambda ask: ask != "fanout")
+    tables = tuple(audience_table([one for one in audiences if one.ask == ask]) for ask in asked)
+    if not fanouts:
+        return ManySection((), (), tables)
+    return ManySection(sentences(fanouts), _widgets(fanouts), tables)
+
+
+def sentences(fanouts: Sequence[Audience]) -> tuple[str, ...]:
+    """The longest message to most receivers: who is first, who is last, and what the wire and the raw sender take."""
+    width = max(one.fars for one in fanouts)
+    size = max(one.size_bytes for one in fanouts if one.fars == width)
+    found = sorted(
+        (one for one in fanouts if (one.fars, one.size_bytes) == (width, size)), key=lambda one: one.typical_ns
+    )
+    reliable = [one for one in found if one.stack.partition("[")[0] != RAW]
+    first = (reliable or found)[0]
+    who = f"the last of {width} receivers" if width > 1 else "its receiver"
+    said = [f"A message of {size_text(size)} has reached {who} after {time_text(first.typical_ns)} over {first.stack}."]
+    if len(reliable) > 1:
+        last = reliable[-1]
+        ratio = digits(last.typical_ns / first.typical_ns)
+        said.append(f"Over {last.stack} it takes {time_text(last.typical_ns)}, {ratio} times as long.")
+    if first.to_raw.value is not None and reliable:
+        said.append(
+            f"An unreliable sender of the same frames, which repeats nothing, is the floor: {first.stack} takes "
+            f"{digits(first.to_raw.value)} times as long."
+        )
+    return tuple(said)
+
+
+def _widgets(fanouts: Sequence[Audience]) -> tuple[Widget, ...]:
+    """A stack that has no point in a picture still takes its look there, so that the others look the same in all."""
+    stacks = list(dict.fromkeys(one.stack for one in fanouts))
+    widths = sorted({one.fars for one in fanouts}, reverse=True)
+    by_size = Widget(
+        "fanout-size",
+        "One message for many, by its size",
+        "Time from the first send until the last receiver has the whole message, one line per stack; both axes are "
+        "logarithmic.",
+        tuple(_by_size(width, [one for one in fanouts if one.fars == width], stacks) for width in widths),
+        "receivers" if len(widths) > 1 else "",
+        _WIRE,
+    )
+    return (by_size, _by_receivers(fanouts, stacks)) if len(widths) > 1 else (by_size,)
+
+
+def _by_size(width: int, found: Sequence[Audience], stacks: Sequence[str]) -> Choice:
+    curves = [
+        Curve(
+            stack,
+            tuple(one.size_bytes for one in own),
+            tuple(one.typical_ns for one in own),
+            *_intervals(own),
+            (),
+            tuple(one.wire_ns for one in own),
+        )
+        for stack, own in _by_stack(found, stacks)
+    ]
+    return Choice(f"{width}", time_figure(curves, _UNTIL_LAST), audience_table(found))
+
+
+def _by_receivers(fanouts: Sequence[Audience], stacks: Sequence[str]) -> Widget:
+    sizes = sorted({one.size_bytes for one in fanouts}, reverse=True)
+    choices = []
+    for size in (sizes[index] for index in spread_out(len(sizes))):
+        found = sorted((one for one in fanouts if one.size_bytes == size), key=lambda one: one.fars)
+        fans = [
+            Fan(
+                stack,
+                tuple(one.fars for one in own),
+                tuple(one.typical_ns for one in own),
+                *_intervals(own),
+                tuple(one.wire_ns for one in own),
+            )
+            for stack, own in _by_stack(found, stacks)
+        ]
+        choices.append(Choice(size_text(size), fan_figure(fans, _UNTIL_LAST), audience_table(found)))
+    return Widget(
+        "fanout-receivers",
+        "What more receivers cost",
+        "The same time against the number of receivers, for one size; both axes are logarithmic. Where one "
+        "transmission is for all the line is level; where each receiver is sent its own, it rises as their number.",
+        tuple(choices),
+        "message size",
+        _WIRE,
+    )
+
+
+def _by_stack(found: Sequence[Audience], stacks: Sequence[str]) -> list[tuple[str, list[Audience]]]:
+    """The audiences of each stack, in their order."""
+    return [(stack, [one for one in found if one.stack == stack]) for stack in stacks]
+
+
+def _intervals(found: Sequence[Audience]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The low and the high ends of their times; NaN where there is no interval."""
+    lows = tuple(float("nan") if one.time.low is None else one.time.low for one in found)
+    highs = tuple(float("nan") if one.time.high is None else one.time.high for one in found)
+    return lows, highs

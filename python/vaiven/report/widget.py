@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A figure on the page: its pictures, and beside each the table that says the same in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vaiven.plot.interactive import Figure
+from vaiven.report.tables import Table
+
+SIZES_DRAWN_MAX = 8  # pictures of one size each: more would make a heavy page; the tables have them all
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the pictures that a figure can show, with the table that says the same."""
+
+    label: str
+    figure: Figure
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """A figure on the page. id: unique. says: its text alternative. choose: what the choices differ in, "" if one.
+
+    roles: (role, label) of the traces that a reader can switch off.
+    """
+
+    id: str
+    title: str
+    says: str
+    choices: tuple[Choice, ...]
+    choose: str = ""
+    roles: tuple[tuple[str, str], ...] = ()
+
+
+def spread_out(count: int) -> list[int]:
+    """Indices of the first, the last and some between, SIZES_DRAWN_MAX at most."""
+    drawn = min(count, SIZES_DRAWN_MAX)
+    return sorted({round((count - 1) * k / max(1, drawn - 1)) for k in range(drawn)})
