@@ -81,10 +81,14 @@ def _job(lab: Lab, commands: list[list[str]], text: str = "") -> str:
     hosts = [Host(one.name, one.address, one.interface, one.arch, (), one.argv, here=True) for one in lab.hosts[:2]]
     ranks = [mpi.Rank(host, tuple(ends.pinned(end, commands[end]))) for end, host in enumerate(hosts)]
     with mpi.job("openmpi", ranks, mpi.manner(stacks.parse("openmpi"), ranks)) as words:
-        done = subprocess.run(hosts[0].argv(words), input=text, capture_output=True, text=True, timeout=120)
-    if done.returncode != 0:
-        raise RuntimeError(f"{commands[0][0]}: {done.stdout[-300:]} {done.stderr[-300:]}")
-    return done.stdout
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        with subprocess.Popen(hosts[0].argv(words), **pipes) as job:
+            job.stdin.write(text)
+            job.stdin.flush()
+            said = job.stdout.read()  # with its input open: a probe ends when it closes
+    if job.returncode != 0:
+        raise RuntimeError(f"{commands[0][0]}: {said[-300:]}")
+    return said
 
 
 def vaiven_openmpi_ns(lab: Lab, size: int) -> np.ndarray:

@@ -29,7 +29,7 @@ class Ratio:
 
 
 def median_interval(values: np.ndarray) -> tuple[float, float]:
-    """The exact binomial interval of the median: a pair of order statistics; of fewer than ROUNDS_MIN values the extremes."""
+    """The exact binomial interval of the median, order statistics; of fewer than ROUNDS_MIN values the extremes."""
     ordered = np.sort(values)
     count = len(ordered)
     if count < ROUNDS_MIN:
