@@ -37,6 +37,7 @@ def model(
     papers: bool = False,
     notation: Notation | None = None,
     loggp: Annotated[bool, Parameter(negative="")] = False,
+    overlap: Annotated[bool, Parameter(negative="")] = False,
     several: Annotated[bool, Parameter(negative="")] = False,
     steps: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -55,6 +56,8 @@ def model(
         Also the model in one of the four notations in use, with what its letters mean.
     loggp
         Instead, where the time goes: L, o_s, o_r, g and G, of a run that asked prtt. With --sizes by size too.
+    overlap
+        Instead, which share of a message is hidden behind a computation, of a run that asked overlap.
     several
         Instead, the questions with several far ends: time, ratios and rate against how many they are.
     steps
@@ -64,24 +67,19 @@ def model(
     """
     from rich.console import Console
 
-    from vaiven.cli.loggp import loggp_json
     from vaiven.store import query
 
     found = query.find(run, query.root())
-    if steps:
-        _print_steps(found, as_json)
-        return
-    if several:
-        _print_several(found, as_json)
-        return
-    if as_json:
-        print(loggp_json(found) if loggp else cost_json(found, stack_costs(found)))
-        return
     console = Console(highlight=False, markup=False)
-    if loggp:
-        console.print(loggp_table(found, sizes))
+    chosen = {"loggp": loggp, "overlap": overlap, "several": several, "steps": steps}
+    if instead := next((name for name, wanted in chosen.items() if wanted), None):
+        table, as_text = _instead(found, sizes)[instead]
+        print(as_text()) if as_json else console.print(table())
         return
     costs = stack_costs(found)
+    if as_json:
+        print(cost_json(found, costs))
+        return
     console.print(cost_table(found, costs))
     for table in _more(costs, sizes, papers):
         console.print(rich_table(table))
@@ -89,26 +87,19 @@ def model(
         console.print(_written(costs, notation), soft_wrap=True)
 
 
-def _print_steps(run: Run, as_json: bool) -> None:
-    from rich.console import Console
-
+def _instead(run: Run, sizes: bool) -> dict[str, tuple[Callable[[], RenderableType], Callable[[], str]]]:
+    """Question -> (its tables, its JSON)."""
+    from vaiven.cli.loggp import loggp_json
+    from vaiven.cli.overlap import overlap_json, overlap_table
+    from vaiven.cli.several import audience_tables, audiences_json
     from vaiven.cli.steps import steps_json, steps_table
 
-    if as_json:
-        print(steps_json(run))
-    else:
-        Console(highlight=False, markup=False).print(steps_table(run))
-
-
-def _print_several(run: Run, as_json: bool) -> None:
-    from rich.console import Console
-
-    from vaiven.cli.several import audience_tables, audiences_json
-
-    if as_json:
-        print(audiences_json(run))
-    else:
-        Console(highlight=False, markup=False).print(audience_tables(run))
+    return {
+        "loggp": (lambda: loggp_table(run, sizes), lambda: loggp_json(run)),
+        "overlap": (lambda: overlap_table(run), lambda: overlap_json(run)),
+        "several": (lambda: audience_tables(run), lambda: audiences_json(run)),
+        "steps": (lambda: steps_table(run), lambda: steps_json(run)),
+    }
 
 
 def loggp_table(run: Run, sizes: bool = False) -> RenderableType:
@@ -190,6 +181,14 @@ def plain_json(document: object) -> str:
 def of_stack(table: Any, key: tuple[str, str, str]) -> Any:
     """The rows of one (near, far, stack) of a frame of the store."""
     return table.filter(**dict(zip(("near", "far", "stack"), key, strict=True)))
+
+
+def medians_by_part(table: Any) -> dict[str, dict[int, float]]:
+    """part -> launch -> the median of its samples in ns; cells without any answer are left out."""
+    return {
+        part: dict(zip(cells["launch"].to_list(), cells["ns_median"].to_list(), strict=True))
+        for (part,), cells in table.drop_nulls("ns_median").group_by("part")
+    }
 
 
 def _stack_cost(

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vaiven.errors import VaivenError
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -13,12 +15,19 @@ if TYPE_CHECKING:
 
 
 def overlaps(run: Run) -> tuple[Overlap, ...]:
-    """One Overlap per (pair of hosts, stack, size), sizes rising; launches that lost half of it are left out."""
+    """One Overlap per (pair of hosts, stack, size), sizes rising; launches that lost half of it are left out.
+
+    VaivenError ("nothing-measured") for a run that has none.
+    """
     from vaiven.store import query
 
     groups = query.overlaps(run).group_by("near", "far", "stack", "size_bytes", maintain_order=True)
     found = [_overlap(key, rows) for key, rows in groups]
-    return tuple(sorted((one for one in found if one), key=lambda one: (one.near, one.far, one.size_bytes, one.stack)))
+    whole = sorted((one for one in found if one), key=lambda one: (one.near, one.far, one.size_bytes, one.stack))
+    if not whole:
+        remedy = "measure --questions overlap"
+        raise VaivenError(f"the run {run.id} has no finished launch of overlap", remedy, "nothing-measured")
+    return tuple(whole)
 
 
 def overlap_table(run: Run) -> RenderableType:
@@ -29,17 +38,22 @@ def overlap_table(run: Run) -> RenderableType:
     return rich_table(table(overlaps(run)))
 
 
+def overlap_json(run: Run) -> str:
+    """{"schema", "run", "overlaps"}: the fields of Overlap; times in ns."""
+    from vaiven.cli.model import plain_json
+
+    return plain_json({"schema": 1, "run": run.id, "overlaps": overlaps(run)})
+
+
 def _overlap(key: tuple[Any, ...], rows: Any) -> Overlap | None:
     import statistics
 
+    from vaiven.cli.model import medians_by_part
     from vaiven.model.overlap import Overlap, hidden_share
     from vaiven.stats.median import median_interval
 
     near, far, stack, size = key
-    by_part = {
-        part: dict(zip(cells["launch"].to_list(), cells["ns_median"].to_list(), strict=True))
-        for (part,), cells in rows.drop_nulls("ns_median").group_by("part")
-    }
+    by_part = medians_by_part(rows)
     talk, work, both = (by_part.get(part, {}) for part in ("talk", "work", ""))
     launches = sorted(set(talk) & set(work) & set(both))
     if not launches:

@@ -48,6 +48,7 @@ def steps_json(run: Run) -> str:
 def _steps(key: tuple[Any, ...], rows: Any) -> Steps | None:
     import statistics
 
+    from vaiven.cli.model import medians_by_part
     from vaiven.model.steps import Steps, coding_share
     from vaiven.stats.median import median_interval
     from vaiven.store.record import STEPS
@@ -56,10 +57,7 @@ def _steps(key: tuple[Any, ...], rows: Any) -> Steps | None:
     whole = rows.filter(part="").drop_nulls("ns_median")
     if whole.is_empty():
         return None
-    by_part = {
-        part: dict(zip(cells["launch"].to_list(), cells["ns_median"].to_list(), strict=True))
-        for (part,), cells in rows.drop_nulls("ns_median").group_by("part")
-    }
+    by_part = medians_by_part(rows)
     launches = sorted(by_part[""])
     encode, send, decode, translate = (by_part[part] for part in STEPS)
     shares = [coding_share(encode[one], decode[one], translate[one], by_part[""][one]) for one in launches]
