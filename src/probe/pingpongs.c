@@ -106,26 +106,11 @@ struct pingpong {
   int64_t *rtt_ns;
 };
 
-/* 1 and the time, 0 when it had no right answer, -1 and *error. */
-static int exchange(struct pingpong *own, int64_t *ns, struct vv_error *error) {
-  struct vv_session *session = own->session;
-  if (vv_series_pause(&own->series, error) != 0) return -1;
-  int64_t start_ns = vv_clock_ns();
-  session->stop_at_ns = start_ns + own->series.patience_ns;
-  enum vv_outcome outcome = vv_series_give(&own->series, error);
-  if (outcome == VV_ANSWERED) outcome = vv_series_take(&own->series, error);
-  int64_t end_ns = vv_clock_ns();
-  session->stop_at_ns = VV_FOREVER;
-  if (outcome == VV_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return -1;
-  outcome = vv_series_settle(&own->series, outcome, false, error);
-  return outcome == VV_FAILED ? -1 : outcome == VV_ANSWERED;
-}
-
 /* Exchanges that do not count, until so many have come as far. */
 static int go_on(struct pingpong *own, atomic_uint *others, struct vv_error *error) {
   int64_t ns;
   while (atomic_load(others) < party.count && !atomic_load(&party.shared->failed)) {
-    if (exchange(own, &ns, error) < 0) return -1;
+    if (vv_series_exchange(&own->series, &ns, error) < 0) return -1;
   }
   return 0;
 }
@@ -136,7 +121,7 @@ static int sample(struct pingpong *own, struct vv_error *error) {
   int64_t deadline_ns = vv_clock_ns() + options->cell_ns, cpu_start_ns = vv_clock_cpu_ns();
   own->series.lost = own->series.late = own->series.corrupt = 0;
   do {
-    int got = exchange(own, &own->rtt_ns[report->count], error);
+    int got = vv_series_exchange(&own->series, &own->rtt_ns[report->count], error);
     if (got < 0) return -1;
     report->count += (uint32_t)got;
   } while (report->count < options->samples && vv_clock_ns() < deadline_ns);
@@ -164,7 +149,7 @@ static int one_size(struct pingpong *own, size_t size_bytes, struct vv_error *er
       .verb = "pingpongs", .size_bytes = size_bytes, .check_every = CHECK_EVERY, .train = 1};
   int64_t ns;
   int result = vv_series_begin(&own->series, own->session, &plan, error);
-  for (int i = 0; i < WARM_UP && result == 0; i++) result = exchange(own, &ns, error) < 0 ? -1 : 0;
+  for (int i = 0; i < WARM_UP && result == 0; i++) result = vv_series_exchange(&own->series, &ns, error) < 0 ? -1 : 0;
   if (result == 0) result = meet(error); /* to begin */
   if (result == 0) result = measure(own, error);
   if (result == 0) result = vv_series_end(&own->series, error);

@@ -138,3 +138,17 @@ enum vv_outcome vv_series_settle(struct vv_series *series, enum vv_outcome outco
   session->seq++;
   return outcome;
 }
+
+int vv_series_exchange(struct vv_series *series, int64_t *ns, struct vv_error *error) {
+  struct vv_session *session = series->session;
+  if (vv_series_pause(series, error) != 0) return -1;
+  int64_t start_ns = vv_session_clock_ns(session);
+  session->stop_at_ns = start_ns + series->patience_ns;
+  enum vv_outcome outcome = vv_series_give(series, error);
+  if (outcome == VV_ANSWERED) outcome = vv_series_take(series, error);
+  int64_t end_ns = vv_session_clock_ns(session);
+  session->stop_at_ns = VV_FOREVER;
+  if (outcome == VV_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return -1;
+  outcome = vv_series_settle(series, outcome, false, error);
+  return outcome == VV_FAILED ? -1 : outcome == VV_ANSWERED;
+}

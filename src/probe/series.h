@@ -88,4 +88,7 @@ int vv_series_elapsed(int64_t start_ns, int64_t end_ns, int64_t *elapsed_ns, str
  */
 enum vv_outcome vv_series_settle(struct vv_series *series, enum vv_outcome outcome, bool alike, struct vv_error *error);
 
+/* All of it, for one message and its answer. 1 and what it took; 0 when there was no right answer; -1 and *error. */
+int vv_series_exchange(struct vv_series *series, int64_t *ns, struct vv_error *error);
+
 #endif

@@ -31,17 +31,7 @@ struct run {
 /* See vv_exchange_fn. */
 static int exchange(void *context, int64_t *ns, struct vv_error *error) {
   struct run *run = context;
-  struct vv_session *session = run->series.session;
-  if (vv_series_pause(&run->series, error) != 0) return -1;
-  int64_t start_ns = vv_clock_ns();
-  session->stop_at_ns = start_ns + run->series.patience_ns;
-  enum vv_outcome outcome = vv_series_give(&run->series, error);
-  if (outcome == VV_ANSWERED) outcome = vv_series_take(&run->series, error);
-  int64_t end_ns = vv_clock_ns();
-  session->stop_at_ns = VV_FOREVER;
-  if (outcome == VV_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return -1;
-  outcome = vv_series_settle(&run->series, outcome, false, error);
-  return outcome == VV_FAILED ? -1 : outcome == VV_ANSWERED;
+  return vv_series_exchange(&run->series, ns, error);
 }
 
 static void keep(struct run *run, int64_t rtt_ns) {
