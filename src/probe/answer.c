@@ -2,6 +2,7 @@
 #include "probe/answer.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/os/watch.h"
@@ -17,8 +18,10 @@ struct answering {
   int64_t messages; /* answered */
   uint8_t tag[VV_TAG_BYTES];
   int64_t corrupt;
-  int64_t cpu_start_ns; /* after the first message: that one bears what a pause costs */
-  int64_t checking_ns;  /* since then; no cost of a message */
+  int64_t cpu_start_ns;         /* after the first message: that one bears what a pause costs */
+  int64_t checking_ns;          /* since then; no cost of a message */
+  const struct vv_marks *marks; /* of a marked series: the end's; else NULL */
+  struct vv_marks *log;
 };
 
 /* Its own tag says which message it must be: the near end knows whether it was due. */
@@ -87,6 +90,36 @@ static bool ends_train(struct answering *answering, const uint8_t *message) {
   return answering->came == 0;
 }
 
+/* The marks of the message that was answered. */
+static void keep_marks(struct answering *answering) {
+  bool wanted = answering->marks && answering->messages < VV_ANSWER_MARKED_MAX;
+  if (wanted) answering->log[answering->messages] = *answering->marks;
+}
+
+static int begin_marks(struct answering *answering, struct vv_error *error) {
+  struct vv_session *session = answering->session;
+  if (!session->stack->mark) return vv_error_set(error, "bad-control", "%s keeps no marks", session->stack->id);
+  answering->log = calloc(VV_ANSWER_MARKED_MAX, sizeof *answering->log);
+  if (!answering->log) return vv_error_set(error, "no-memory", "no memory for marks");
+  answering->marks = session->stack->mark(session->end, true);
+  return 0;
+}
+
+static int tell_marks(struct answering *answering, struct vv_error *error) {
+  struct vv_control *control = &answering->session->control;
+  int64_t count = answering->messages < VV_ANSWER_MARKED_MAX ? answering->messages : VV_ANSWER_MARKED_MAX;
+  int result = vv_control_send(control, error, "marks count=%" PRId64, count);
+  for (int64_t i = 0; i < count && result == 0; i++) {
+    const int64_t *at_ns = answering->log[i].at_ns;
+    result = vv_control_send(control, error,
+                             "passed given=%" PRId64 " queued=%" PRId64 " made=%" PRId64 " device=%" PRId64
+                             " taken=%" PRId64 " ready=%" PRId64 " got=%" PRId64,
+                             at_ns[VV_MARK_GIVEN], at_ns[VV_MARK_QUEUED], at_ns[VV_MARK_MADE], at_ns[VV_MARK_DEVICE],
+                             at_ns[VV_MARK_TAKEN], at_ns[VV_MARK_READY], at_ns[VV_MARK_GOT]);
+  }
+  return result;
+}
+
 /* 0: one message was taken, and answered if it was its turn; 1: the series is over. */
 static int take_one(struct answering *answering, struct vv_error *error) {
   struct vv_session *session = answering->session;
@@ -101,6 +134,7 @@ static int take_one(struct answering *answering, struct vv_error *error) {
   while ((got = vv_session_send(session, message, size_bytes, error)) != VV_GOT_MESSAGE) {
     if ((over = after(answering, got, error)) != 0) return over;
   }
+  keep_marks(answering);
   if (++answering->messages % answering->check_every == 0) check_answered(answering, message);
   if (answering->messages == 1) begin_cpu(answering);
   return vv_watch_rang() ? obey(answering, error) : 0;
@@ -114,13 +148,17 @@ static int answer_all(struct answering *answering, struct vv_error *error) {
   if (over < 0) return -1;
   int64_t cpu_ns = vv_clock_cpu_ns() - answering->cpu_start_ns - answering->checking_ns;
   int64_t counted = answering->messages > 0 ? answering->messages - 1 : 0;
-  return vv_control_send(control, error, "done messages=%" PRId64 " corrupt=%" PRId64 " cpu_ns=%" PRId64, counted,
-                         answering->corrupt, cpu_ns);
+  if (vv_control_send(control, error, "done messages=%" PRId64 " corrupt=%" PRId64 " cpu_ns=%" PRId64, counted,
+                      answering->corrupt, cpu_ns) != 0) {
+    return -1;
+  }
+  return answering->marks ? tell_marks(answering, error) : 0;
 }
 
 int vv_answer_series(struct vv_session *session, const char *line, struct vv_error *error) {
   struct answering answering = {.session = session};
   int64_t size_bytes;
+  char marked[8];
   if (vv_control_number(line, "size_bytes", &size_bytes, error) != 0 ||
       vv_control_number(line, "check_every", &answering.check_every, error) != 0 ||
       vv_control_number(line, "train", &answering.train, error) != 0) {
@@ -132,7 +170,10 @@ int vv_answer_series(struct vv_session *session, const char *line, struct vv_err
   }
   answering.size_bytes = (size_t)size_bytes;
   if (vv_ring_open(&answering.ring, session->options->buffers, answering.size_bytes, error) != 0) return -1;
-  int result = answer_all(&answering, error);
+  int result = vv_control_word(line, "marked", marked, sizeof marked) == 0 ? begin_marks(&answering, error) : 0;
+  if (result == 0) result = answer_all(&answering, error);
+  if (answering.marks) session->stack->mark(session->end, false);
+  free(answering.log);
   vv_ring_close(&answering.ring);
   return result;
 }

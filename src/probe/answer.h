@@ -5,6 +5,8 @@
 
 #include "probe/session.h"
 
+#define VV_ANSWER_MARKED_MAX 4096 /* messages of a marked series; no marks of more are told */
+
 /* Serves one series that the near end's `line` began. 0, or -1 and *error. */
 int vv_answer_series(struct vv_session *session, const char *line, struct vv_error *error);
 

@@ -4,17 +4,9 @@
 #include <string.h>
 
 const struct vv_question *const vv_questions[] = {
-    &vv_question_pingpong,
-    &vv_question_connect,
-    &vv_question_oneway,
-    &vv_question_prtt,
-    &vv_question_fanout,
-    &vv_question_stream,
-    &vv_question_exchange,
-    &vv_question_pingpongs,
-    &vv_question_overlap,
-    &vv_question_steps,
-    NULL,
+    &vv_question_pingpong, &vv_question_connect, &vv_question_oneway,   &vv_question_prtt,
+    &vv_question_fanout,   &vv_question_stream,  &vv_question_exchange, &vv_question_pingpongs,
+    &vv_question_overlap,  &vv_question_layers,  &vv_question_steps,    NULL,
 };
 
 const struct vv_question *vv_question_find(const char *id) {

@@ -36,6 +36,7 @@ struct vv_question {
 extern const struct vv_question vv_question_connect;
 extern const struct vv_question vv_question_exchange;
 extern const struct vv_question vv_question_fanout;
+extern const struct vv_question vv_question_layers;
 extern const struct vv_question vv_question_oneway;
 extern const struct vv_question vv_question_overlap;
 extern const struct vv_question vv_question_pingpong;

@@ -23,8 +23,9 @@ int vv_series_begin(struct vv_series *series, struct vv_session *session, const 
     vv_payload_fill(&session->payload, seq, vv_ring_slot(&series->out, seq), plan->size_bytes);
   }
   if (!far_listens(series)) return 0;
-  if (vv_control_send(&session->control, error, "%s size_bytes=%zu check_every=%" PRIu32 " train=%" PRIu32, plan->verb,
-                      plan->size_bytes, plan->check_every, plan->train) != 0 ||
+  if (vv_control_send(&session->control, error, "%s size_bytes=%zu check_every=%" PRIu32 " train=%" PRIu32 "%s",
+                      plan->verb, plan->size_bytes, plan->check_every, plan->train,
+                      plan->marked ? " marked=1" : "") != 0 ||
       vv_session_expect(session, "go", line, error) != 0) {
     return -1;
   }

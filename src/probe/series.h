@@ -6,6 +6,10 @@
  *       ... messages; after a loss perhaps `open` ...
  *       end                                             done messages=M corrupt=C cpu_ns=T
  *
+ * With marked=1 behind the first line the far end tells its marks at the end: a
+ * line `marks count=N`, and N lines `passed`, one for each message from the first
+ * on. Of the last one there may be none, if it went out as the near end said so.
+ *
  * The far end (answer.h) sends back every M-th message, the very bytes that it
  * got, so the near end's check of each answer covers both directions. The far
  * end's own check, of one answer in K, tells in which direction bytes were
@@ -46,6 +50,7 @@ struct vv_series_plan {
   size_t size_bytes;
   uint32_t check_every; /* answers */
   uint32_t train;       /* messages to one answer */
+  bool marked;          /* both ends keep marks of each message, and the far end tells its own at the end */
 };
 
 /* 0, or -1 and *error. Free it in both cases. */

@@ -22,6 +22,7 @@
 
 #include "core/base/siphash.h"
 #include "io/engine/node.h"
+#include "io/port/sap.h"
 #include "stack/stack.h"
 
 enum {
@@ -61,6 +62,10 @@ struct vv_end {
   uint32_t inbox_first, inbox_count;
   uint8_t *inbox_bytes; /* of the data of a frame for each chunk */
   uint32_t owed_credit;
+
+  bool marking;
+  struct vv_marks marks;          /* those of both: what was told last */
+  struct vv_marks sent, received; /* what the engine notes in a send and in a recv */
 
   uint8_t copies[COPIES][COPY_BYTES];
   struct chunk inbox[INBOX];
@@ -350,6 +355,7 @@ static enum vv_got send_copy(struct vv_end *end, const uint8_t *message, size_t 
   if (!vv_station_send(&end->node.station, vv_node_now(), end->link, end->copies[slot], (uint32_t)size_bytes, slot)) {
     return refuse(end, error);
   }
+  vv_mark(end->node.engine.marks, VV_MARK_QUEUED);
   end->taken |= UINT32_C(1) << slot;
   return vv_node_flush(&end->node, error) == 0 ? VV_GOT_MESSAGE : VV_GOT_ERROR;
 }
@@ -362,6 +368,7 @@ static enum vv_got begin_large(struct vv_end *end, const uint8_t *message, size_
   if (!vv_station_send(&end->node.station, vv_node_now(), end->link, end->large, (uint32_t)size_bytes, LARGE)) {
     return refuse(end, error);
   }
+  vv_mark(end->node.engine.marks, VV_MARK_QUEUED);
   end->large_waits = end->large_goes_on = true;
   return VV_GOT_MESSAGE;
 }
@@ -373,12 +380,19 @@ static enum vv_got send_large(struct vv_end *end, const uint8_t *message, size_t
   return got;
 }
 
-static enum vv_got llc_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
-  if (size_bytes <= COPY_BYTES) return send_copy(end, message, size_bytes, error);
-  return send_large(end, message, size_bytes, error);
+static void note(struct vv_end *end, const struct vv_marks *from, unsigned first, unsigned last) {
+  for (unsigned mark = first; mark <= last && end->marking; mark++) end->marks.at_ns[mark] = from->at_ns[mark];
 }
 
-static enum vv_got llc_recv(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
+static enum vv_got llc_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  end->node.engine.marks = end->marking ? &end->sent : NULL;
+  vv_mark(end->node.engine.marks, VV_MARK_GIVEN);
+  enum vv_got got = (size_bytes <= COPY_BYTES ? send_copy : send_large)(end, message, size_bytes, error);
+  note(end, &end->sent, VV_MARK_GIVEN, VV_MARK_MADE);
+  return got;
+}
+
+static enum vv_got receive(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
   if (end->begun != message) end->got_bytes = 0;
   end->begun = end->into = message;
   end->large_goes_on = false;
@@ -395,6 +409,26 @@ static enum vv_got llc_recv(struct vv_end *end, uint8_t *message, size_t size_by
   return VV_GOT_ERROR;
 }
 
+static enum vv_got llc_recv(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  end->node.engine.marks = end->marking ? &end->received : NULL;
+  enum vv_got got = receive(end, message, size_bytes, error);
+  vv_mark(end->node.engine.marks, VV_MARK_GOT);
+  note(end, &end->received, VV_MARK_DEVICE, VV_MARK_GOT);
+  return got;
+}
+
+static const struct vv_marks *llc_mark(struct vv_end *end, bool on) {
+  end->marking = on && vv_packet_stamp(&end->node.packet) == 0;
+  return &end->marks;
+}
+
+static struct vv_limits llc_limits(const struct vv_end *end) {
+  struct vv_limits limits = {.sequence = VV_LLC_MODULUS, .services = VV_SAPS, .free = vv_sap_count()};
+  if (end->up) limits.window = end->node.station.links[end->link].window.limit;
+  limits.unit_bytes = end->node.station.wanted.pdu_bytes_max - VV_LLC_PDU_BYTES - VV_SEGMENT_BYTES;
+  return limits;
+}
+
 static void llc_close(struct vv_end *end) {
   if (!end) return;
   struct vv_error ignored;
@@ -409,7 +443,8 @@ static void llc_close(struct vv_end *end) {
 /* What both tables have in common. */
 #define LLC                                                                                                            \
   .needs = "CAP_NET_RAW", .size_bytes_min = 0, .size_bytes_max = (size_t)64 << 20, .user_accepts = true,               \
-  .accept = llc_accept, .connect = llc_connect, .send = llc_send, .recv = llc_recv, .close = llc_close
+  .accept = llc_accept, .connect = llc_connect, .send = llc_send, .recv = llc_recv, .close = llc_close,                \
+  .mark = llc_mark, .limits = llc_limits
 
 const struct vv_stack vv_stack_llc = {.id = "llc",
                                       .summary =

@@ -22,6 +22,7 @@
 #include "io/os/clock.h"
 #include "io/os/error.h"
 #include "io/os/iface.h"
+#include "io/os/marks.h"
 #include "io/os/watch.h"
 
 #define VV_FOREVER      INT64_MAX
@@ -92,6 +93,15 @@ struct vv_steps {
   int64_t in_bytes;
 };
 
+/* What a connected end can do, as it is set up now; 0: unknown. */
+struct vv_limits {
+  uint64_t sequence;   /* so many bytes or frames are numbered before the numbers begin anew */
+  uint64_t window;     /* so many of them may be on their way unacknowledged */
+  uint32_t services;   /* addresses of services that a host has */
+  uint32_t free;       /* of those any program may take */
+  uint32_t unit_bytes; /* of a message in one frame */
+};
+
 struct vv_stack {
   const char *id;        /* "tcp" */
   const char *summary;   /* one line for `vaiven-probe stacks` */
@@ -158,6 +168,13 @@ struct vv_stack {
   int64_t (*began)(const struct vv_end *end, int64_t *setup_ns);
   /* How many pieces of what this end sent it had to send again so far. NULL: it cannot tell. */
   int64_t (*resent)(const struct vv_end *end);
+  /*
+   * Keeps marks of every message from now on, or no more, and tells where: of the
+   * last one sent and of the last that came. NULL (no function): it cannot.
+   */
+  const struct vv_marks *(*mark)(struct vv_end *end, bool on);
+  /* NULL: there is nothing to tell. */
+  struct vv_limits (*limits)(const struct vv_end *end);
   /* Of an end that was opened with config.steps. NULL: a message has no steps that could be told apart. */
   const struct vv_steps *(*steps)(const struct vv_end *end);
   /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stack/stream.h"
 
+#include <string.h>
 #include <sys/socket.h>
 
 /* One call's worth of the message from `sent` on. */
@@ -19,6 +20,7 @@ static ssize_t send_some(const struct vv_stream *stream, const struct vv_stack_c
 
 enum vv_got vv_stream_send(struct vv_stream *stream, const struct vv_stack_config *config, const char *id,
                            const uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  if (stream->sent == 0) vv_mark(stream->marks, VV_MARK_GIVEN);
   while (stream->sent < size_bytes) {
     ssize_t sent = send_some(stream, config, message, size_bytes);
     if (sent >= 0) {
@@ -32,11 +34,30 @@ enum vv_got vv_stream_send(struct vv_stream *stream, const struct vv_stack_confi
   return VV_GOT_MESSAGE;
 }
 
+/* The same as recv, and when the last of it was taken from the device. */
+static ssize_t recv_marked(struct vv_stream *stream, uint8_t *bytes, size_t count, int flags) {
+  union {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(struct timespec))];
+  } control;
+  struct iovec piece = {.iov_base = bytes, .iov_len = count};
+  struct msghdr head = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+  ssize_t got_bytes = recvmsg(stream->fd, &head, flags);
+  const struct cmsghdr *told = got_bytes > 0 ? CMSG_FIRSTHDR(&head) : NULL;
+  if (!told || told->cmsg_type != SCM_TIMESTAMPNS) return got_bytes;
+  struct timespec stamp;
+  memcpy(&stamp, CMSG_DATA(told), sizeof stamp);
+  stream->marks->at_ns[VV_MARK_DEVICE] = stamp.tv_sec * INT64_C(1000000000) + stamp.tv_nsec;
+  return got_bytes;
+}
+
 enum vv_got vv_stream_recv(struct vv_stream *stream, const struct vv_stack_config *config, const char *id,
                            uint8_t *message, size_t size_bytes, struct vv_error *error) {
   int flags = config->wait == VV_WAIT_SPIN ? MSG_DONTWAIT : 0;
   while (stream->received < size_bytes) {
-    ssize_t got_bytes = recv(stream->fd, message + stream->received, size_bytes - stream->received, flags);
+    uint8_t *into = message + stream->received;
+    size_t left = size_bytes - stream->received;
+    ssize_t got_bytes = stream->marks ? recv_marked(stream, into, left, flags) : recv(stream->fd, into, left, flags);
     if (got_bytes == 0) return VV_GOT_CLOSED;
     if (got_bytes > 0) {
       stream->received += (size_t)got_bytes;
@@ -46,5 +67,6 @@ enum vv_got vv_stream_recv(struct vv_stream *stream, const struct vv_stack_confi
     if (got != VV_GOT_MESSAGE) return got;
   }
   stream->received = 0;
+  vv_mark(stream->marks, VV_MARK_GOT);
   return VV_GOT_MESSAGE;
 }

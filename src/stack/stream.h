@@ -13,6 +13,7 @@ struct vv_stream {
   int fd;      /* -1: not connected */
   size_t sent; /* of the message that a stop broke off */
   size_t received;
+  struct vv_marks *marks; /* NULL: nobody wants them. The socket has SO_TIMESTAMPNS else */
 };
 
 /* As send and recv of a stack; `id` is for the error's words. */

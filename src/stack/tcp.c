@@ -21,6 +21,7 @@ struct vv_end {
   struct vv_stack_config config;
   struct vv_address own;
   bool nagle;
+  struct vv_marks marks;
 };
 
 static void *give_up(struct vv_end *end) {
@@ -121,6 +122,23 @@ static int64_t tcp_resent(const struct vv_end *end) {
   return getsockopt(end->stream.fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? (int64_t)info.tcpi_total_retrans : 0;
 }
 
+static const struct vv_marks *tcp_mark(struct vv_end *end, bool on) {
+  int stamps = on;
+  bool has = setsockopt(end->stream.fd, SOL_SOCKET, SO_TIMESTAMPNS, &stamps, sizeof stamps) == 0;
+  end->stream.marks = on && has ? &end->marks : NULL;
+  return &end->marks;
+}
+
+static struct vv_limits tcp_limits(const struct vv_end *end) {
+  struct tcp_info info = {0};
+  socklen_t length = sizeof info;
+  struct vv_limits limits = {.sequence = UINT64_C(1) << 32, .services = UINT16_MAX + 1, .free = UINT16_MAX + 1};
+  if (getsockopt(end->stream.fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return limits;
+  limits.window = (uint64_t)UINT16_MAX << info.tcpi_snd_wscale;
+  limits.unit_bytes = info.tcpi_snd_mss;
+  return limits;
+}
+
 static void tcp_close(struct vv_end *end) {
   if (end) give_up(end);
 }
@@ -129,7 +147,7 @@ static void tcp_close(struct vv_end *end) {
 #define TCP                                                                                                            \
   .size_bytes_min = 1, .size_bytes_max = (size_t)64 << 20, .two_writes = true, .path = VV_PATH_TCP,                    \
   .accept = tcp_accept, .connect = tcp_connect, .send = tcp_send, .recv = tcp_recv, .descriptor = tcp_descriptor,      \
-  .resent = tcp_resent, .close = tcp_close
+  .resent = tcp_resent, .mark = tcp_mark, .limits = tcp_limits, .close = tcp_close
 
 const struct vv_stack vv_stack_tcp = {
     .id = "tcp", .summary = "TCP, Nagle's algorithm off (TCP_NODELAY)", .open = tcp_open, TCP};

@@ -63,6 +63,7 @@ static int flush_at(struct vv_engine *engine, uint64_t now_ns, struct vv_error *
   for (;;) {
     size_t count = gather(engine, now_ns, units);
     if (count == 0) return 0;
+    vv_mark(engine->marks, VV_MARK_MADE);
     if (send_all(engine, units, count, error) != 0) return -1;
     if (count < VV_PORT_BATCH_MAX) return 0;
   }
@@ -78,7 +79,10 @@ static bool take(struct vv_engine *engine, bool (*done)(void *context), void *co
   struct vv_port_unit unit;
   for (*count = 0; *count < VV_PORT_BATCH_MAX && engine->port.ops->peek(engine->port.self, &unit); ++*count) {
     if (*count == 0) *now_ns = (uint64_t)vv_clock_ns();
+    vv_mark(engine->marks, VV_MARK_TAKEN);
     engine->core->receive(engine->self, *now_ns, unit.bytes, unit.count);
+    if (engine->marks) engine->marks->at_ns[VV_MARK_DEVICE] = unit.stamp_ns;
+    vv_mark(engine->marks, VV_MARK_READY);
     engine->port.ops->release(engine->port.self);
     if (done(context)) return true;
   }

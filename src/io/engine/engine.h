@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "io/os/error.h"
+#include "io/os/marks.h"
 #include "io/os/watch.h"
 #include "io/port/port.h"
 
@@ -44,10 +45,11 @@ struct vv_engine {
   struct vv_port port; /* may be put behind another between two calls */
   const struct vv_engine_core *core;
   void *self;
-  bool spin;           /* ask again and again; else sleep in the port */
-  struct vv_stop stop; /* ask == NULL: nobody stops it */
-  uint64_t unsent;     /* units that found no room at the interface for a long time: lost, as on any wire */
-  uint64_t checked_ns; /* when the port was last looked at */
+  bool spin;              /* ask again and again; else sleep in the port */
+  struct vv_stop stop;    /* ask == NULL: nobody stops it */
+  struct vv_marks *marks; /* of what is sent and received now; NULL: nobody wants them */
+  uint64_t unsent;        /* units that found no room at the interface for a long time: lost, as on any wire */
+  uint64_t checked_ns;    /* when the port was last looked at */
   uint8_t heads[VV_PORT_BATCH_MAX][VV_ENGINE_HEAD_BYTES];
 };
 

@@ -66,6 +66,11 @@ static int make_ring(struct vv_packet *packet, size_t backlog_bytes) {
   return 0;
 }
 
+int vv_packet_stamp(struct vv_packet *packet) {
+  int on = 1;
+  return setsockopt(packet->fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+}
+
 static int use_jumbo(struct vv_packet *packet, const char *name, struct vv_error *error) {
   if (packet->mtu_bytes <= VV_FRAME_DATA_BYTES_MAX) {
     vv_error_set(error, "no-jumbo", "interface '%s' has an MTU of %zu bytes: too short for jumbo frames", name,
@@ -86,7 +91,7 @@ static int use_jumbo(struct vv_packet *packet, const char *name, struct vv_error
  * sends too, which the filter drops.
  */
 static int start(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error) {
-  int stamps = config->stamps, ignore = 1;
+  int ignore = 1;
   bool jumbo = config->filter.jumbo;
   if (read_iface(packet, config->iface, error) != 0) return -1;
   if (jumbo && use_jumbo(packet, config->iface, error) != 0) return -1;
@@ -94,7 +99,7 @@ static int start(struct vv_packet *packet, const struct vv_packet_config *config
   struct sockaddr_ll here = {.sll_family = AF_PACKET, .sll_ifindex = packet->index};
   here.sll_protocol = htons(jumbo ? ETH_P_ALL : ETH_P_802_2);
   if (vv_filter_attach(packet->fd, &config->filter) == 0 && make_ring(packet, config->backlog_bytes) == 0 &&
-      setsockopt(packet->fd, SOL_SOCKET, SO_TIMESTAMPNS, &stamps, sizeof stamps) == 0 &&
+      (!config->stamps || vv_packet_stamp(packet) == 0) &&
       bind(packet->fd, (struct sockaddr *)&here, sizeof here) == 0) {
     return 0;
   }
@@ -199,7 +204,7 @@ int vv_packet_check(const struct vv_packet *packet, struct vv_error *error) {
 static bool peek(void *self, struct vv_port_unit *unit) {
   struct vv_packet_frame frame;
   if (!vv_packet_peek(self, &frame)) return false;
-  *unit = (struct vv_port_unit){.bytes = frame.bytes, .count = frame.count};
+  *unit = (struct vv_port_unit){.bytes = frame.bytes, .count = frame.count, .stamp_ns = frame.stamp_ns};
   return true;
 }
 

@@ -80,6 +80,9 @@ int vv_packet_wait(struct vv_packet *packet, int64_t deadline_ns);
  */
 int vv_packet_send(struct vv_packet *packet, struct iovec frames[][2], size_t count);
 
+/* From now on with stamps, as in the config. 0, or -1 and errno. */
+int vv_packet_stamp(struct vv_packet *packet);
+
 /* Frames that found the ring full since the last call. */
 uint32_t vv_packet_drops(struct vv_packet *packet);
 

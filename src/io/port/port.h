@@ -23,6 +23,7 @@
 struct vv_port_unit {
   const uint8_t *bytes;
   size_t count;
+  int64_t stamp_ns; /* CLOCK_REALTIME: when the kernel took it from the device, roughly or not at all (0) */
 };
 
 struct vv_port_ops {

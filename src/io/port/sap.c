@@ -18,6 +18,12 @@ bool vv_sap_usable(uint8_t sap) {
   return sap % STEP == 0 && !memchr(given, sap, sizeof given);
 }
 
+uint32_t vv_sap_count(void) {
+  uint32_t count = 0;
+  for (unsigned sap = 0; sap <= SAP_MAX; sap++) count += vv_sap_usable((uint8_t)sap);
+  return count;
+}
+
 /* A name without a file, which no two sockets of a network namespace can have. 0, or -1 and errno. */
 static int claim(int fd, int iface_index, unsigned sap) {
   struct sockaddr_un name = {.sun_family = AF_UNIX};

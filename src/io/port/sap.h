@@ -19,8 +19,12 @@
 
 #include "io/os/error.h"
 
+#define VV_SAPS 128 /* of a MAC: even addresses; odd ones are groups */
+
 /* True for the 52. */
 bool vv_sap_usable(uint8_t sap);
+/* How many those are. */
+uint32_t vv_sap_count(void);
 /* The error for any other: -1, and *error "bad-sap". */
 int vv_sap_refuse(uint8_t sap, struct vv_error *error);
 
