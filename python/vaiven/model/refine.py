@@ -63,7 +63,7 @@ def interpolation_error(sizes_bytes: Ints, ns: Floats) -> Floats:
 def sure_error(sizes_bytes: Ints, ns: Floats, level: float = 0.95) -> Floats:
     """(S-2,) the least |predicted - t| / t of each inner size that its launches leave possible; ns: (L, S).
 
-    The end nearer to zero of the median's exact interval over the launches that have all three sizes: 0 where that
+    The end nearer to zero of the median's interval over the launches that have all three sizes: 0 where that
     holds zero or launches are too few, so that noise is not chased.
     """
     if sizes_bytes.size < 3:
