@@ -12,26 +12,17 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.errors import VaivenError
 from vaiven.lab import calibration, check, exits, faults, topology
 from vaiven.lab.check import CheckReport, Row
 from vaiven.lab.lab import Lab
 
-LAB = """\
-name = "checked"
-[fabric]
-kind = "{kind}"
-class = "{class_}"
-{rate}
-[[hosts]]
-prefix = "h"
-count = 4
-"""
-HUB = LAB.format(kind="hub", class_="timed", rate="rate_mbps = 10")
+HUB = lab_text("checked", 4, kind="hub", class_="timed", rate_mbps=10)
 PAIR = HUB.replace("count = 4", "count = 2")
-SWITCH = LAB.format(kind="switch", class_="timed", rate="rate_mbps = 100")
-FREE = LAB.format(kind="switch", class_="free", rate="")
+SWITCH = lab_text("checked", 4, class_="timed", rate_mbps=100)
+FREE = lab_text("checked", 4)
 
 GOOD = Row(what="a frame", unit="ns", expected=1000, median=1020, p95=1100, limit=30)
 BAD = replace(GOOD, median=1031)

@@ -13,20 +13,13 @@ import sys
 import termios
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.lab import lab as labs
 
-TWO = """\
-name = "two"
-[fabric]
-kind = "switch"
-class = "free"
-[[hosts]]
-prefix = "h"
-count = 2
-"""
+TWO = lab_text("two", 2)
 
 
 @pytest.fixture

@@ -7,27 +7,18 @@ import statistics
 import subprocess
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.errors import VaivenError
 from vaiven.lab import exits, fabric, oneway, slow, topology
 from vaiven.lab.lab import Lab
 from vaiven.lab.oneway import Talk
 
-LAB = """\
-name = "wires"
-[fabric]
-kind = "{kind}"
-class = "timed"
-rate_mbps = {rate}
-[[hosts]]
-prefix = "h"
-count = 4
-"""
 SLOW = '[[hosts]]\nname = "old"\nframe_us = 2000\nbyte_ns = 1000\n'
 
 
 def text(kind: str, rate: int, more: str = "") -> str:
-    return LAB.format(kind=kind, rate=rate) + more
+    return lab_text("wires", 4, kind=kind, class_="timed", rate_mbps=rate) + more
 
 
 # What is made, without making it

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.errors import VaivenError
 from vaiven.lab import faults, oneway
@@ -22,20 +23,10 @@ pytestmark = pytest.mark.lab
 NUMBERED = Path(__file__).with_name("numbered.py")
 COUNT = 200
 ALL = list(range(COUNT))
-LAB = """\
-name = "faulty"
-[fabric]
-kind = "{kind}"
-class = "{class_}"
-{rate}
-[[hosts]]
-prefix = "h"
-count = 3
-"""
-TIMED = LAB.format(kind="switch", class_="timed", rate="rate_mbps = 100")
-HUB = LAB.format(kind="hub", class_="timed", rate="rate_mbps = 50")
-FREE = LAB.format(kind="switch", class_="free", rate="")
-PACED_HUB = LAB.format(kind="hub", class_="paced", rate="rate_mbps = 100")
+TIMED = lab_text("faulty", 3, class_="timed", rate_mbps=100)
+HUB = lab_text("faulty", 3, kind="hub", class_="timed", rate_mbps=50)
+FREE = lab_text("faulty", 3)
+PACED_HUB = lab_text("faulty", 3, kind="hub", class_="paced", rate_mbps=100)
 FABRICS = {"switch": TIMED, "hub": HUB, "free": FREE, "paced hub": PACED_HUB}
 
 

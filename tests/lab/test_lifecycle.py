@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.errors import VaivenError
 from vaiven.lab import fabric, limits, namespace, state, topology
@@ -21,15 +22,7 @@ from vaiven.lab import lab as labs
 
 pytestmark = pytest.mark.lab
 
-TWO = """\
-name = "two"
-[fabric]
-kind = "switch"
-class = "free"
-[[hosts]]
-prefix = "h"
-count = 2
-"""
+TWO = lab_text("two", 2)
 
 
 def holders(state_dir: Path, instance: str) -> list[namespace.Namespace]:

@@ -14,21 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.lab.hosts import LabHost
 from vaiven.lab.lab import Lab
 
 pytestmark = pytest.mark.lab
 
-TWO = """\
-name = "two"
-[fabric]
-kind = "switch"
-class = "free"
-[[hosts]]
-prefix = "h"
-count = 2
-"""
+TWO = lab_text("two", 2)
 BAD = """\
 {two}
 [[faults]]

@@ -11,26 +11,17 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.lab.hosts import LabHost
 from vaiven.lab.lab import Lab
 
 pytestmark = pytest.mark.lab
 
-THREE = """\
-name = "three"
-[fabric]
-kind = "switch"
-class = "free"
-[[hosts]]
-prefix = "h"
-count = 3
-"""
-
 
 @pytest.fixture
 def lab(raise_lab: Callable[..., Lab]) -> Lab:
-    return raise_lab(THREE)
+    return raise_lab(lab_text("three", 3))
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.lab import exits, fabric, oneway
 from vaiven.lab.lab import Lab
@@ -20,16 +21,6 @@ from vaiven.lab.oneway import Talk, Trains
 
 pytestmark = pytest.mark.lab
 
-LAB = """\
-name = "timing"
-[fabric]
-kind = "{kind}"
-class = "timed"
-rate_mbps = {rate_mbps}
-[[hosts]]
-prefix = "h"
-count = 4
-"""
 EARLY_NS = 10_000  # what a timer is precise to (VV_TIMER_MIN_NS), twice
 TRIES = 8
 
@@ -61,7 +52,7 @@ TRAINS = [
 @pytest.fixture(params=[("hub", 10), ("switch", 100)], ids=["hub", "switch"])
 def lab(request: pytest.FixtureRequest, raise_lab: Callable[..., Lab]) -> Lab:
     kind, rate_mbps = request.param
-    lab = raise_lab(LAB.format(kind=kind, rate_mbps=rate_mbps))
+    lab = raise_lab(lab_text("timing", 4, kind=kind, class_="timed", rate_mbps=rate_mbps))
     fabric.set_lead(lab, 0)
     return lab
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.lab.texts import lab_text
 from tests.run.conftest import Cluster
 
 from vaiven.errors import VaivenError
@@ -81,9 +82,7 @@ def test_a_silent_host_is_an_error_status(vaiven: Callable[..., subprocess.Compl
 @pytest.fixture
 def lab(vaiven: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, monkeypatch) -> Iterator[str]:
     monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path / "state"))
-    (tmp_path / "ward.toml").write_text(
-        'name = "ward"\n[fabric]\nkind = "switch"\nclass = "free"\n[[hosts]]\nprefix = "ward"\ncount = 3\n'
-    )
+    (tmp_path / "ward.toml").write_text(lab_text("ward", 3, prefix="ward"))
     done = vaiven("lab", "up", str(tmp_path / "ward.toml"))
     assert done.returncode == 0, done.stderr
     yield "ward"

@@ -14,8 +14,9 @@ import sys
 from typing import Any
 
 import pytest
+from tests.lab.texts import lab_text
 
-LAB = 'name = "many"\n[fabric]\nkind = "switch"\nclass = "timed"\nrate_mbps = 10\n[[hosts]]\nprefix = "m"\ncount = 4\n'
+LAB = lab_text("many", 4, class_="timed", rate_mbps=10, prefix="m")
 PLAN = """
 title = "many"
 lab = "./lab.toml"

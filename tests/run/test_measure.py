@@ -13,21 +13,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.lab import lab as labs
 from vaiven.store import query
 
 Vaiven = Callable[..., subprocess.CompletedProcess[str]]
 HERE = ["--hosts", "localhost,localhost", "--stacks", "tcp,udp", "--sizes", "8,1000", "--quick"]
-LAB = """
-name = "measured"
-[fabric]
-kind = "switch"
-class = "free"
-[[hosts]]
-prefix = "m"
-count = 3
-"""
+LAB = lab_text("measured", 3, prefix="m")
 
 
 @pytest.fixture

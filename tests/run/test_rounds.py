@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.lab.texts import lab_text
 
-LAB = 'name = "rounds"\n[fabric]\nkind = "{}"\nclass = "timed"\nrate_mbps = 10\n[[hosts]]\nprefix = "r"\ncount = 4\n'
 PLAN = """
 title = "rounds"
 lab = "./{}.toml"
@@ -38,7 +38,8 @@ def vaiven(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def place(tmp_path: Path) -> Path:
     """A directory with a plan for a switch and one for a hub."""
     for kind in ("switch", "hub"):
-        (tmp_path / f"{kind}.toml").write_text(LAB.format(kind))
+        lab = lab_text("rounds", 4, kind=kind, class_="timed", rate_mbps=10, prefix="r")
+        (tmp_path / f"{kind}.toml").write_text(lab)
         (tmp_path / f"{kind}-plan.toml").write_text(PLAN.format(kind))
     return tmp_path
 
