@@ -28,7 +28,7 @@ PidFile none
 UsePAM no
 StrictModes no
 PasswordAuthentication no
-SetEnv TMPDIR={remote} HOME={home}
+SetEnv TMPDIR={remote} HOME={home} PATH={home}/bin:{path}
 """
 SSH = """\
 Host *
@@ -91,7 +91,9 @@ class Cluster:
         wrapper.chmod(0o755)
         for host in self.lab.hosts:
             config = self.home / f"sshd_{host.name}"
-            config.write_text(SSHD.format(address=host.address, home=self.home, remote=self.remote))
+            config.write_text(
+                SSHD.format(address=host.address, home=self.home, remote=self.remote, path=os.environ["PATH"])
+            )
             command = host.argv(["unshare", "--mount", "sh", "-c", f'{START} "$1"', "sh", str(config)])
             with open(self.home / f"log_{host.name}", "wb") as log:
                 self.daemons.append(subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True))

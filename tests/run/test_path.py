@@ -70,7 +70,7 @@ def test_traffic_of_others_is_seen_in_either_direction_and_at_either_end() -> No
 
 def test_what_a_library_adds_is_its_own() -> None:
     once = 1000 * 118
-    for company, own in ((path.Company(joined=2), 2 * once + 40_000), (path.Company(2, copies=2), 3 * once + 40_000)):
+    for company, own in ((path.Company(joined=2), 2 * once + 80_000), (path.Company(2, copies=2), 3 * once + 80_000)):
         assert path.findings(cells(1000), grown(once, rx_bytes=own - once), company) == []
         (found,) = path.findings(cells(1000), grown(once, rx_bytes=3 * own), company)
         assert found[0] == "shared-path"

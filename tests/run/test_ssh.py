@@ -58,6 +58,20 @@ def test_mpi_is_started_by_its_own_launcher_over_ssh(cluster: Cluster) -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.parametrize("near", ["localhost", pytest.param("node3", marks=pytest.mark.slow)])
+def test_the_daemons_of_pvm_are_started_over_ssh(cluster: Cluster, near: str) -> None:
+    """By our connections where the first runs here, else by those of its host."""
+    words = [*QUICK[:3], "--stacks", "pvm-default-xdr", "--no-page"]
+    done = cluster.vaiven("measure", "--hosts", f"{near},node2", *words)
+    assert done.returncode == 0, done.stderr
+    records = [one for one in query.launch_records(only_run(cluster)) if one.stack.startswith("pvm")]
+    assert len(records) == 3 and all("PVM 3.4" in one.hello["way"] for one in records)
+    assert all(one.hello["far"]["hostname"] == "node2" for one in records)
+    assert all(one.path["tx_bytes"] > one.path["expected_tx_bytes"] / 2 for one in records)
+    assert list(cluster.remote.iterdir()) == []
+
+
+@pytest.mark.lab
 def test_interface_ports_and_addresses_are_obeyed(cluster: Cluster) -> None:
     place = ["--iface", "eth0", "--ports", "41000-41020", "--bind", "node2=10.1.0.2"]
     done = cluster.vaiven("measure", "--hosts", "node1,node2", *QUICK, *place)

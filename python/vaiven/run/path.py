@@ -24,7 +24,7 @@ _OWN_TIMES = 1.1  # acknowledgements, and what was sent again
 # What else a launch causes: its control connection, and its records where they go home over the same interface.
 _LAUNCH_BYTES, _CELL_BYTES, _EXCHANGE_BYTES = 10_000, 1_000, 16
 _HEARD_BYTES = 400  # what one of several far ends says of a round, and what acknowledges it
-_JOIN_BYTES = 20_000  # what launchers, daemons and libraries say to bring a far end in, and out
+_JOIN_BYTES = 40_000  # what launchers, daemons, libraries and ssh say to bring a far end in, and out
 FOREIGN_MAX = 0.05  # of the bytes seen: more is somebody else
 
 

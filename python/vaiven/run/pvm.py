@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PVM's daemons: one on each host of a launch, fresh for each, and gone after it.
 
-The first one is started here and starts the others itself, as PVM does, through the remote shell that it is given. What
-a daemon keeps lies in a directory of its own for each host, so that files of another one are never in the way.
+The first one is started by us and starts the others itself, as PVM does, through the remote shell that it is given:
+ours where it runs on this machine, else ssh, by which that host must reach the others. What a daemon keeps lies in a
+directory of its own on each host, so that files of another one are never in the way. A guard waits there for the end of
+its input, then ends whatever is left and takes the directory away: that comes too when we are killed.
 
 A pvmd sends a fragment again that is not acknowledged within half a millisecond, which was less than a tick of the
 clock when it was written. Its timers get that coarseness back (timer slack): else a slow network carries most twice.
@@ -12,62 +14,69 @@ from __future__ import annotations
 
 import platform
 import re
+import secrets
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.run import hosts, rsh, signals
-from vaiven.run.hosts import Host
+from vaiven.run.hosts import LOCAL, Host
 
 SLACK_NS = 10_000_000
+_HOMES = "/tmp/vaiven-pvm"  # not TMPDIR: sockets have short names
 _SERVERS = "/usr/bin"  # where pvmgs is, which serves groups
 _UP_S = 30.0
 _HALT_S = 3.0  # they need a hundredth of that, unless one of them does not answer
 _POLL_S = 0.02
 
-# What is called `pvmd` on every host.
-_PVMD = """#!/bin/sh
-mkdir -p "$PVM_TMP" && echo "$VAIVEN_PVMD_SLACK_NS" >/proc/self/timerslack_ns && exec "$VAIVEN_PVMD" "$@"
-"""
-_CONSOLE = 'printf "%s\\nquit\\n" "$1" | pvm 2>&1'
-# Ends whatever still has that directory in its environment: what a machine that broke has left.
-_SWEEP = r"""for process in /proc/[0-9]*; do
-  tr "\0" "\n" <"$process/environ" 2>/dev/null | grep -qxF "PVM_TMP=$1" && kill -9 "${process#/proc/}"
+# $1: the directory. $2...: the environment of a daemon, NAME=VALUE. Makes what is called `pvmd` and `rsh` on that host
+# and says so. At the end it ends whatever still has that directory in its environment, which a broken machine leaves.
+_GUARD = r"""trap "" HUP; umask 077; d=$1; shift
+mkdir "$d" && {
+  echo "#!/bin/sh"
+  for word; do echo "export '$word'"; done
+  echo 'echo "$VAIVEN_PVMD_SLACK_NS" >/proc/self/timerslack_ns && exec "$VAIVEN_PVMD" "$@"'
+} >"$d/pvmd" && printf '#!/bin/sh\nexec ssh -T -o BatchMode=yes "$@"\n' >"$d/rsh" && chmod 700 "$d"/* && echo ready
+cat >/dev/null
+for process in /proc/[0-9]*; do
+  tr "\0" "\n" <"$process/environ" 2>/dev/null | grep -qxF "PVM_TMP=$d" && kill -9 "${process#/proc/}"
 done
-true"""
+rm -rf "$d"
+"""
+_FIRST = 'printf "%s" "$1" >"$2/hosts" && exec "$2/pvmd" "-n$3" "$2/hosts"'
+# $1: the socket of the daemon, without which the console would start one itself. $2: what it is to do.
+_CONSOLE = r'[ ! -S "$1" ] || printf "%s\nquit\n" "$2" | pvm 2>&1'
+_LAST_WORDS = 'tail -qn 1 "$PVM_TMP"/pvml.* 2>/dev/null || true'
 
 
 @contextmanager
 def machine(members: Sequence[Host]) -> Iterator[list[Host]]:
     """A virtual machine of these hosts, which come back with probes that know their daemon.
 
-    VaivenError: "no-pvm" (not installed, or not a host of this machine), "no-pvmd" (it does not come up), "no-probe".
+    VaivenError: "no-pvm" (not installed, or an address that it does not know), "no-pvmd" (it does not come up),
+    "no-probe".
     """
     different = list({host.name: host for host in members}.values())
     for host in different:
-        if not host.here:
-            raise VaivenError(f"PVM is not started on {host.name}", "use a lab, or this machine", code="no-pvm")
-    with rsh.serving(different, _environment) as shell:
-        daemons = _Daemons(different, shell.parent)
+        if "pvm" not in host.libraries:
+            raise VaivenError(f"{host.name} has no vaiven-probe-pvm", "leave it out of PVM", code="no-probe")
+        if ":" in host.address:
+            raise VaivenError(f"PVM does not know the address {host.address}", "IPv4, see --bind", code="no-pvm")
+    shell = rsh.serving(different, lambda _host, _private: {}) if different[0].here else nullcontext()
+    with shell as script:
+        seats = {host.name: _Seat(host, f"{_HOMES}-{secrets.token_hex(8)}", script) for host in different}
+        daemons = _Daemons(list(seats.values()))
         try:
             daemons.start()
-            yield [replace(host, libraries={**host.libraries, "pvm": daemons.probe(host)}) for host in members]
+            yield [replace(host, libraries={**host.libraries, "pvm": seats[host.name].probe}) for host in members]
         finally:
             with signals.shielded():
                 daemons.end()
-
-
-def _environment(host: Host, private: Path) -> Mapping[str, str]:
-    """What PVM's programs find on that host."""
-    return {
-        "PVM_ROOT": "/usr/lib/pvm3", "PVM_ARCH": "LINUX64", "PVM_ALLOW_ROOT": "1", "PVM_RSH": str(private / "rsh"),
-        "PVM_TMP": str(private / host.name), "VAIVEN_PVMD": _daemon(host), "VAIVEN_PVMD_SLACK_NS": str(SLACK_NS),
-    }  # fmt: skip
 
 
 def _daemon(host: Host) -> str:
@@ -77,75 +86,110 @@ def _daemon(host: Host) -> str:
     return str(resources.program(f"vaiven-pvmd-{host.arch}"))
 
 
+@dataclass(frozen=True)
+class _Seat:
+    """Where a daemon runs. home: its directory there. shell: our remote shell, None where ssh must do."""
+
+    host: Host
+    home: str
+    shell: Path | None
+
+    @property
+    def name(self) -> str:
+        """What the daemons call that host: all of them must mean the same one."""
+        return self.host.address if self.host.name in LOCAL else self.host.name
+
+    @property
+    def environment(self) -> list[str]:
+        """What PVM's programs find there, NAME=VALUE."""
+        shell = self.shell or f"{self.home}/rsh"
+        daemon = ["PVM_ROOT=/usr/lib/pvm3", "PVM_ARCH=LINUX64", "PVM_ALLOW_ROOT=1", f"PVM_TMP={self.home}"]
+        return [*daemon, f"PVM_RSH={shell}", f"VAIVEN_PVMD={_daemon(self.host)}", f"VAIVEN_PVMD_SLACK_NS={SLACK_NS}"]
+
+    @property
+    def probe(self) -> tuple[str, ...]:
+        """The probe of that host, in that environment."""
+        return ("env", *self.environment, *self.host.libraries["pvm"])
+
+    @property
+    def line(self) -> str:
+        """That host in the file of PVM's hosts."""
+        return f"{self.name} ip={self.host.address} dx={self.home}/pvmd ep={_SERVERS}\n"
+
+    def start(self, script: str, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+        """Starts a shell's script there."""
+        return subprocess.Popen(
+            self.host.argv(["sh", "-c", script, "sh", *arguments]), stdin=stdin, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+
+    def call(self, script: str, *arguments: str, timeout_s: float = _UP_S) -> str:
+        """What a shell's script prints there, in that environment. VaivenError ("host-down")."""
+        command = ["env", *self.environment, "sh", "-c", script, "sh", *arguments]
+        return hosts.call(self.host.name, self.host.argv, command, timeout_s=timeout_s).decode(errors="replace")
+
+
 class _Daemons:
-    """Those of some hosts: the first is our child, the others are started by it. private: where their files lie."""
+    """Those of some seats: the first is our child, the others are started by it."""
 
-    def __init__(self, members: Sequence[Host], private: Path) -> None:
-        self._hosts = members
-        self._private = private
-        self._program = private / "pvmd"
-        self._program.write_text(_PVMD)
-        self._program.chmod(0o700)
+    def __init__(self, seats: Sequence[_Seat]) -> None:
+        self._seats = seats
+        self._guards: list[subprocess.Popen[bytes]] = []
         self._first: subprocess.Popen[bytes] | None = None
-
-    def probe(self, host: Host) -> tuple[str, ...]:
-        """The probe of that host, in the environment of its daemon. VaivenError ("no-probe")."""
-        if "pvm" not in host.libraries:
-            raise VaivenError(f"{host.name} has no vaiven-probe-pvm", "leave it out of PVM", code="no-probe")
-        return (*self._env(host), *host.libraries["pvm"])
+        self._said = ""  # by the first: where it listens, or why it does not
 
     def start(self) -> None:
         """Returns when all are up."""
-        first, listed = self._hosts[0], self._private / "hosts"
-        listed.write_text(f"* dx={self._program} ep={_SERVERS}\n" + "".join(f"{host.name}\n" for host in self._hosts))
-        command = [*self._env(first), str(self._program), f"-n{first.name}", str(listed)]
-        self._first = subprocess.Popen(
-            first.argv(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )  # fmt: skip
-        assert self._first.stdout
-        said = self._first.stdout.readline().decode(errors="replace").strip()  # where it listens, once it does
+        for seat in self._seats:
+            self._guards.append(seat.start(_GUARD, seat.home, *seat.environment, stdin=subprocess.PIPE))
+        for seat, guard in zip(self._seats, self._guards, strict=True):
+            if (said := _line(guard)) != "ready":
+                raise VaivenError(f"{seat.host.name}: no directory for its pvmd: {said}", code="no-pvmd")
+        first = self._seats[0]
+        self._first = first.start(_FIRST, "".join(seat.line for seat in self._seats), first.home, first.name)
+        self._said = _line(self._first)
         deadline_s = time.monotonic() + _UP_S
-        while missing := self._missing(said):
+        while missing := self._missing():
             if time.monotonic() > deadline_s or self._first.poll() is not None:
-                raise self._failed(missing[0], said)
+                raise self._failed(missing[0])
             time.sleep(_POLL_S)
 
     def end(self) -> None:
         """Halts them, and ends what does not obey."""
-        if self._first is None:
-            return
-        if self._first.poll() is None:
+        if self._first and self._first.poll() is None:
             with suppress(VaivenError):  # the connection ends with the machine
-                self._console("halt", _HALT_S)
+                self._seats[0].call(_CONSOLE, self._said, "halt", timeout_s=_HALT_S)
             with suppress(subprocess.TimeoutExpired):
                 self._first.wait(_HALT_S)
-        self._first.kill()
-        self._first.communicate()
-        for host in self._hosts:
-            with suppress(VaivenError):  # a host that has gone has ended them
-                hosts.call(host.name, host.argv, ["sh", "-c", _SWEEP, "sh", str(self._private / host.name)])
+        for guard in self._guards:
+            assert guard.stdin
+            guard.stdin.close()
+        for process in (*self._guards, self._first):
+            if process:
+                with suppress(subprocess.TimeoutExpired):  # its host has gone, and its daemon with it
+                    process.wait(_HALT_S)
+                process.kill()
+                process.wait()
 
-    def _missing(self, said: str) -> list[Host]:
-        """The hosts whose daemons are not there yet. Without its socket the console would start a daemon itself."""
-        if not Path(said).is_socket():
-            return list(self._hosts)
-        up = set(re.findall(r"^\s*(\S+)\s+[0-9a-f]+\s+LINUX", self._console("conf"), re.MULTILINE))
-        return [host for host in self._hosts if host.name not in up]
+    def _missing(self) -> list[_Seat]:
+        """Those whose daemons are not there yet."""
+        said = self._seats[0].call(_CONSOLE, self._said, "conf")
+        up = set(re.findall(r"^\s*(\S+)\s+[0-9a-f]+\s+LINUX", said, re.MULTILINE))
+        return [seat for seat in self._seats if seat.name not in up]
 
-    def _console(self, word: str, timeout_s: float = _UP_S) -> str:
-        """What PVM's console prints at that command."""
-        first = self._hosts[0]
-        command = [*self._env(first), "sh", "-c", _CONSOLE, "sh", word]
-        return hosts.call(first.name, first.argv, command, timeout_s=timeout_s).decode(errors="replace")
+    def _failed(self, seat: _Seat) -> VaivenError:
+        if "not found" in self._said:
+            return VaivenError(f"{seat.host.name} has no pvmd", "there: apt-get install pvm", code="no-pvm")
+        words = [self._said or "it said nothing"]
+        for one in (self._seats[0], seat):
+            with suppress(VaivenError):
+                words += one.call(_LAST_WORDS).splitlines()
+        return VaivenError(
+            f"the pvmd of {seat.host.name} does not come up: {words[-1]}", "is PVM there, as here?", code="no-pvmd"
+        )
 
-    def _failed(self, host: Host, said: str) -> VaivenError:
-        if "not found" in said:
-            return VaivenError(f"{host.name} has no pvmd", "there: apt-get install pvm", code="no-pvm")
-        logs = [*(self._private / host.name).glob("pvml.*"), *(self._private / self._hosts[0].name).glob("pvml.*")]
-        words = [line for log in logs for line in log.read_text(errors="replace").splitlines()]
-        why = words[-1] if words else said or "it said nothing"
-        return VaivenError(f"the pvmd of {host.name} does not come up: {why}", "is PVM there, as here?", code="no-pvmd")
 
-    def _env(self, host: Host) -> list[str]:
-        return ["env", *(f"{key}={value}" for key, value in _environment(host, self._private).items())]
+def _line(process: subprocess.Popen[bytes]) -> str:
+    """The next one that it says."""
+    assert process.stdout
+    return process.stdout.readline().decode(errors="replace").strip()
