@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -88,9 +87,9 @@ def vaiven_programs() -> Callable[[str], Path]:
 @pytest.fixture
 def vaiven() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the `vaiven` command: vaiven("lab", "list", cwd=...) -> CompletedProcess with text output."""
+    from tests import warm
 
-    def call(*args: str, timeout_s: float = 120, **options) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "vaiven", *args]
-        return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False, **options)
+    def call(*arguments: str, timeout_s: float = 120, **options) -> subprocess.CompletedProcess[str]:
+        return warm.call(arguments, timeout_s, **options)
 
     return call

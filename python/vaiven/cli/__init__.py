@@ -32,6 +32,9 @@ _VERBS = {
 
 def run() -> None:
     """Parses the command line and runs the verb; exit status 1 and two lines of text for an error of the world."""
+    if sys.argv[1:] in ([], ["-h"], ["--help"]):
+        for verb in _VERBS:
+            app[verb]  # loads it, or the list of verbs would not say what each is
     try:
         try:
             app()

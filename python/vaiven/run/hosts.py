@@ -76,4 +76,6 @@ def answers(host: Host) -> VaivenError | None:
 
 def down(name: str, tried: Sequence[str], why: str) -> VaivenError:
     """The error for a host that does not do what it was asked."""
-    return VaivenError(f"the host {name} does not answer: {why}", f"tried: {shlex.join(tried)}", code="host-down")
+    over_ssh = f"this must work, and ask nothing: ssh -o BatchMode=yes {name} true"
+    remedy = over_ssh if tried[0] == "ssh" else f"tried: {shlex.join(tried)}"
+    return VaivenError(f"the host {name} does not answer: {why}", remedy, code="host-down")

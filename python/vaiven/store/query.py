@@ -86,7 +86,8 @@ def find(name: str, root: Path) -> Run:
         return open_run(matching[0])
     if matching:
         raise VaivenError(f"{len(matching)} runs begin with {name!r}", "give more of the id", code="no-run")
-    raise VaivenError(f"no run {name!r} in {root}", "`vaiven runs` lists them", code="no-run")
+    remedy = "`vaiven runs` lists them" if paths else "`vaiven measure` makes one"
+    raise VaivenError(f"no run {name!r} in {root}", remedy, code="no-run")
 
 
 def runs(root: Path) -> list[Run | VaivenError]:
