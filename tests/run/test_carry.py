@@ -49,14 +49,16 @@ def launch(near: str = "well", far: str = "well", job: Launch | None = None, eff
 
 
 def children() -> list[str]:
-    """The fake probes that still run."""
+    """The fake probes of this process that still run."""
     found = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            found.append(process.read_text())
+            parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            line = (process / "cmdline").read_text()
         except OSError:
             continue
-    return [line for line in found if FAKE in line and f"\0{os.getpid()}\0" not in line]
+        found += [line] if parent == os.getpid() and FAKE in line else []
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -255,15 +257,17 @@ def test_one_pair_of_a_round_that_fails_leaves_the_others(tmp_path: Path) -> Non
 
 
 def test_ctrl_c_ends_all_launches_of_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One says its cell and hears the signal; the others hang, and end because they are told to."""
+    """The signal comes when the first has said a cell; all of them hang, and end because they are told to."""
     outcomes: list[Outcome] = []
+    heard: list[Cell] = []
 
     def kept(*arguments: object) -> Outcome:
         outcomes.append(launch_really(*arguments))
         return outcomes[-1]
 
-    def on_cell(launch: Launch, _cell: Cell) -> None:
-        if not launch.sentinel:
+    def on_cell(launch: Launch, cell: Cell) -> None:
+        heard.extend([] if launch.sentinel else [cell])
+        if not launch.sentinel and len(heard) == 1:
             os.kill(os.getpid(), signal.SIGTERM)
 
     launch_really: Callable[..., Outcome] = launchers.launch
