@@ -154,6 +154,46 @@ def check(instance: str, /, *, quick: bool = False, json: bool = False) -> None:
 
 
 @app.command
+def layers(
+    instance: str, /, *, stacks: str = "llc,tcp", sizes: str = "1,1024", samples: int = 2000, wait: str = "spin"
+) -> None:
+    """Measure in which layer the time of a message goes, and print what the protocols can do.
+
+    Between the first two hosts. The layers are timed apart from the whole, to which they must add up within 10 %; exit
+    status 4 if they do not.
+
+    Parameters
+    ----------
+    instance
+        A lab that is up, and idle.
+    stacks
+        Of llc, llc-jumbo and tcp.
+    sizes
+        Bytes of the messages.
+    samples
+        Exchanges of each size, timed as a whole and by layer.
+    wait
+        How the ends wait: spin or block, which adds what waking up takes.
+    """
+    from vaiven.cli.layers import show
+    from vaiven.lab import lab as labs
+    from vaiven.lab import layers as asked
+
+    lab = labs.find(instance)
+    near, far = lab.hosts[:2]
+    known = [int(size) for size in sizes.split(",")]
+    found = [
+        one
+        for stack in stacks.split(",")
+        for one in asked.ask(near, far, lab.topology, stack, known, samples=samples, wait=wait)
+    ]
+    show(found)
+    if any(abs(one.error) > asked.TOLERANCE for one in found):
+        print("vaiven: the layers do not add up to the whole: try again when nothing else runs", file=sys.stderr)
+        sys.exit(CANNOT_TELL)
+
+
+@app.command
 def run(host: str, /, *command: Command) -> None:
     """Run a command on a host of a lab: vaiven lab run LAB/HOST -- COMMAND ARGUMENTS.
 

@@ -66,19 +66,19 @@ def ask(
     idle_ms: int = 0,
 ) -> list[list[Trains]]:
     """All talks at once; for each the records, by size and then by far host. Raises VaivenError ("check-failed")."""
-    effort = ["--ask", "oneway", "--samples", str(samples), "--train", str(train), *_wire(topology)]
+    effort = ["--ask", "oneway", "--samples", str(samples), "--train", str(train), *wire(topology)]
     effort += ["--segment"] if segment else []
     effort += ["--sizes", ",".join(map(str, sizes))]
     both = ["--idle-ms", str(idle_ms), *(["--iface", INTERFACE] if stack == "eth" else [])]
     with contextlib.ExitStack() as ends:
         keys = [secrets.token_hex(16) for _ in talks]
         fars = [
-            [(host, _start(ends, host, ["far", stack, "--bind", host.address, *both], key)) for host in talk.far]
+            [(host, start(ends, host, ["far", stack, "--bind", host.address, *both], key)) for host in talk.far]
             for talk, key in zip(talks, keys, strict=True)
         ]
-        peers = [[_ready(host, process) for host, process in far] for far in fars]
+        peers = [[ready(host, process) for host, process in far] for far in fars]
         nears = [
-            _start(ends, talk.near, ["near", stack, *_peers(far), *both, *effort], key)
+            start(ends, talk.near, ["near", stack, *_peers(far), *both, *effort], key)
             for talk, far, key in zip(talks, peers, keys, strict=True)
         ]
         return [[_trains(cell, samples) for cell in _cells(near)] for near in nears]
@@ -88,12 +88,12 @@ def ping(near: LabHost, far: LabHost, topology: Topology, size: int, samples: in
     """(round trips in ns, what the wire takes one way) of ICMP messages that the kernel answers."""
     with contextlib.ExitStack() as ends:
         command = ["near", "icmp", "--peer", far.address, "--sizes", str(size), "--samples", str(samples)]
-        process = _start(ends, near, [*command, "--cell-ms", "20000", *_wire(topology)], secrets.token_hex(16))
+        process = start(ends, near, [*command, "--cell-ms", "20000", *wire(topology)], secrets.token_hex(16))
         cell = _cells(process)[0]
     return cell["rtt_ns"], cell["wire"]["ns"]
 
 
-def _wire(topology: Topology) -> list[str]:
+def wire(topology: Topology) -> list[str]:
     rate_mbps = topology.fabric.rate_mbps or 1e6  # of a free fabric: no wire at all
     hops = 1 if topology.fabric.kind == "hub" else 2
     return ["--mtu", str(topology.fabric.mtu), "--rate-bps", str(round(rate_mbps * 1e6)), "--hops", str(hops)]
@@ -103,7 +103,7 @@ def _peers(addresses: Sequence[str]) -> list[str]:
     return ["--peer", addresses[0], *(word for address in addresses[1:] for word in ("--also", address))]
 
 
-def _start(ends: contextlib.ExitStack, host: LabHost, words: Sequence[str], key: str) -> subprocess.Popen[str]:
+def start(ends: contextlib.ExitStack, host: LabHost, words: Sequence[str], key: str) -> subprocess.Popen[str]:
     """A probe with that key; it ends when its standard input closes, which the caller's `with` sees to."""
     pipe = subprocess.PIPE
     argv = host.argv([str(resources.program("vaiven-probe")), *words, "--key-stdin"])
@@ -123,7 +123,7 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.communicate()
 
 
-def _cells(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
+def records(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
     """What a near end prints until it ends. Its standard input stays open until then: closing it would end it."""
     assert process.stdout and process.stderr
     patience = threading.Timer(_PATIENCE_S, process.kill)
@@ -132,14 +132,17 @@ def _cells(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
     complaint = process.stderr.read()
     process.wait()
     patience.cancel()
-    records = [json.loads(line) for line in output.splitlines()]
-    for record in records:
+    said = [json.loads(line) for line in output.splitlines()]
+    for record in said:
         if record["type"] == "error":
             raise VaivenError(record["text"], record["remedy"], code="check-failed")
-    cells = [record for record in records if record["type"] == "cell"]
-    if process.returncode != 0 or not cells:
+    if process.returncode != 0 or not any(record["type"] == "cell" for record in said):
         raise VaivenError(f"a probe failed: {complaint.strip()}", code="check-failed")
-    return cells
+    return said
+
+
+def _cells(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
+    return [record for record in records(process) if record["type"] == "cell"]
 
 
 def _trains(cell: dict[str, Any], samples: int) -> Trains:
@@ -155,7 +158,7 @@ def _trains(cell: dict[str, Any], samples: int) -> Trains:
     )
 
 
-def _ready(host: LabHost, process: subprocess.Popen[str]) -> str:
+def ready(host: LabHost, process: subprocess.Popen[str]) -> str:
     """Where that far end is."""
     assert process.stdout and process.stderr
     line = process.stdout.readline()
