@@ -88,8 +88,7 @@ static int print_cell(const int64_t *connect_ns, size_t count, struct vv_error *
   vv_record_null(&record, "cpu_near_ns");
   vv_record_null(&record, "cpu_far_ns");
   vv_record_null(&record, "wire");
-  if (vv_record_end(&record) == 0) return 0;
-  return vv_error_errno(error, "no-output", "cannot write to standard output");
+  return vv_record_end(&record, error);
 }
 
 static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {

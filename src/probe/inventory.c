@@ -115,6 +115,5 @@ int vv_command_inventory(const struct vv_options *options, struct vv_error *erro
   number_or_null(&record, "load_milli", inventory.load_milli);
   record_sockets(&record, &inventory.sockets);
   record_nics(&record, &inventory);
-  if (vv_record_end(&record) == 0) return 0;
-  return vv_error_errno(error, "no-output", "cannot write to standard output");
+  return vv_record_end(&record, error);
 }

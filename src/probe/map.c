@@ -77,10 +77,6 @@ static void record_address(struct vv_record *record, const struct vv_llc_address
   vv_record_int(record, "sap", at->sap);
 }
 
-static int end_record(struct vv_record *record, struct vv_error *error) {
-  return vv_record_end(record) == 0 ? 0 : vv_error_errno(error, "no-output", "cannot write to standard output");
-}
-
 /* map ------------------------------------------------------------------ */
 
 static int ask_all(struct map *map, int64_t wait_ns, struct vv_error *error) {
@@ -111,7 +107,7 @@ static int print_map(struct map *map, struct vv_error *error) {
     vv_record_object_end(&record);
   }
   vv_record_array_end(&record);
-  return end_record(&record, error);
+  return vv_record_end(&record, error);
 }
 
 int vv_command_map(const struct vv_options *options, struct vv_error *error) {
@@ -135,7 +131,7 @@ int vv_command_station(const struct vv_options *options, struct vv_error *error)
   if (open_station(&map, options, error) != 0) return -1;
   vv_record_begin_stream(&record, "station");
   record_address(&record, &map.node.self);
-  int result = end_record(&record, error);
+  int result = vv_record_end(&record, error);
   if (result == 0 && vv_node_run(&map.node, never, VV_FOREVER, error) == VV_RAN_ERROR) result = -1;
   vv_node_close(&map.node);
   return result;

@@ -174,8 +174,7 @@ static int print_result(const struct cell *cell, const struct vv_session *far, c
   vv_record_ints(&record, "last_ns", result->last_ns, result->last_count);
   vv_record_int(&record, "lost", (int64_t)(cell->trains - WARM_UP) * cell->config.train - result->came);
   record_wire(&record, cell);
-  if (vv_record_end(&record) == 0) return 0;
-  return vv_error_errno(error, "no-output", "cannot write to standard output");
+  return vv_record_end(&record, error);
 }
 
 static int take_result(const struct cell *cell, struct vv_session *far, struct vv_error *error) {

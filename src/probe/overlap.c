@@ -102,8 +102,7 @@ static int print_cell(const struct run *run, struct vv_error *error) {
   vv_record_null(&record, "cpu_near_ns");
   vv_record_null(&record, "cpu_far_ns");
   vv_question_wire(&record, series->session->options, series->size_bytes, 1);
-  if (vv_record_end(&record) == 0) return 0;
-  return vv_error_errno(error, "no-output", "cannot write to standard output");
+  return vv_record_end(&record, error);
 }
 
 static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {

@@ -142,8 +142,7 @@ static int print_cell(const struct cell *cell, struct vv_error *error) {
   record_cpu(&record, "cpu_near_ns", run->cpu_ns, run->cpu_messages);
   record_cpu(&record, "cpu_far_ns", series->far_cpu_ns, series->far_messages);
   vv_question_wire(&record, series->session->options, series->size_bytes, cell->parts);
-  if (vv_record_end(&record) == 0) return 0;
-  return vv_error_errno(error, "no-output", "cannot write to standard output");
+  return vv_record_end(&record, error);
 }
 
 static void warn(const struct cell *cell) {

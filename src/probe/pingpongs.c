@@ -256,8 +256,7 @@ static int print_cell(struct vv_session *session, size_t size_bytes, struct vv_e
   vv_record_int(&record, "cpu_near_ns", all.count > 0 ? all.cpu_ns / all.count : 0);
   vv_record_int(&record, "cpu_far_ns", all.far_messages > 0 ? all.far_cpu_ns / all.far_messages : 0);
   vv_question_wire(&record, session->options, size_bytes, 1);
-  if (vv_record_end(&record) == 0) return 0;
-  return vv_error_errno(error, "no-output", "cannot write to standard output");
+  return vv_record_end(&record, error);
 }
 
 /* The first error of any of them is that of the launch. */

@@ -219,8 +219,7 @@ static int print_part(const struct cell *cell, enum part part, struct vv_error *
   vv_record_bool(&record, "warm", cell->warmth.warm);
   vv_record_int(&record, "corrupt", times->corrupt);
   vv_question_wire(&record, cell->session->options, cell->size_bytes, 1);
-  if (vv_record_end(&record) == 0) return 0;
-  return vv_error_errno(error, "no-output", "cannot write to standard output");
+  return vv_record_end(&record, error);
 }
 
 static void warn(const struct cell *cell) {

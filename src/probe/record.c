@@ -126,7 +126,7 @@ void vv_record_array_end(struct vv_record *record) {
   append(record, "]", 1);
 }
 
-int vv_record_end(struct vv_record *record) {
+int vv_record_end(struct vv_record *record, struct vv_error *error) {
   append(record, "}\n", 2);
   size_t done = 0;
   while (done < record->used) {
@@ -134,7 +134,7 @@ int vv_record_end(struct vv_record *record) {
     if (wrote < 0 && errno != EINTR) break;
     if (wrote > 0) done += (size_t)wrote;
   }
-  int result = done == record->used ? 0 : -1;
+  int result = done == record->used ? 0 : vv_error_errno(error, "no-output", "cannot write to standard output");
   free(record->text);
   return result;
 }
@@ -146,17 +146,19 @@ void vv_record_warning(const char *code, const char *format, ...) {
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   struct vv_record record;
+  struct vv_error ignored;
   vv_record_begin(&record, "warning");
   vv_record_text(&record, "code", code);
   vv_record_text(&record, "text", text);
-  vv_record_end(&record);
+  vv_record_end(&record, &ignored);
 }
 
 void vv_record_error(const struct vv_error *error) {
   struct vv_record record;
+  struct vv_error ignored;
   vv_record_begin(&record, "error");
   vv_record_text(&record, "code", error->code);
   vv_record_text(&record, "text", error->text);
   vv_record_text(&record, "remedy", error->remedy);
-  vv_record_end(&record);
+  vv_record_end(&record, &ignored);
 }

@@ -5,7 +5,7 @@
  *   struct vv_record record;
  *   vv_record_begin(&record, "warning");
  *   vv_record_text(&record, "code", "coarse-clock");
- *   vv_record_end(&record);
+ *   vv_record_end(&record, error);
  *
  * A value inside an array has the key NULL. Texts are escaped; bytes that are no
  * UTF-8 are replaced. The line is written whole by vv_record_end. Times are
@@ -40,8 +40,8 @@ void vv_record_object(struct vv_record *record, const char *key);
 void vv_record_object_end(struct vv_record *record);
 void vv_record_array(struct vv_record *record, const char *key);
 void vv_record_array_end(struct vv_record *record);
-/* Writes the line and frees it. 0, or -1 when standard output is closed or full. */
-int vv_record_end(struct vv_record *record);
+/* Writes the line and frees it. 0, or -1 and *error "no-output": standard output is closed or full. */
+int vv_record_end(struct vv_record *record, struct vv_error *error);
 
 /* Whole records. */
 void vv_record_warning(const char *code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -33,7 +33,7 @@ static int ask(struct vv_session *session, const struct vv_options *options, str
   struct vv_record record;
   vv_record_begin(&record, "bye");
   vv_record_int(&record, "cells", (int64_t)cells);
-  if (vv_record_end(&record) != 0) return vv_error_errno(error, "no-output", "cannot write to standard output");
+  if (vv_record_end(&record, error) != 0) return -1;
   return 0;
 }
 

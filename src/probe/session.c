@@ -206,8 +206,7 @@ static int print_hello(struct vv_session *session, const struct vv_host *far, st
   else
     vv_record_null(&record, "far");
   vv_record_ints(&record, "connect_ns", &session->connect_ns, session->connect_ns >= 0 ? 1 : 0);
-  if (vv_record_end(&record) == 0) return 0;
-  return vv_error_errno(error, "no-output", "cannot write to standard output");
+  return vv_record_end(&record, error);
 }
 
 static void begin(struct vv_session *session, const struct vv_options *options) {

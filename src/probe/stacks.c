@@ -29,7 +29,7 @@ int vv_command_stacks(const struct vv_options *options, struct vv_error *error) 
     vv_record_bool(&record, "ranked", (*at)->ranked);
     vv_record_bool(&record, "spins", (*at)->spins);
     vv_record_bool(&record, "two_writes", (*at)->two_writes);
-    if (vv_record_end(&record) != 0) return vv_error_errno(error, "no-output", "cannot write to standard output");
+    if (vv_record_end(&record, error) != 0) return -1;
   }
   return 0;
 }

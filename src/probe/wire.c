@@ -28,8 +28,7 @@ static int print_size(const struct vv_options *options, size_t size_bytes, struc
   vv_record_int(&record, "frames", cost.frames);
   vv_record_int(&record, "bytes", (int64_t)cost.bytes);
   record_time(&record, options, &cost);
-  if (vv_record_end(&record) == 0) return 0;
-  return vv_error_errno(error, "no-output", "cannot write to standard output");
+  return vv_record_end(&record, error);
 }
 
 int vv_command_wire(const struct vv_options *options, struct vv_error *error) {

@@ -42,6 +42,7 @@ static const char *written(void) {
 static void all_kinds_of_values(void **state) {
   (void)state;
   const int64_t values[] = {1, -2, INT64_MIN};
+  struct vv_error error;
   struct vv_record record;
   vv_record_begin(&record, "test");
   vv_record_int(&record, "n", INT64_MAX);
@@ -57,7 +58,7 @@ static void all_kinds_of_values(void **state) {
   vv_record_array_end(&record);
   vv_record_object_end(&record);
   vv_record_bool(&record, "no", false);
-  assert_int_equal(vv_record_end(&record), 0);
+  assert_int_equal(vv_record_end(&record, &error), 0);
   assert_string_equal(written(),
                       "{\"type\":\"test\",\"n\":9223372036854775807,\"yes\":true,\"none\":null,"
                       "\"v\":[1,-2,-9223372036854775808],\"empty\":[],\"o\":{\"a\":[\"x\",{}]},\"no\":false}\n");
@@ -65,12 +66,13 @@ static void all_kinds_of_values(void **state) {
 
 static void texts_are_escaped(void **state) {
   (void)state;
+  struct vv_error error;
   struct vv_record record;
   vv_record_begin(&record, "t");
   vv_record_text(&record, "a\"b", "q\"u\\o\n\x01\x7f<&'$(id)");
   vv_record_text(&record, "utf8", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
   vv_record_text(&record, "broken", "\xff\xc3(\xed\xa0\x80\xe2\x82");
-  assert_int_equal(vv_record_end(&record), 0);
+  assert_int_equal(vv_record_end(&record, &error), 0);
   assert_string_equal(written(), "{\"type\":\"t\",\"a\\u0022b\":\"q\\u0022u\\u005co\\u000a\\u0001\\u007f<&'$(id)\","
                                  "\"utf8\":\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\","
                                  "\"broken\":\"\\ufffd\\ufffd(\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"}\n");
@@ -78,9 +80,10 @@ static void texts_are_escaped(void **state) {
 
 static void a_stream_tells_its_schema(void **state) {
   (void)state;
+  struct vv_error error;
   struct vv_record record;
   vv_record_begin_stream(&record, "ready");
-  assert_int_equal(vv_record_end(&record), 0);
+  assert_int_equal(vv_record_end(&record, &error), 0);
   assert_string_equal(written(), "{\"type\":\"ready\",\"schema\":1,\"probe\":\"" VV_VERSION "\"}\n");
 }
 
@@ -97,12 +100,14 @@ static void an_error_has_all_its_parts(void **state) {
 
 static void a_full_device_is_noticed(void **state) {
   (void)state;
+  struct vv_error error;
   struct vv_record record;
   int full = open("/dev/full", O_WRONLY);
   assert_true(full >= 0);
   assert_true(dup2(full, STDOUT_FILENO) >= 0);
   vv_record_begin(&record, "lost");
-  assert_int_equal(vv_record_end(&record), -1);
+  assert_int_equal(vv_record_end(&record, &error), -1);
+  assert_string_equal(error.code, "no-output");
   close(full);
 }
 
