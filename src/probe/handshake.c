@@ -135,8 +135,7 @@ static int print_ready(const struct vv_session *session, struct vv_error *error)
     vv_hex_write(session->key, VV_KEY_BYTES, key);
     vv_record_text(&record, "key", key);
   }
-  if (vv_record_end(&record, error) != 0) return -1;
-  return 0;
+  return vv_record_end(&record, error);
 }
 
 static void dismiss(struct stranger *stranger) {

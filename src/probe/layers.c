@@ -206,7 +206,7 @@ static int print_cell(const struct run *run, int64_t *ns, struct vv_error *error
   vv_record_int(&record, "corrupt", run->corrupt);
   vv_record_null(&record, "cpu_near_ns");
   vv_record_null(&record, "cpu_far_ns");
-  vv_question_wire(&record, session->options, run->series.size_bytes, 1);
+  vv_question_wire(&record, session->options, run->series.size_bytes, 1, 1);
   return vv_record_end(&record, error);
 }
 

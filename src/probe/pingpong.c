@@ -141,7 +141,7 @@ static int print_cell(const struct cell *cell, struct vv_error *error) {
   vv_record_int(&record, "corrupt", series->corrupt > series->far_corrupt ? series->corrupt : series->far_corrupt);
   record_cpu(&record, "cpu_near_ns", run->cpu_ns, run->cpu_messages);
   record_cpu(&record, "cpu_far_ns", series->far_cpu_ns, series->far_messages);
-  vv_question_wire(&record, series->session->options, series->size_bytes, cell->parts);
+  vv_question_wire(&record, series->session->options, series->size_bytes, cell->parts, cell->parts);
   return vv_record_end(&record, error);
 }
 

@@ -255,7 +255,7 @@ static int print_cell(struct vv_session *session, size_t size_bytes, struct vv_e
   vv_record_int(&record, "corrupt", all.corrupt);
   vv_record_int(&record, "cpu_near_ns", all.count > 0 ? all.cpu_ns / all.count : 0);
   vv_record_int(&record, "cpu_far_ns", all.far_messages > 0 ? all.far_cpu_ns / all.far_messages : 0);
-  vv_question_wire(&record, session->options, size_bytes, 1);
+  vv_question_wire(&record, session->options, size_bytes, 1, 1);
   return vv_record_end(&record, error);
 }
 

@@ -218,7 +218,7 @@ static int print_part(const struct cell *cell, enum part part, struct vv_error *
   vv_record_int(&record, "warmup", part == ONE ? cell->warmth.exchanges : 0);
   vv_record_bool(&record, "warm", cell->warmth.warm);
   vv_record_int(&record, "corrupt", times->corrupt);
-  vv_question_wire(&record, cell->session->options, cell->size_bytes, 1);
+  vv_question_wire(&record, cell->session->options, cell->size_bytes, 1, 1);
   return vv_record_end(&record, error);
 }
 

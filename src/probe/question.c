@@ -16,20 +16,22 @@ const struct vv_question *vv_question_find(const char *id) {
   return NULL;
 }
 
-void vv_question_wire(struct vv_record *record, const struct vv_options *options, size_t size_bytes, uint32_t count) {
-  if (options->stack->path == VV_PATH_NONE || options->mtu_bytes == 0) {
+void vv_question_wire(struct vv_record *record, const struct vv_options *options, size_t size_bytes, uint32_t sends,
+                      uint32_t in_a_row) {
+  const struct vv_stack *stack = options->stack;
+  if (stack->path == VV_PATH_NONE || options->mtu_bytes == 0) {
     vv_record_null(record, "wire");
     return;
   }
-  struct vv_message_cost cost =
-      vv_message_cost(options->stack->path, size_bytes + options->stack->header_bytes, options->mtu_bytes);
-  cost.frames *= count;
-  cost.bytes *= count;
+  struct vv_message_cost one = vv_message_cost(stack->path, size_bytes + stack->header_bytes, options->mtu_bytes);
+  struct vv_message_cost row = one;
+  row.frames *= in_a_row;
+  row.bytes *= in_a_row;
   vv_record_object(record, "wire");
-  vv_record_int(record, "frames", cost.frames);
-  vv_record_int(record, "bytes", (int64_t)cost.bytes);
+  vv_record_int(record, "frames", (int64_t)one.frames * sends);
+  vv_record_int(record, "bytes", (int64_t)one.bytes * sends);
   if (options->rate_bps > 0 && options->hops > 0) {
-    vv_record_int(record, "ns", (int64_t)vv_message_ns(&cost, options->rate_bps, options->hops));
+    vv_record_int(record, "ns", (int64_t)vv_message_ns(&row, options->rate_bps, options->hops));
   } else {
     vv_record_null(record, "ns");
   }

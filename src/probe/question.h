@@ -51,9 +51,11 @@ extern const struct vv_question *const vv_questions[];
 const struct vv_question *vv_question_find(const char *id);
 
 /*
- * Writes the member "wire" of a cell: what the wire alone takes for `count` such
- * messages without a pause, as far as the options tell.
+ * Writes the member "wire" of a cell, as far as the options tell: what `sends`
+ * such messages become on the wire, and what the wire alone takes for `in_a_row`
+ * of them without a pause.
  */
-void vv_question_wire(struct vv_record *record, const struct vv_options *options, size_t size_bytes, uint32_t count);
+void vv_question_wire(struct vv_record *record, const struct vv_options *options, size_t size_bytes, uint32_t sends,
+                      uint32_t in_a_row);
 
 #endif

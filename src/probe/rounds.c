@@ -314,26 +314,6 @@ static void record_resent(struct vv_record *record, const struct vv_rounds *roun
   vv_record_array_end(record);
 }
 
-/* What the near end sends, and how long the busiest link is taken. */
-static void record_wire(struct vv_record *record, const struct vv_rounds *rounds) {
-  const struct vv_options *options = rounds->session->options;
-  if (options->mtu_bytes == 0) {
-    vv_record_null(record, "wire");
-    return;
-  }
-  struct vv_message_cost one = vv_message_cost(options->stack->path, rounds->size_bytes, options->mtu_bytes), all = one;
-  all.frames *= rounds->plan->on_medium;
-  all.bytes *= rounds->plan->on_medium;
-  vv_record_object(record, "wire");
-  vv_record_int(record, "frames", (int64_t)one.frames * rounds->plan->sends);
-  vv_record_int(record, "bytes", (int64_t)one.bytes * rounds->plan->sends);
-  if (options->rate_bps > 0 && options->hops > 0)
-    vv_record_int(record, "ns", (int64_t)vv_message_ns(&all, options->rate_bps, options->hops));
-  else
-    vv_record_null(record, "ns");
-  vv_record_object_end(record);
-}
-
 static void record_clock(struct vv_record *record, const struct vv_rounds *rounds) {
   static const char *const kinds[] = {"common", "estimated", "barrier"};
   vv_record_object(record, "clock");
@@ -371,7 +351,8 @@ static int print_cell(const struct vv_rounds *rounds, struct vv_error *error) {
   vv_record_bool(&record, "warm", rounds->tried >= TRIED);
   vv_record_int(&record, "corrupt", rounds->corrupt);
   record_cpu(&record, rounds);
-  record_wire(&record, rounds);
+  /* What the near end sends, and how long the busiest link is taken. */
+  vv_question_wire(&record, rounds->session->options, rounds->size_bytes, rounds->plan->sends, rounds->plan->on_medium);
   return vv_record_end(&record, error);
 }
 

@@ -33,8 +33,7 @@ static int ask(struct vv_session *session, const struct vv_options *options, str
   struct vv_record record;
   vv_record_begin(&record, "bye");
   vv_record_int(&record, "cells", (int64_t)cells);
-  if (vv_record_end(&record, error) != 0) return -1;
-  return 0;
+  return vv_record_end(&record, error);
 }
 
 static int run_end(const struct vv_options *options, struct vv_error *error) {

@@ -71,7 +71,7 @@ static int print_cell(const struct run *run, struct vv_error *error) {
   vv_record_int(&record, "corrupt", series->corrupt > series->far_corrupt ? series->corrupt : series->far_corrupt);
   vv_record_null(&record, "cpu_near_ns");
   vv_record_null(&record, "cpu_far_ns");
-  vv_question_wire(&record, series->session->options, series->size_bytes, 1);
+  vv_question_wire(&record, series->session->options, series->size_bytes, 1, 1);
   return vv_record_end(&record, error);
 }
 
