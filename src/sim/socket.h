@@ -12,11 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/wire/group.h"
+
 /* A datagram on its way: one piece of memory, however many receive it. */
 struct vv_packet {
   uint32_t references;
   uint32_t count;
   bool data; /* for DATA sockets, else for CONTROL sockets */
+  bool good; /* somebody has parsed it, and `pdu` is what it says */
+  struct vv_group_pdu pdu;
   uint8_t bytes[];
 };
 

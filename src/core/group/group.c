@@ -108,12 +108,19 @@ void vv_group_start(struct vv_group *group, uint64_t now_ns, const struct vv_gro
 void vv_group_take(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from, const uint8_t *bytes,
                    size_t count) {
   struct vv_group_pdu pdu;
-  if (!vv_group_pdu_parse(&group->keys, group->wanted.stream, group->consumed, bytes, count, &pdu)) {
+  if (vv_group_pdu_parse(&group->keys, group->wanted.stream, group->consumed, bytes, count, &pdu)) {
+    vv_group_take_pdu(group, now_ns, from, &pdu);
+  } else {
     group->counts.foreign++;
-  } else if (pdu.kind > VV_GROUP_DATA) {
-    vv_peer_control(group, now_ns, &pdu);
+  }
+}
+
+void vv_group_take_pdu(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from,
+                       const struct vv_group_pdu *pdu) {
+  if (pdu->kind > VV_GROUP_DATA) {
+    vv_peer_control(group, now_ns, pdu);
   } else if (!group->member.failed) {
-    vv_receiver_data(group, now_ns, from, &pdu);
+    vv_receiver_data(group, now_ns, from, pdu);
   }
 }
 

@@ -203,6 +203,10 @@ void vv_group_start(struct vv_group *group, uint64_t now_ns, const struct vv_gro
 void vv_group_take(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from, const uint8_t *bytes,
                    size_t count);
 
+/* The same of one that has been parsed: for a process that holds many ranks of a group. */
+void vv_group_take_pdu(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from,
+                       const struct vv_group_pdu *pdu);
+
 /* The next datagram to send now: false when there is none. */
 bool vv_group_next(struct vv_group *group, uint64_t now_ns, struct vv_group_datagram *datagram);
 
