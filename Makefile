@@ -1,7 +1,7 @@
-# make            build, and install into .venv
-# make demo       what a message costs, on a small lab of this machine
-# make test       every test a user runs (under 20 minutes on 2 cores, after installation)
-# make help       the rest
+# make              build, and install into .venv
+# make demo         what a message costs, on a small lab of this machine
+# make test         every test a user runs (under 20 minutes on 2 cores, after installation)
+# make help         the rest
 
 PYTHON ?= python3
 VENV   := .venv
