@@ -31,11 +31,14 @@ BROADCASTS = {
 }  # fmt: skip
 _SEGMENT_BYTES = "8192"  # the best of a search on a 100 Mb/s switch; unsegmented, these are no faster than linear
 
-# Prints the path of the first of these programs that is the library's launcher, and what it says of its version.
-_FIND = """wanted=$1; shift
+# Prints the path of the library's launcher and what it says of its version: the one that lies with the library that the
+# program $2 holds, if that is none of the system's (a wheel's, a module's), else the first of the others that is one.
+_FIND = r"""wanted=$1 program=$(command -v "$2"); shift 2
+prefix=$(ldd "$program" 2>/dev/null | sed -n 's|.* => \(/.*\)/lib/libmpi\.so.*|\1|p')
+case $prefix in "" | /usr) ;; *) set -- "$prefix/bin/mpirun" "$prefix/bin/mpiexec" "$@" ;; esac
 for name in "$@"; do
   said=$("$name" --version 2>&1) || continue
-  case $said in *"$wanted"*) command -v "$name"; printf '%s\\n' "$said"; exit ;; esac
+  case $said in *"$wanted"*) command -v "$name"; printf '%s\n' "$said"; exit ;; esac
 done
 echo none"""
 
@@ -114,7 +117,7 @@ def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]
         with _slurm_files(ranks) as files:
             yield _srun(library, allocation, files, ranks, manner)
         return
-    path, version = _found(library, ranks[0].host)
+    path, version = _found(library, ranks[0])
     members = list({rank.host.name: rank.host for rank in ranks}.values())
     if not all(host.here for host in members):
         yield library.command(_Launcher(path, version, None), ranks, manner)
@@ -150,9 +153,9 @@ def _srun(
     return ["env", *(f"{key}={value}" for key, value in assigned.items()), *words, "--multi-prog", str(programs)]
 
 
-def _found(library: Library, host: Host) -> tuple[str, int]:
-    """(path, major version) of the library's launcher on that host."""
-    command = ["sh", "-c", _FIND, "sh", library.says, *library.names]
+def _found(library: Library, rank: Rank) -> tuple[str, int]:
+    """(path, major version) of the library's launcher on the host of that rank."""
+    host, command = rank.host, ["sh", "-c", _FIND, "sh", library.says, rank.command[0], *library.names]
     said = hosts.call(host.name, host.argv, command).decode(errors="replace")
     path, _, version = said.partition("\n")
     number = re.search(r"(\d+)\.\d+", version)
