@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.lab import lab as labs
 from vaiven.lab import topology
 from vaiven.lab.lab import Lab
 
-LAB = 'name = "run-test"\n[fabric]\nkind = "switch"\nclass = "free"\n[[hosts]]\nprefix = "node"\ncount = 3\n'
+LAB = lab_text("run-test", 3, prefix="node")
 SSHD = """\
 Port 22
 ListenAddress {address}
