@@ -233,6 +233,13 @@ def test_many_pairs_have_a_map(hostile: _Parts) -> None:
     )
 
 
+def test_the_map_says_when_pairs_were_measured_at_the_same_time(few: Findings) -> None:
+    rounds = replace(
+        few, warnings=(Warning("pairs-at-once", "in each round 2 pairs are measured at the same time", ""),)
+    )
+    assert "at the same time, in rounds" in page(rounds) and "in rounds" not in page(few)
+
+
 def test_pictures_are_the_two_formats_of_every_pair(found: Findings, few: Findings) -> None:
     assert list(pictures(found)) == ["time-1.svg", "rate-1.svg"]
     assert len(pictures(few)) == 6
