@@ -160,7 +160,7 @@ def _lock(descriptor: int) -> bool:
 def unknown(instance: str) -> VaivenError:
     """The error ("no-lab") about an instance that is not there."""
     known = ", ".join(instances())
-    remedy = f"raise it: vaiven lab up {instance}" + (f"; up are {known}" if known else "")
+    remedy = f"up are {known}; vaiven lab up raises more" if known else f"raise one: vaiven lab up {instance}"
     if directory() != _ROOT_DIRECTORY and (_ROOT_DIRECTORY / instance).is_dir():
         remedy = "the administrator has one of that name: use sudo"
     return VaivenError(f"there is no lab called {instance!r} up", remedy, code="no-lab")

@@ -138,6 +138,11 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
         fabric = self.fabric
         if fabric.fabric_class != "timed" or fabric.rate_mbps is None:
             return ()
+        if fabric.rate_mbps > 100:
+            return (
+                f"above 100 Mb/s frames are shorter than what keeps them in time: at {fabric.rate_mbps:g} Mb/s trust "
+                'only what `vaiven lab check` confirms, or say class = "paced"',
+            )
         hosts_max = 8 if fabric.rate_mbps > 50 else 16
         if fabric.rate_mbps <= 10 or len(self.hosts) <= hosts_max:
             return ()

@@ -329,4 +329,4 @@ def _grown(
 
 
 def _words(error: VaivenError) -> str:
-    return " ".join(str(error).split())
+    return "; ".join(" ".join(line.split()) for line in str(error).splitlines())
