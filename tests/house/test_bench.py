@@ -44,8 +44,10 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     def samples(_lab, _size):
         return np.linspace(100.0, 110.0, run.latency.EXCHANGES)
 
-    def cells(_lab, _stack, _question, _both=()):
-        return [{"size_bytes": size, "rtt_ns": [100, 110]} for size in run.llc.GOALS]
+    def cells(_lab, _stack, question, *_):
+        sizes = question[question.index("--sizes") + 1].split(",")
+        times = {"rtt_ns": [100, 110], "cpu_near_ns": 5, "cpu_far_ns": 6}
+        return [{"size_bytes": int(size), **times} for size in sizes]
 
     def measure(_plan, scratch):
         (scratch / "end.json").write_text("{}")
