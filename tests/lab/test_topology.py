@@ -108,7 +108,7 @@ def test_any_text_is_a_lab_or_an_error_of_ours(text: str, at: int) -> None:
 
 @pytest.mark.parametrize(
     ("rate_mbps", "hosts", "warned"),
-    [(10, 64, False), (50, 16, False), (50, 17, True), (100, 8, False), (100, 9, True), (1000, 2, True)],
+    [(10, 64, False), (50, 16, False), (50, 17, True), (100, 8, False), (100, 9, True), (1000, 3, True)],
 )
 def test_a_timed_fabric_beyond_two_cores_is_warned_of(rate_mbps: int, hosts: int, warned: bool) -> None:
     text = edited("rate_mbps = 100", f"rate_mbps = {rate_mbps}").replace("count = 3", f"count = {hosts - 1}")
