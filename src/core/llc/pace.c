@@ -34,5 +34,5 @@ uint64_t vv_pace_t1_ns(const struct vv_pace *pace, uint32_t tries) {
 }
 
 bool vv_pace_is_queueing(const struct vv_pace *pace) {
-  return pace->last_ns > 3 * pace->least_ns;
+  return pace->last_ns > 3 * pace->least_ns + 2 * pace->ns_min;
 }

@@ -22,7 +22,10 @@ struct vv_pace {
 void vv_pace_init(struct vv_pace *pace, uint64_t ns_min, uint64_t ns_max, uint64_t slack_ns);
 /* A round trip was measured: of a PDU that was sent once (Karn). */
 void vv_pace_measured(struct vv_pace *pace, uint64_t round_trip_ns);
-/* True when most of the round trip is spent in queues: more under way would only make them longer. */
+/*
+ * True when most of the round trip is spent in queues: more under way would only
+ * make them longer. Two shortest T1 are no queue yet: hosts sleep that long.
+ */
 bool vv_pace_is_queueing(const struct vv_pace *pace);
 /* T1 after so many tries without an answer. */
 uint64_t vv_pace_t1_ns(const struct vv_pace *pace, uint32_t tries);
