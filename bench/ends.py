@@ -33,13 +33,15 @@ def cells_of(lines: Sequence[str], what: str) -> list[dict[str, Any]]:
     return [record for record in records if record["type"] == "cell"]
 
 
-def cells(lab: Lab, stack: str, question: Sequence[str], both: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The cells of one launch of that stack. `question` goes to the near end, `both` to both."""
+def cells(
+    lab: Lab, stack: str, question: Sequence[str], both: Sequence[str] = (), hosts: tuple[int, int] = (0, 1)
+) -> list[dict[str, Any]]:
+    """The cells of one launch of that stack. `question` goes to the near end, `both` to both; `hosts` says where."""
     probe, key = str(resources.program("vaiven-probe")), secrets.token_hex(16) + "\n"
-    address = lab.hosts[1].address
+    address = lab.hosts[hosts[1]].address
 
     def start(end: int, *words: str) -> subprocess.Popen[str]:
-        command = argv(lab, end, [probe, *words, *both, "--key-stdin"])
+        command = lab.hosts[hosts[end]].argv(pinned(end, [probe, *words, *both, "--key-stdin"]))
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         process.stdin.write(key)
         process.stdin.flush()

@@ -101,9 +101,20 @@ def against(one_round: Round, rounds: int, seed: int, pool: Path | None) -> list
 
 
 def saved_by_llc(rounds: int, seed: int) -> list[Ratio]:
-    """LLC type 2 against TCP."""
+    """LLC type 2 against TCP, where nothing is lost."""
     with raised("free") as lab:
-        return llc.against_tcp(lab, rounds, seed)
+        return llc.against_tcp(lab, rounds, seed) + llc.processor(lab, rounds, seed)
+
+
+def llc_in_trouble(rounds: int, seed: int) -> list[Ratio]:
+    """LLC type 2 against TCP on a wire that loses frames, and with everybody sending to one."""
+    lab = labs.up(topology.parse(llc.LOSSY), f"bench-{secrets.token_hex(3)}", bound=True)
+    try:
+        found = llc.on_a_bad_wire(lab, rounds, seed)
+    finally:
+        labs.down(lab)
+    with raised("inpe") as many:
+        return found + llc.incast(many, rounds, seed)
 
 
 def runs() -> list[Ratio]:
@@ -139,6 +150,7 @@ CASES: dict[str, Case] = {
     "netpipe-openmpi": lambda a: against(latency.openmpi_round, a.rounds, a.seed, a.pool),
     "sockperf": lambda a: against(latency.sockperf_round, a.rounds, a.seed, a.pool),
     "llc": lambda a: saved_by_llc(a.rounds, a.seed),
+    "llc-trouble": lambda a: llc_in_trouble(a.rounds, a.seed),
     "runs": lambda _: runs(),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),
