@@ -137,7 +137,9 @@ def stack_costs(run: Run) -> tuple[StackCost, ...]:
     pingpong = table.filter(ask="pingpong")
     if pingpong.is_empty():
         raise VaivenError(
-            f"the run {run.id} has no finished launch of a ping-pong", "measure again", "nothing-measured"
+            f"the run {run.id} has no finished launch of a ping-pong",
+            "measure again, or see `vaiven model --help` for what else it was asked",
+            "nothing-measured",
         )
     connect = table.filter(ask="connect")
     seed = int(run.manifest.design.get("seed", 1))
