@@ -42,6 +42,11 @@ def test_what_is_sent_to_all_at_once_is_copied_for_each() -> None:
     assert needed(3000, stacks=("udp",), question="fanout") == pytest.approx(LINE)
 
 
+def test_pairs_at_the_same_time_need_a_line_each() -> None:
+    plan = Plan(stacks=("udp",), questions=("pingpong", "fanout"), sizes=(3000,), pairs="rounds")
+    assert load.frames_per_s(designs.resolve(plan, "abcde", KNOWN, lab=True), KNOWN, LINK) == pytest.approx(2 * LINE)
+
+
 def test_more_than_was_measured_is_refused_with_both_numbers() -> None:
     design = designs.resolve(Plan(stacks=("udp",), sizes=(3000,)), "ab", KNOWN, lab=True)
     load.require(design, KNOWN, LINK, None)
