@@ -21,7 +21,7 @@ from vaiven.stats.launches import LAUNCHES_MIN
 
 @dataclass(frozen=True, eq=False)
 class Gain:
-    """By size, shares (0.2 is 20 %), intervals by bootstrap over blocks; low and high NaN where `refused` says why."""
+    """By size, shares (0.2 is 20 %), time with an interval by bootstrap over blocks: NaN where `refused` says why."""
 
     new: str
     old: str
@@ -30,8 +30,6 @@ class Gain:
     time_low: Floats
     time_high: Floats
     rate: Floats
-    rate_low: Floats
-    rate_high: Floats
     refused: str = ""
 
 
@@ -55,8 +53,7 @@ def gain(
         others = draws if same_blocks else launch_draws(theirs.launches.size, 1000, rng)
         drawn = time_saved(centres(ours.ns, draws), centres(theirs.ns, others))
         low, high = band(drawn, launches, level)
-    rates = (rate_gain(time), rate_gain(low), rate_gain(high))
-    return Gain(new.stack, old.stack, sizes, time, low, high, *rates, refused)
+    return Gain(new.stack, old.stack, sizes, time, low, high, rate_gain(time), refused)
 
 
 def time_saved(new_ns: ArrayLike, old_ns: ArrayLike) -> Floats:

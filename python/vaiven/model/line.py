@@ -54,17 +54,6 @@ class Line:
         """The time the line gives those sizes. Raises VaivenError ("refused") if alpha or beta is refused."""
         return self.alpha.number() + self.beta.number() * np.asarray(sizes_bytes, dtype=np.float64)
 
-    def rate_bytes_per_s(self, sizes_bytes: ArrayLike) -> Floats:
-        """Payload over time, of one way. Raises VaivenError: "refused", "round-trip"."""
-        if self.direction is not Direction.ONE_WAY:
-            raise VaivenError("a rate is bytes over the one-way time", "convert one_way()", code="round-trip")
-        return 1e9 * np.asarray(sizes_bytes, dtype=np.float64) / self.ns(sizes_bytes)
-
-    def size_at_share(self, share: float) -> Estimate:
-        """The size whose rate is that share of r_inf, 0 < share < 1: n_1/2 share / (1 - share)."""
-        assert 0 < share < 1
-        return self.n_half.scaled(share / (1 - share), UNITS["n_half"])
-
 
 @dataclass(frozen=True)
 class Cost:

@@ -64,21 +64,6 @@ def check_cost(given: Quantity, rate: Quantity, payload_share: float = 1.0) -> P
     return Plausibility("plausible", given, limit, None, "", f"{given} fits a link of {rate}")
 
 
-def check_latency(given: Quantity, wire: Quantity) -> Plausibility:
-    """The time of an empty message against the wire's own time for its smallest frame; both the same direction.
-
-    Raises VaivenError: "unlike-units", "different-kind".
-    """
-    limit = wire.to(given.unit)
-    if not given / limit < 1 - ROUNDING:
-        return Plausibility("plausible", given, limit, None, "", f"{given} is above the wire's {limit}")
-    for factor, why in ((1e3, "a prefix of 1000"), (1e6, "a prefix of 1000000")):
-        meant = replace(given, value=given.value * factor)
-        if 1 <= meant / limit < 1000:
-            return Plausibility("faster than the wire", given, limit, meant, why, _sentence(given, limit, meant, why))
-    return Plausibility("faster than the wire", given, limit, None, "", _sentence(given, limit, None, ""))
-
-
 def _flagged(word: str, given: Quantity, limit: Quantity, rate: Quantity) -> Plausibility:
     fits = [(abs(_times_wire(q, rate) - 1), q, why) for q, why in _slips(given) if _fits(q, rate)]
     likeliest, why = min(fits, key=lambda fit: fit[0])[1:] if fits else (None, "")

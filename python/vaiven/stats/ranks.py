@@ -2,8 +2,8 @@
 """Rank tests on launch medians, exact, with the shift that belongs to each.
 
 Launch medians are skewed and have stray values, so ranks are the primary test. Paired by block: the signed-rank or
-mean statistic under all 2^L flips of sign. Unpaired: Mann-Whitney under all choices of m of m + n, and
-Brunner-Munzel where spreads differ. Values are log times: a shift is the log of a ratio.
+mean statistic under all 2^L flips of sign. Unpaired: Mann-Whitney under all choices of m of m + n. Values are log
+times: a shift is the log of a ratio.
 """
 
 from __future__ import annotations
@@ -67,24 +67,6 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankTest:
     exact = np.unique(both).size == both.size and a.size * b.size <= EXACT_CHOICES
     found = scipy.stats.mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic")
     return RankTest("Mann-Whitney", min(1.0, float(found.pvalue)), p_least, exact)
-
-
-def brunner_munzel(first: ArrayLike, second: ArrayLike) -> RankTest:
-    """As Mann-Whitney, for groups of unequal spread; by its t approximation.
-
-    Refused below 5 values a group, and when the groups do not overlap (the statistic is infinite: use Mann-Whitney).
-    """
-    a, b = vector(first, "first"), vector(second, "second")
-    p_least = min(1.0, 2 / comb(a.size + b.size, a.size))
-    if min(a.size, b.size) < 5:
-        return RankTest("Brunner-Munzel", None, p_least, False, f"too few launches: {min(a.size, b.size)} of 5")
-    if a.max() < b.min() or b.max() < a.min():
-        return RankTest("Brunner-Munzel", None, p_least, False, "the groups do not overlap")
-    with np.errstate(all="ignore"):
-        p = float(scipy.stats.brunnermunzel(a, b).pvalue)
-    if not np.isfinite(p):
-        return RankTest("Brunner-Munzel", None, p_least, False, "no difference at all: identical data")
-    return RankTest("Brunner-Munzel", p, p_least, False)
 
 
 def superiority(first: ArrayLike, second: ArrayLike) -> float:
