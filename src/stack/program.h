@@ -14,8 +14,6 @@
 
 #define VV_PROGRAM_ALL_MAX 4096 /* addresses of as many far ends as a launch can have */
 
-#define VV_PROGRAM_ALL_MAX 4096 /* addresses of as many far ends as a launch can have */
-
 struct vv_program {
   const char *id; /* of the stack, for errors */
   struct vv_child child;
@@ -50,10 +48,13 @@ enum vv_got vv_program_end(struct vv_program *program, const struct vv_stop *sto
 enum vv_got vv_program_broke(struct vv_program *program, const struct vv_stop *stop, struct vv_error *error);
 
 /*
- * Near: the far ends of this process. Each is another host: 0, or -1 and *error
- * "one-host". `all` has their addresses with commas between.
+ * For the stack's table. Who is there is found out anew for each message, so
+ * linking ends only notes, near, who shall be: contacts are addresses, each of
+ * another host. 0, or -1 and *error "one-host".
  */
-int vv_program_join(const char *far_contact, struct vv_error *error);
+int vv_program_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error);
+int vv_program_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error);
+/* Near: the addresses so noted, with commas between; and forgets them. */
 const char *vv_program_all(void);
 void vv_program_part(void);
 

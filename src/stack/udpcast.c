@@ -53,17 +53,6 @@ static struct vv_end *udpcast_open(const struct vv_stack_config *config, char co
   return end;
 }
 
-/* Who is there is found out anew for each message. */
-static int udpcast_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error) {
-  (void)end, (void)near_contact, (void)deadline_ns, (void)error;
-  return 0;
-}
-
-static int udpcast_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
-  (void)end, (void)deadline_ns;
-  return vv_program_join(far_contact, error);
-}
-
 /* near ----------------------------------------------------------------- */
 
 static int start_sender(struct vv_end *end, struct vv_error *error) {
@@ -189,8 +178,8 @@ const struct vv_stack vv_stack_udpcast = {
     .joined = true,
     .path = VV_PATH_RAW, /* full datagrams with a header of 16 bytes */
     .open = udpcast_open,
-    .accept = udpcast_accept,
-    .connect = udpcast_connect,
+    .accept = vv_program_accept,
+    .connect = vv_program_connect,
     .send = udpcast_send,
     .recv = udpcast_recv,
     .way = udpcast_way,

@@ -113,17 +113,6 @@ static struct vv_end *uftp_open(const struct vv_stack_config *config, char conta
   return end;
 }
 
-/* Who is there is found out anew for each message. */
-static int uftp_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error) {
-  (void)end, (void)near_contact, (void)deadline_ns, (void)error;
-  return 0;
-}
-
-static int uftp_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
-  (void)end, (void)deadline_ns;
-  return vv_program_join(far_contact, error);
-}
-
 /* near ----------------------------------------------------------------- */
 
 static int write_file(const struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
@@ -223,8 +212,8 @@ const struct vv_stack vv_stack_uftp = {
     .joined = true,
     .path = VV_PATH_RAW, /* its own header is 8 bytes longer */
     .open = uftp_open,
-    .accept = uftp_accept,
-    .connect = uftp_connect,
+    .accept = vv_program_accept,
+    .connect = vv_program_connect,
     .send = uftp_send,
     .recv = uftp_recv,
     .way = uftp_way,
