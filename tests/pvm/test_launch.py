@@ -101,13 +101,13 @@ def test_the_steps_of_a_message_are_told_apart(launch, mode: str, copies: int) -
 @pytest.mark.parametrize(("stack", "receivers"), [("pvm-mcast", 1), ("pvm-mcast", 3), ("pvm-bcast", 3)])
 def test_a_message_for_all_is_one_for_each_on_the_cable(launch, two, stack: str, receivers: int) -> None:
     with captured(two) as seen:
-        outcome = launch(stack, 1, 100_000, fanout=receivers, cell_ms=30_000)
+        outcome = launch(stack, 100_000, fanout=receivers, cell_ms=1000)
     assert outcome.failure is None, outcome.failure
-    whole = [cell for cell in outcome.cells if cell.whole]
-    assert all(cell.corrupt == cell.lost == 0 and len(cell.ns) == 3 for cell in whole)
-    large = next(cell for cell in whole if cell.size_bytes == 100_000)
-    each = (len(large.ns) + large.warmup) * large.size_bytes
-    assert receivers * each < seen["tcp"] < (receivers + 0.5) * each and seen["udp"] < 30_000
+    whole = next(cell for cell in outcome.cells if cell.whole)
+    assert whole.corrupt == whole.lost == 0 and whole.ns
+    each = (len(whole.ns) + whole.warmup) * whole.size_bytes
+    assert receivers * each < seen["tcp"] < (receivers + 0.5) * each
+    assert seen["udp"] < each / 2  # daemons among themselves, and with the server of groups
 
 
 @pytest.mark.parametrize("stack", ["pvm-default-raw", "pvm-direct-inplace"])
