@@ -185,14 +185,6 @@ def of_stack(table: Any, key: tuple[str, str, str]) -> Any:
     return table.filter(**dict(zip(("near", "far", "stack"), key, strict=True)))
 
 
-def medians_by_part(table: Any) -> dict[str, dict[int, float]]:
-    """part -> launch -> the median of its samples in ns; cells without any answer are left out."""
-    return {
-        part: dict(zip(cells["launch"].to_list(), cells["ns_median"].to_list(), strict=True))
-        for (part,), cells in table.drop_nulls("ns_median").group_by("part")
-    }
-
-
 def _stack_cost(
     table: Any, connect: Any, key: tuple[str, str, str], seed: int, said: Declared, again: Sequence[Span]
 ) -> StackCost:

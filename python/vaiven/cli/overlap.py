@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vaiven.errors import VaivenError
-
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from vaiven.cli.parts import Key
     from vaiven.model.overlap import Overlap
     from vaiven.store.query import Run
 
@@ -19,15 +18,10 @@ def overlaps(run: Run) -> tuple[Overlap, ...]:
 
     VaivenError ("nothing-measured") for a run that has none.
     """
+    from vaiven.cli.parts import by_cell
     from vaiven.store import query
 
-    groups = query.overlaps(run).group_by("near", "far", "stack", "size_bytes", maintain_order=True)
-    found = [_overlap(key, rows) for key, rows in groups]
-    whole = sorted((one for one in found if one), key=lambda one: (one.near, one.far, one.size_bytes, one.stack))
-    if not whole:
-        remedy = "measure --questions overlap"
-        raise VaivenError(f"the run {run.id} has no finished launch of overlap", remedy, "nothing-measured")
-    return tuple(whole)
+    return by_cell(run, "overlap", "measure --questions overlap", query.overlaps(run), _overlap)
 
 
 def overlap_table(run: Run) -> RenderableType:
@@ -45,10 +39,10 @@ def overlap_json(run: Run) -> str:
     return plain_json({"schema": 1, "run": run.id, "overlaps": overlaps(run)})
 
 
-def _overlap(key: tuple[Any, ...], rows: Any) -> Overlap | None:
+def _overlap(key: Key, rows: Any) -> Overlap | None:
     import statistics
 
-    from vaiven.cli.model import medians_by_part
+    from vaiven.cli.parts import medians_by_part
     from vaiven.model.overlap import Overlap, hidden_share
     from vaiven.stats.median import median_interval
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vaiven.errors import VaivenError
-
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from vaiven.cli.parts import Key
     from vaiven.model.steps import Steps
     from vaiven.store.query import Run
 
@@ -19,15 +18,10 @@ def steps_of(run: Run) -> tuple[Steps, ...]:
 
     VaivenError ("nothing-measured") for a run that has none.
     """
+    from vaiven.cli.parts import by_cell
     from vaiven.store import query
 
-    groups = query.steps(run).group_by("near", "far", "stack", "size_bytes", maintain_order=True)
-    found = [_steps(key, rows) for key, rows in groups]
-    whole = sorted((one for one in found if one), key=lambda one: (one.near, one.far, one.size_bytes, one.stack))
-    if not whole:
-        remedy = "measure --questions steps, with stacks of PVM"
-        raise VaivenError(f"the run {run.id} has no finished launch of steps", remedy, "nothing-measured")
-    return tuple(whole)
+    return by_cell(run, "steps", "measure --questions steps, with stacks of PVM", query.steps(run), _steps)
 
 
 def steps_table(run: Run) -> RenderableType:
@@ -45,10 +39,10 @@ def steps_json(run: Run) -> str:
     return plain_json({"schema": 1, "run": run.id, "steps": steps_of(run)})
 
 
-def _steps(key: tuple[Any, ...], rows: Any) -> Steps | None:
+def _steps(key: Key, rows: Any) -> Steps | None:
     import statistics
 
-    from vaiven.cli.model import medians_by_part
+    from vaiven.cli.parts import medians_by_part
     from vaiven.model.steps import Steps, coding_share
     from vaiven.stats.median import median_interval
     from vaiven.store.record import STEPS

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vaiven.model.overlap import Overlap
-from vaiven.plot.units import percent_text, size_text, time_text
-from vaiven.report.tables import Column, Table
+from vaiven.plot.units import size_text, time_text
+from vaiven.report.tables import Column, Table, share_text
 
 
 def overlap_table(found: Sequence[Overlap]) -> Table:
@@ -27,14 +27,8 @@ def overlap_table(found: Sequence[Overlap]) -> Table:
             one.stack,
             f"{one.near} → {one.far}",
             *map(time_text, (one.talk_ns, one.work_ns, one.both_ns)),
-            _share(one),
+            share_text(one.typical_share, one.share),
         )
         for one in found
     )
     return Table("Computing while messages travel", columns, rows)
-
-
-def _share(one: Overlap) -> str:
-    low, high = one.share.low, one.share.high
-    below = "" if low is None or high is None else f"\n{percent_text(low)} – {percent_text(high)}"
-    return f"{percent_text(one.typical_share)}{below}"

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vaiven.model.steps import Steps
-from vaiven.plot.units import percent_text, size_text, time_text
-from vaiven.report.tables import Column, Table
+from vaiven.plot.units import size_text, time_text
+from vaiven.report.tables import Column, Table, share_text
 
 
 def steps_table(found: Sequence[Steps]) -> Table:
@@ -30,15 +30,9 @@ def steps_table(found: Sequence[Steps]) -> Table:
             one.stack,
             f"{one.near} → {one.far}",
             *map(time_text, (one.encode_ns, one.send_ns, one.decode_ns, one.translate_ns)),
-            _share(one),
+            share_text(one.typical_share, one.share),
             *map(size_text, (one.out_bytes, one.in_bytes)),
         )
         for one in found
     )
     return Table("What the steps of a message take", columns, rows)
-
-
-def _share(one: Steps) -> str:
-    low, high = one.share.low, one.share.high
-    below = "" if low is None or high is None else f"\n{percent_text(low)} – {percent_text(high)}"
-    return f"{percent_text(one.typical_share)}{below}"

@@ -322,6 +322,13 @@ def value_text(ns: float, estimate: Estimate) -> str:
     return two_lines(time_interval_text(ns, estimate.low, estimate.high))
 
 
+def share_text(share: float, estimate: Estimate) -> str:
+    """The same of a share, whose interval stands on a second line."""
+    if estimate.low is None or estimate.high is None:
+        return percent_text(share)
+    return f"{percent_text(share)}\n{percent_text(estimate.low)} – {percent_text(estimate.high)}"
+
+
 def two_lines(text: str) -> str:
     """ "45.2 [44.9, 45.6] µs" as "45.2 µs" with its interval on a second line."""
     found = re.fullmatch(r"(\S+) (\[[^][]*\]) (\S+)", text)
