@@ -19,6 +19,7 @@ from pathlib import Path
 
 import broadcast
 import data
+import group
 import latency
 import llc
 import repeat
@@ -154,6 +155,12 @@ CASES: dict[str, Case] = {
     "runs": lambda _: runs(),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),
+    "group-attacked": lambda _: group.attacked(8),
+    "group-flat": lambda a: group.flat(a.seed),
+    "group-gigabit": lambda a: group.gigabit(a.seed),
+    "group-sender": lambda _: group.sender(6),
+    "group-lossy": lambda _: group.lossy(6),
+    "group-thousand": lambda _: group.thousand(),
     **{f"broadcast-{lab}": lambda a, lab=lab: broadcast.goals(lab, a.seed) for lab in broadcast.FIELDS},
     **{f"peers-{lab}": lambda a, lab=lab: broadcast.peers(lab, a.seed) for lab in broadcast.FIELDS},
 }

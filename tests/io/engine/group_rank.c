@@ -5,7 +5,7 @@
  *   group_rank RANKS RANK ADDRESS MEETING KEY-BYTE ROUTE [TIMEOUT-MS]
  *
  *   cast ROOT SIZE SEED    a broadcast of that pattern; says "done MICROSECONDS", or "wrong" at a receiver
- *   counts                 says "counts GIVEN ASKED"
+ *   counts                 says "counts GIVEN ASKED", and what its thread has had of a processor, in ns
  *   stop                   says "stopping" and stops, all threads of it, until a line "go"
  *   leave                  leaves in order; says "left"
  *
@@ -57,7 +57,9 @@ static int cast(struct vv_group_end *end, uint32_t rank, uint32_t root, size_t s
 static int counts(const struct vv_group_end *end) {
   uint64_t given, asked;
   vv_group_repairs(end, &given, &asked);
-  printf("counts %" PRIu64 " %" PRIu64 "\n", given, asked);
+  struct timespec had;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &had);
+  printf("counts %" PRIu64 " %" PRIu64 " %" PRId64 "\n", given, asked, (int64_t)had.tv_sec * 1000000000 + had.tv_nsec);
   return 0;
 }
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends a group what it must not believe, as fast as it goes: hostile ADDRESS VICTIM OWN-PORT PORT KEY-BYTE SECONDS
+ * Sends a group what it must not believe: hostile ADDRESS VICTIM OWN-PORT PORT KEY-BYTE SECONDS [RATE]
  *
  * It knows what any host of the LAN can see, the group's address, ports and
  * stream, and not the key: headers with wrong tags of every kind of PDU, cut
  * ones, empty ones, those of another group; to everybody, and to the victim's
- * own port. It says how many it sent.
+ * own port, as fast as it goes; with a RATE so many a second, to the victim's own
+ * port alone. It says how many it sent.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/base/siphash.h"
 #include "core/wire/bytes.h"
@@ -46,7 +48,7 @@ int main(int argc, char **argv) {
   uint8_t key[VV_KEY_BYTES];
   struct vv_cast cast;
   struct vv_error error;
-  if (argc != 7) return 2;
+  if (argc != 7 && argc != 8) return 2;
   const uint16_t port = (uint16_t)atoi(argv[4]);
   memset(key, atoi(argv[5]), sizeof key);
   const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(port >> 8), (uint8_t)port};
@@ -58,13 +60,17 @@ int main(int argc, char **argv) {
   to[1].sin_port = htons((uint16_t)(port + 1));
   inet_pton(AF_INET, argv[2], &to[2].sin_addr);
   to[2].sin_port = htons((uint16_t)atoi(argv[3]));
-  const int64_t end_ns = now_ns() + (int64_t)atoi(argv[6]) * 1000000000;
+  const int64_t begin_ns = now_ns(), span_ns = (int64_t)atoi(argv[6]) * 1000000000;
+  const int64_t rate = argc == 8 ? atoi(argv[7]) : 0;
   uint64_t state = 1, sent = 0;
   puts("begun");
   fflush(stdout);
-  while (now_ns() < end_ns) {
-    for (int i = 0; i < 64; i++, sent++) {
-      struct vv_cast_datagram datagram = {to[sent % 3], {{bytes, forge(&state, stream, bytes)}, {bytes, 0}}};
+  for (int64_t spent_ns = 0; spent_ns < span_ns; spent_ns = now_ns() - begin_ns) {
+    const uint64_t due = rate > 0 ? (uint64_t)(spent_ns / 1000 * rate / 1000000) : sent + 64;
+    if (due < sent + 64 && rate > 0) usleep(300);
+    for (; sent < due; sent++) {
+      struct vv_cast_datagram datagram = {to[rate > 0 ? 2 : sent % 3],
+                                          {{bytes, forge(&state, stream, bytes)}, {bytes, 0}}};
       vv_cast_send(&cast, &datagram, 1);
     }
   }

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `group` costs beside its time on a good network: attacked, with losses, at 1 Gb/s, in memory, in processor time.
+
+Its ranks are tests/io/engine/group_rank.c on hosts of a lab, told what to do by lines; or `vaiven measure`; or, where a
+thousand ranks are asked for, the simulator.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import broadcast
+from broadcast import LAUNCHES, MB, MIB, Measured
+from ratio import Ratio, bound, ratio
+
+from vaiven import resources
+from vaiven.lab import faults, topology
+from vaiven.lab import lab as labs
+from vaiven.lab.lab import Lab
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ["src/core/group/*.c", "src/core/wire/group.c", "src/core/base/siphash.c", "src/io/os/[cdeisw]*.c"]
+PARTS += ["src/io/engine/group.c", "src/io/engine/reach.c", "src/io/port/cast.c", "src/io/boot/meeting.c"]
+PORT, KEY = 7000, 7
+ATTACK = 100_000  # datagrams a second
+
+
+def _unbounded(what: str, pairs: list[tuple[float, float]]) -> Ratio:
+    """A number that is asked for, and no goal for it."""
+    return replace(ratio(what, pairs, float("inf")), goal="none")
+
+
+@contextmanager
+def _raised(what: topology.Topology) -> Iterator[Lab]:
+    lab = labs.up(what, f"bench-{os.getpid()}", bound=True)
+    try:
+        yield lab
+    finally:
+        labs.down(lab)
+
+
+def _built(directory: str, name: str, *options: str, source: str = "group_rank") -> Path:
+    """That program of tests/io/engine, built as the product is."""
+    program = Path(directory) / name
+    sources = [str(path) for part in PARTS for path in sorted(ROOT.glob(part))]
+    command = ["cc", "-std=gnu17", "-O2", "-pthread", "-D_GNU_SOURCE", '-DVV_VERSION="bench"', "-Isrc", "-Iinclude"]
+    command += [*options, f"tests/io/engine/{source}.c", *sources, "-o", str(program)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return program
+
+
+class Ranks:
+    """A group of one rank on each host."""
+
+    def __init__(self, lab: Lab, program: Path) -> None:
+        meeting, self._casts = f"{lab.hosts[0].address}:{PORT}", 0
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+        self.processes = []
+        for rank, host in enumerate(lab.hosts):
+            words = [str(program), str(len(lab.hosts)), str(rank), host.address, meeting, str(KEY), "any"]
+            self.processes.append(subprocess.Popen(host.argv(words), **pipes))
+        self._hear("open")
+
+    def _hear(self, word: str) -> list[str]:
+        lines = [process.stdout.readline() for process in self.processes]
+        if not all(line.startswith(word) for line in lines):
+            raise RuntimeError(f"a rank did not say '{word}': {lines}")
+        return lines
+
+    def cast(self, size: int) -> float:
+        """Seconds of a broadcast from rank 0 until the last has it; every byte is checked."""
+        self._casts += 1
+        begun = time.perf_counter()
+        for process in self.processes[::-1]:
+            process.stdin.write(f"cast 0 {size} {self._casts}\n")
+            process.stdin.flush()
+        self._hear("done")
+        return time.perf_counter() - begun
+
+    def processor_ns(self) -> int:
+        """What the thread of rank 0 has had of a processor."""
+        self.processes[0].stdin.write("counts\n")
+        self.processes[0].stdin.flush()
+        return int(self.processes[0].stdout.readline().split()[3])
+
+    def end(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def _ranks(lab: Lab, program: Path) -> Iterator[Ranks]:
+    ranks = Ranks(lab, program)
+    try:
+        yield ranks
+    finally:
+        ranks.end()
+
+
+def _own_port(lab: Lab, number: int) -> str:
+    """The UDP port of that rank's own socket: the last one that is bound to the host's own address."""
+    table = subprocess.run(lab.hosts[number].argv(["cat", "/proc/net/udp"]), capture_output=True, text=True, check=True)
+    own = bytes(int(part) for part in reversed(lab.hosts[number].address.split("."))).hex().upper()
+    ports = [line.split()[1].split(":") for line in table.stdout.splitlines()[1:]]
+    return str(int(next(port for address, port in reversed(ports) if address == own), 16))
+
+
+def attacked(rounds: int) -> list[Ratio]:
+    """1 MB to three while another host sends one of them 100000 forged datagrams a second, against in peace."""
+    seconds = max(2, 20 // rounds)
+    pairs, sent = [], []
+    with tempfile.TemporaryDirectory() as scratch, _raised(topology.ready("free")) as lab:
+        hostile = _built(scratch, "hostile", source="hostile")
+        with _ranks(lab, _built(scratch, "group_rank")) as ranks:
+            places = [lab.hosts[3].address, lab.hosts[1].address, _own_port(lab, 1), str(PORT), str(KEY)]
+            words = [str(hostile), *places, str(seconds), str(ATTACK)]
+            for _ in range(rounds):
+                peace = statistics.median(ranks.cast(MB) for _ in range(30))
+                flood = subprocess.Popen(lab.hosts[3].argv(words), stdout=subprocess.PIPE, text=True)
+                flood.stdout.readline()
+                war = []
+                while flood.poll() is None:
+                    war.append(ranks.cast(MB))
+                sent.append(int(flood.stdout.read().split()[1]) / seconds)
+                pairs.append((statistics.median(war), peace))
+    what = f"free: 1 MB to 3, one of them gets {statistics.median(sent):.0f} forged datagrams a second / in peace"
+    return [ratio(what, pairs, 2)]
+
+
+def flat(seed: int) -> list[Ratio]:
+    """Small messages to 15 against to one: of `group`, and of the raw sender, which no goal is about."""
+    sizes = (8, 100, 1000)
+    times = broadcast.medians(Measured("inpe", broadcast.OURS, (1, 15), sizes, 100, 400, LAUNCHES), seed)
+    found = []
+    for stack in broadcast.OURS:
+        for size in sizes:
+            what = f"inpe: {size} B, {stack} to 15 / to 1"
+            found.append(_unbounded(what, broadcast.pairs(what, times, (stack, 15, size), (stack, 1, size))))
+    return found
+
+
+def gigabit(seed: int) -> list[Ratio]:
+    """8 MiB to 4 at 1 Gb/s, paced, against the raw sender, which sends 64 datagrams by one call."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as lab:
+        lab.write('name = "gigabit"\n[fabric]\nkind = "switch"\nclass = "paced"\nrate_mbps = 1000\n')
+        lab.write('[[hosts]]\nprefix = "g"\ncount = 5\n')
+        lab.flush()
+        times = broadcast.medians(Measured(lab.name, broadcast.OURS, (4,), (8 * MIB,), 5, 2000, LAUNCHES), seed)
+    what = "1 Gb/s paced: 8 MiB to 4, group / raw"
+    return [ratio(what, broadcast.pairs(what, times, ("group", 4, 8 * MIB), ("raw", 4, 8 * MIB)), 1 / 0.95)]
+
+
+def sender(rounds: int) -> list[Ratio]:
+    """Processor time of a root for 8 MiB: sixteen datagrams by one system call, against one by one."""
+    spent: dict[str, list[int]] = {"batched": [], "plain": []}
+    with tempfile.TemporaryDirectory() as scratch, _raised(topology.ready("free")) as lab:
+        programs = {"batched": _built(scratch, "batched"), "plain": _built(scratch, "plain", "-DVV_PORTABLE")}
+        for _ in range(rounds):
+            for name, program in programs.items():
+                with _ranks(lab, program) as ranks:
+                    ranks.cast(8 * MIB)
+                    before = ranks.processor_ns()
+                    for _ in range(4):
+                        ranks.cast(8 * MIB)
+                    spent[name].append(ranks.processor_ns() - before)
+    each = statistics.median(spent["batched"]) / (4 * 8 * MIB / 1456)
+    what = f"free: processor time of the root for 8 MiB, batched ({each:.0f} ns a datagram) / one by one"
+    return [_unbounded(what, list(zip(spent["batched"], spent["plain"], strict=True)))]
+
+
+def lossy(rounds: int) -> list[Ratio]:
+    """8 MiB to 15 at 50 Mb/s with 1 % of all frames lost at each host, against without loss."""
+    pairs = []
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        _raised(topology.ready("inpe")) as lab,
+        _ranks(lab, _built(scratch, "group_rank")) as ranks,
+    ):
+        ranks.cast(MB)
+        for _ in range(rounds):
+            good = ranks.cast(8 * MIB)
+            faults.change(lab, topology.Fault(host="*", kind="loss", probability=0.01, direction="in"))
+            bad = ranks.cast(8 * MIB)
+            faults.cure(lab, "*")
+            pairs.append((bad, good))
+    return [ratio("inpe: 8 MiB to 15, 1 % lost at each / none", pairs, 1 / 0.95)]
+
+
+def _simulated(*words: str) -> tuple[dict, float, float]:
+    """(what the simulator says, seconds of processor time, MiB) of a thousand ranks."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    command = [str(resources.program("vaiven-sim")), "group", "--ranks", "1000", *words]
+    said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return said, usage.ru_utime - before, usage.ru_maxrss / 1024
+
+
+def thousand() -> list[Ratio]:
+    """A thousand ranks, simulated: memory of each, what repair costs the busiest link, and 64 MiB by 1 MiB."""
+    _, _, whole_mib = _simulated("--size", str(MIB))
+    said, _, _ = _simulated("--size", str(8 * MB), "--loss", "0.0001")
+    _, seconds, _ = _simulated("--size", str(MIB), "--operations", "64")
+    return [
+        bound("1000 ranks, simulated: memory of each, 1 MiB of its user, MiB", [whole_mib / 1000], 16, "MiB"),
+        bound(
+            "1000 ranks, loss 1e-4: repair and control on the busiest link, %",
+            [said["busiest_overhead_percent"]],
+            1.5,
+            "%",
+        ),
+        bound("1000 ranks x 64 MiB simulated, processor seconds", [seconds], 60, "s"),
+    ]
