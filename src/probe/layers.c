@@ -17,6 +17,7 @@
 #include "probe/warmup.h"
 
 enum { RUNS = 8, FIRST = 8, CHECK_EVERY = 16 }; /* the first exchanges of a run come after a pause */
+static const int64_t stamps_ns = 2000000000;
 enum way { THERE, BACK, WAYS };
 
 /* A layer is named after the mark that ends it. */
@@ -125,9 +126,22 @@ static int marked_run(struct run *run, struct vv_session *session, size_t size_b
   return result;
 }
 
+/* Marked runs that do not count, until the kernel has begun to stamp frames: it does so when it has time. */
+static int await_stamps(struct run *run, struct vv_session *session, size_t size_bytes, struct vv_error *error) {
+  int64_t until_ns = vv_clock_ns() + stamps_ns;
+  bool stamped = false;
+  int result = 0;
+  while (result == 0 && !stamped && vv_clock_ns() < until_ns) {
+    run->marked_count = 0;
+    result = marked_run(run, session, size_bytes, 1, error);
+    stamped = run->near[0].at_ns[VV_MARK_DEVICE] != 0 && run->far[0].at_ns[VV_MARK_DEVICE] != 0;
+  }
+  run->marked_count = 0;
+  return result;
+}
+
 /*
- * The first frames have no stamp, for the kernel takes its time to begin with
- * stamps; and the far end has not told of each last message. Only exchanges of
+ * A frame may have no stamp, and the far end has not told of each last message. Only exchanges of
  * which everything is known count: all that has been seen of any.
  */
 static void drop_incomplete(struct run *run) {
@@ -223,6 +237,7 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   run.near = marks;
   run.far = marks + RUNS * each;
   if (result == 0) result = warm_run(&run, session, size_bytes, error);
+  if (result == 0) result = await_stamps(&run, session, size_bytes, error);
   for (int i = 0; i < RUNS && result == 0; i++) {
     result = plain_run(&run, session, size_bytes, each, error);
     if (result == 0) result = marked_run(&run, session, size_bytes, each, error);

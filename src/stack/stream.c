@@ -54,6 +54,7 @@ static ssize_t recv_marked(struct vv_stream *stream, uint8_t *bytes, size_t coun
 enum vv_got vv_stream_recv(struct vv_stream *stream, const struct vv_stack_config *config, const char *id,
                            uint8_t *message, size_t size_bytes, struct vv_error *error) {
   int flags = config->wait == VV_WAIT_SPIN ? MSG_DONTWAIT : 0;
+  if (stream->marks && stream->received == 0) stream->marks->at_ns[VV_MARK_DEVICE] = 0;
   while (stream->received < size_bytes) {
     uint8_t *into = message + stream->received;
     size_t left = size_bytes - stream->received;

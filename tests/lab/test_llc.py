@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -256,6 +258,23 @@ def _as_an_ordinary_user(here: Ends) -> None:
     _, peer = here.far()
     plain = here.end(here.near(peer, "--sizes", "1", prefix=(*user, "-all")))
     assert plain.status == 1 and plain.error == "no-permission" and "setcap" in plain.records[-1]["remedy"]
+
+
+def test_a_file_capability_is_enough(ends, on) -> None:
+    """An ordinary user without any, and the program has it: what setcap writes. On a file system of the host's own."""
+    here = ends(TWO)
+    host = here.lab.hosts[0]
+    on(host, "sh", "-c", f"mount -t tmpfs -o mode=755 none /mnt && cp {here.probe} /mnt/probe")
+    effective_v2, net_raw = 0x02000001, 1 << 13  # linux/capability.h: vfs_cap_data
+    file = f"/proc/{host.namespace.pid}/root/mnt/probe"
+    os.setxattr(file, "security.capability", struct.pack("<5I", effective_v2, net_raw, 0, 0, 0))
+    assert Path(file).stat().st_mode & 0o6000 == 0, "nothing is setuid"
+    far, peer = here.far()
+    here.probe = "/mnt/probe"
+    user = ("setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps", "-all")
+    capable = here.end(here.near(peer, "--sizes", "1", *EFFORT, prefix=user))
+    assert capable.status == 0, capable.records[-1]
+    assert here.end(far).status == 0
 
 
 def await_frames(host: LabHost, count: int) -> None:

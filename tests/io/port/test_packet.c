@@ -155,6 +155,7 @@ static void jumbo_frames_come_in_order_with_others(void **state) {
   send_frame(9, JUMBO, SAP, 3000);                                    /* another host's */
   send_frame(0, 0x0800, SAP, 3000);                                   /* another type */
   send_frame(0, 200, SAP, 18);                                        /* a length that lies */
+  send_bytes((uint8_t[22]){[12] = 0x81, 0x00, 0x00, 0x07, 0x00, 0x04, SAP, 0x28, 0x01, 0x02}, 22); /* of a VLAN */
   send_frame(0, JUMBO, SAP, 1515);
   send_frame(0, 4, SAP, 60);
   send_frame(0, JUMBO, SAP, FRAME_MAX);
