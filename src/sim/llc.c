@@ -7,6 +7,7 @@
 
 #include "sim/llc_world.h"
 #include "sim/options.h"
+#include "sim/seeds.h"
 #include "sim/verbs.h"
 
 static const char usage[] =
@@ -85,27 +86,18 @@ static int run_one(const struct vv_llc_plan *plan) {
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static int run_seeds(uint64_t first, uint64_t last) {
-  uint64_t failed = 0;
-  for (uint64_t seed = first; seed <= last; seed++) {
-    struct vv_llc_plan plan;
-    struct vv_llc_result result;
-    char wrong[200];
-    vv_llc_plan_draw(&plan, seed);
-    if (vv_llc_world_run(&plan, &result, wrong)) continue;
-    printf("vaiven-sim llc --seeds %llu-%llu: %s\n", (unsigned long long)seed, (unsigned long long)seed, wrong);
-    failed++;
-  }
-  uint64_t seeds = last - first + 1;
-  printf("%llu seeds, %llu failed\n", (unsigned long long)seeds, (unsigned long long)failed);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+static bool run_seed(uint64_t seed, char wrong[VV_SEEDS_WRONG_BYTES]) {
+  struct vv_llc_plan plan;
+  struct vv_llc_result result;
+  vv_llc_plan_draw(&plan, seed);
+  return vv_llc_world_run(&plan, &result, wrong);
 }
 
 int vv_sim_llc(int argc, char **argv) {
   struct vv_llc_plan plan;
   uint64_t first, last;
   if (argc == 2 && strcmp(argv[0], "--seeds") == 0 && vv_options_seeds(argv[1], &first, &last)) {
-    return run_seeds(first, last);
+    return vv_seeds("llc", first, last, run_seed);
   }
   if (parse(argc, argv, &plan)) return run_one(&plan);
   fputs(usage, stderr);
