@@ -17,7 +17,34 @@ import numpy as np
 import pytest
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
-LAB = SimpleNamespace(hosts=[])
+HOST = SimpleNamespace(address="10.1.0.1", argv=list)
+LAB = SimpleNamespace(hosts=[HOST] * 4)
+
+
+class Ranks:
+    """A group whose messages take no time."""
+
+    def __init__(self) -> None:
+        self._spent_ns = 0
+
+    def cast(self, _size: int) -> float:
+        return 0.01
+
+    def processor_ns(self) -> int:
+        self._spent_ns += 1000
+        return self._spent_ns
+
+
+class Flood:
+    """A program that floods until it is asked for the second time whether it has ended."""
+
+    def __init__(self, *_, **__) -> None:
+        self._asked = 0
+        self.stdout = SimpleNamespace(readline=str, read=lambda: "sent 100")
+
+    def poll(self) -> int | None:
+        self._asked += 1
+        return None if self._asked == 1 else 0
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +90,22 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     def program(command, **_):
         return subprocess.CompletedProcess(command, 0, "one\t1.0\t1.0\n" * 7)
 
+    @contextmanager
+    def ranks(*_):
+        yield Ranks()
+
     for name in ("vaiven_ns", "netpipe_ns", "vaiven_openmpi_ns", "netpipe_openmpi_ns", "sockperf_ns"):
         monkeypatch.setattr(run.latency, name, samples)
     monkeypatch.setattr(run, "raised", raised)
+    monkeypatch.setattr(run.labs, "up", lambda *_, **__: LAB)
+    monkeypatch.setattr(run.labs, "down", lambda _lab: None)
+    monkeypatch.setattr(run.group, "_built", lambda *_, **__: Path("program"))
+    monkeypatch.setattr(run.group, "_ranks", ranks)
+    monkeypatch.setattr(run.group, "_own_port", lambda *_: "1")
+    monkeypatch.setattr(run.group, "_simulated", lambda *_: ({"busiest_overhead_percent": 1.0}, 1.0, 1.0))
+    monkeypatch.setattr(run.group.subprocess, "Popen", Flood)
+    monkeypatch.setattr(run.group.faults, "change", lambda *_: None)
+    monkeypatch.setattr(run.group.faults, "cure", lambda *_: None)
     monkeypatch.setattr(run, "_seconds", lambda _command: 0.1)
     monkeypatch.setattr(run.check, "run", lambda _lab: SimpleNamespace(rows=[]))
     monkeypatch.setattr(run, "worst", lambda _report: 0.5)
