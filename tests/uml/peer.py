@@ -18,7 +18,7 @@ _PARTS = {
     "core/llc": "*",
     "core/wire": "announcement envelope frame llc segment",
     "io/os": "clock error host iface socket watch",
-    "io/port": "lossy packet sap",
+    "io/port": "filter lossy packet sap",
     "io/engine": "engine node",
 }
 
