@@ -92,6 +92,12 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(vaiven: Vaiven, plac
     assert not (place / "runs").exists()
 
 
+def test_a_dry_run_knows_the_probes_of_libraries(vaiven: Vaiven) -> None:
+    done = vaiven("measure", "--hosts", "here,there", "--stacks", "tcp,openmpi", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "there: vaiven-probe-openmpi far openmpi" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

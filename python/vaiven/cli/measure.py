@@ -349,11 +349,13 @@ def _dry_run(plan: Plan, known: Known, wanted: Any) -> None:
 
 
 def _imagined(name: str, wanted: Any) -> Host:
-    """A host that nobody has asked yet."""
+    """A host that nobody has asked yet: it has the probe of every library."""
     from vaiven.run.hosts import Host
+    from vaiven.run.libraries import LIBRARIES
 
     address = wanted.bind.get(name, f"ADDRESS-OF-{name}")
-    return Host(name, address, wanted.interface, "", ("vaiven-probe",), list, wanted.ports)
+    probes = {library: (f"vaiven-probe-{library}",) for library in LIBRARIES}
+    return Host(name, address, wanted.interface, "", ("vaiven-probe",), list, wanted.ports, libraries=probes)
 
 
 def _show(run: Run, page: bool) -> None:
