@@ -4,14 +4,16 @@
 #include "core/base/heap.h"
 
 /* In round trips. */
-enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_FOR_END = 64 };
+enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_FOR_END = 64, ANSWER_MAX = 64 };
 
 #define WAIT_NS_MIN UINT64_C(4000000) /* for any: operations that follow each other sooner need no questions */
 
 void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams) {
   uint32_t ask_max = (window_datagrams + 7) / 8, share = window_datagrams / 2 / ranks;
   *gap = (struct vv_gap){.rtt_ns = rtt_ns,
+                         .answer_ns = rtt_ns,
                          .slot_ns = slot_ns,
+                         .asked_ns = VV_NEVER,
                          .ask_ns = VV_NEVER,
                          .ask_max = ask_max < VV_GAP_ASK_MAX ? ask_max : VV_GAP_ASK_MAX,
                          .root_asks_max = share > 0 ? share : 1};
@@ -24,7 +26,7 @@ static void wait_for_any(struct vv_gap *gap, uint64_t now_ns) {
   gap->lacking = false;
   gap->attempt = gap->later = gap->outstanding = 0;
   if (long_ns < WAIT_NS_MIN) long_ns = WAIT_NS_MIN;
-  gap->wait_ns = gap->deaf ? gap->rtt_ns : long_ns;
+  gap->wait_ns = gap->deaf ? gap->answer_ns : long_ns;
   gap->ask_ns = now_ns + gap->wait_ns + gap->slot_ns;
 }
 
@@ -32,7 +34,7 @@ static void wait_for_any(struct vv_gap *gap, uint64_t now_ns) {
 static void ask_soon(struct vv_gap *gap, uint64_t now_ns, uint64_t delay_ns) {
   gap->lacking = true;
   gap->attempt = gap->later = gap->outstanding = 0;
-  gap->wait_ns = WAIT_FOR_ANSWER * gap->rtt_ns;
+  gap->wait_ns = WAIT_FOR_ANSWER * gap->answer_ns;
   gap->ask_ns = now_ns + delay_ns + gap->slot_ns;
 }
 
@@ -56,14 +58,28 @@ void vv_gap_end(struct vv_gap *gap) {
   gap->lacking = false;
 }
 
+/*
+ * Nobody knows which question an answer is to. Counted from the last one, a question that was lost does not make
+ * answers look slow; bounded, nor does a helper that slept.
+ */
+static void note_answer(struct vv_gap *gap, uint64_t now_ns) {
+  if (gap->asked_ns == VV_NEVER) return;
+  gap->answer_ns = (3 * gap->answer_ns + now_ns - gap->asked_ns) / 4;
+  if (gap->answer_ns < gap->rtt_ns) gap->answer_ns = gap->rtt_ns;
+  if (gap->answer_ns > ANSWER_MAX * gap->rtt_ns) gap->answer_ns = ANSWER_MAX * gap->rtt_ns;
+  gap->asked_ns = VV_NEVER;
+}
+
 void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, bool lacking, bool by_multicast) {
   bool asked = gap->outstanding > 0;
+  if (!by_multicast) note_answer(gap, now_ns);
   if (asked && !by_multicast) gap->outstanding--;
   if (!lacking) {
     wait_for_any(gap, now_ns);
   } else if (!gap->lacking || (asked && gap->outstanding == 0)) {
     ask_soon(gap, now_ns, gap->rtt_ns / 4);
   } else if (asked && !by_multicast) {
+    gap->wait_ns = WAIT_FOR_ANSWER * gap->answer_ns;
     gap->ask_ns = now_ns + gap->wait_ns;
   } else if (!asked && ++gap->later >= VV_GAP_REORDER && gap->attempt == 0) {
     ask_by(gap, now_ns + gap->slot_ns);
@@ -86,6 +102,7 @@ void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root
   gap->outstanding = count;
   gap->later = 0;
   gap->attempt++;
+  gap->asked_ns = now_ns;
   if (root) gap->root_asks++;
   gap->ask_ns = now_ns + gap->wait_ns + count * gap->rtt_ns / 8;
   gap->wait_ns = 2 * gap->wait_ns < VV_GAP_WAIT_NS_MAX ? 2 * gap->wait_ns : VV_GAP_WAIT_NS_MAX;

@@ -6,7 +6,8 @@
  * for what a network may have reordered: three later datagrams, or a quarter of a
  * round trip. An operation of which nothing comes at all is asked about too
  * (the root may be late, or all its datagrams lost), more and more rarely.
- * Each unanswered question goes to somebody else (vv_tree_helper). A root of
+ * Each unanswered question goes to somebody else (vv_tree_helper), later and
+ * later; any answer starts the waits anew, at twice what answers take. A root of
  * which nothing is heard gets no more questions than all ranks together may put
  * into the buffer of a sleeper; a root that lives says so (core/group/sender.h).
  */
@@ -25,6 +26,8 @@
 struct vv_gap {
   uint64_t rtt_ns;
   uint64_t slot_ns;   /* this rank's own delay before it asks, on a hub */
+  uint64_t answer_ns; /* what an answer takes, smoothed: a round trip at least, more on links that are full */
+  uint64_t asked_ns;  /* the last question, until an answer comes; VV_NEVER */
   uint64_t ask_ns;    /* when to ask; VV_NEVER */
   uint64_t wait_ns;   /* after the next question */
   uint32_t ask_max;   /* <= VV_GAP_ASK_MAX */

@@ -9,7 +9,8 @@
 #include "core/base/heap.h"
 #include "core/group/gap.h"
 
-enum { RTT = 1000000, MS = 1000000 };
+#define MS  UINT64_C(1000000)
+#define RTT MS
 
 static struct vv_gap gap_of(uint32_t ranks, uint32_t window) {
   struct vv_gap gap;
@@ -56,6 +57,37 @@ static void test_waits_grow_but_not_for_ever(void **state) {
   assert_true(last_ns > VV_GAP_WAIT_NS_MAX);
 }
 
+static void test_an_answer_starts_the_waits_anew(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 80);
+  vv_gap_begin(&gap, 0, false);
+  vv_gap_told(&gap, 0);
+  for (int i = 0; i < 5; i++) vv_gap_asked(&gap, gap.ask_ns, 3, false);
+  uint64_t now_ns = gap.asked_ns + RTT;
+  assert_true(gap.ask_ns > now_ns + 16 * RTT);
+  vv_gap_came(&gap, now_ns, true, false); /* one of three: the others may be lost, their sender is not */
+  assert_true(gap.ask_ns == now_ns + 2 * RTT);
+}
+
+static void test_full_links_are_asked_more_rarely(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 80);
+  vv_gap_begin(&gap, 0, false);
+  uint64_t last_ns = RTT;
+  for (uint64_t now_ns = 0; now_ns < 10000 * MS; now_ns += 1000 * MS) {
+    vv_gap_told(&gap, now_ns);
+    vv_gap_asked(&gap, now_ns, 1, false);
+    vv_gap_came(&gap, now_ns + 40 * RTT, false, false);
+    assert_true(gap.answer_ns > last_ns && gap.answer_ns < 40 * RTT);
+    last_ns = gap.answer_ns;
+  }
+  vv_gap_told(&gap, 20000 * MS);
+  vv_gap_asked(&gap, 20000 * MS, 1, false);
+  assert_true(gap.ask_ns > 20000 * MS + 60 * RTT);
+  vv_gap_came(&gap, 30000 * MS, false, false); /* its helper had slept */
+  assert_true(gap.answer_ns == 64 * RTT);
+}
+
 static void test_a_refusal_leads_to_the_root_once(void **state) {
   (void)state;
   struct vv_gap gap = gap_of(8, 80);
@@ -99,9 +131,10 @@ static void test_the_deaf_notice(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_it_asks_when_nothing_comes),  cmocka_unit_test(test_reordered_is_not_lost),
-      cmocka_unit_test(test_waits_grow_but_not_for_ever), cmocka_unit_test(test_a_refusal_leads_to_the_root_once),
-      cmocka_unit_test(test_a_silent_root_is_spared),     cmocka_unit_test(test_the_deaf_notice),
+      cmocka_unit_test(test_it_asks_when_nothing_comes),      cmocka_unit_test(test_reordered_is_not_lost),
+      cmocka_unit_test(test_waits_grow_but_not_for_ever),     cmocka_unit_test(test_a_refusal_leads_to_the_root_once),
+      cmocka_unit_test(test_an_answer_starts_the_waits_anew), cmocka_unit_test(test_full_links_are_asked_more_rarely),
+      cmocka_unit_test(test_a_silent_root_is_spared),         cmocka_unit_test(test_the_deaf_notice),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
