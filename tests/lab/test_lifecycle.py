@@ -305,11 +305,12 @@ def test_a_kernel_that_refuses_is_quoted(raise_lab, state_dir, monkeypatch) -> N
     assert_nothing_left(state_dir, "two")
 
 
-def test_a_full_disk_leaves_nothing(state_dir, vaiven) -> None:
+def test_a_full_disk_leaves_nothing(state_dir) -> None:
     def no_byte_may_be_written() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
-    done = vaiven("lab", "up", "free", preexec_fn=no_byte_may_be_written)
+    command = [sys.executable, "-m", "vaiven", "lab", "up", "free"]
+    done = subprocess.run(command, preexec_fn=no_byte_may_be_written, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "cannot write" in done.stderr and "Traceback" not in done.stderr
     assert_nothing_left(state_dir, "free")
 
