@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -43,11 +44,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def ended(vaiven: Vaiven, *words: str) -> subprocess.CompletedProcess[str]:
+    """A job that came to its end: one that hangs in MPI_Finalize of MPICH 4.0 (its issue 6596) is given anew, twice."""
+    for _ in range(2):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return vaiven(*words, timeout_s=60)
+    return vaiven(*words)
+
+
 @pytest.mark.parametrize(("stack", "compiler"), [("openmpi", "mpicc.openmpi"), ("mpich", "mpicc.mpich")])
 def test_a_program_runs_as_it_is_one_rank_on_each_host(vaiven: Vaiven, here: Path, stack: str, compiler: str) -> None:
     (here / "program.c").write_text(PROGRAM)
     subprocess.run([compiler, "program.c", "-o", "program"], check=True)
-    done = vaiven("run", "--lab", "./lab.toml", "--stack", stack, "--", "./program", "--word")
+    done = ended(vaiven, "run", "--lab", "./lab.toml", "--stack", stack, "--", "./program", "--word")
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == [f"rank {n} of 2 on m{n + 1}: --word, sum 1" for n in (0, 1)]
 
