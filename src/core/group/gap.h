@@ -35,7 +35,7 @@ struct vv_gap {
   uint32_t root_asks_max;
   uint32_t attempt;     /* questions since the last progress */
   uint32_t later;       /* datagrams that came behind the lacking one */
-  uint32_t outstanding; /* of what was asked for by name */
+  uint32_t outstanding; /* of what was asked for, by name or openly */
   uint32_t repairs;     /* in a row */
   bool lacking;         /* a position is known to be lacking */
   bool deaf;
@@ -61,7 +61,7 @@ void vv_gap_told(struct vv_gap *gap, uint64_t now_ns);
 /* The first who was asked has it not either: the root is asked at once, if a position is lacking for sure. */
 void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns);
 
-/* Question number gap->attempt goes out now, for `count` positions by name. */
+/* Question number gap->attempt goes out now, for `count` positions at most. */
 void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root);
 
 /* True when the root has enough questions: it may be asleep, and everybody asks it. */

@@ -232,7 +232,8 @@ void vv_receiver_ask(struct vv_group *group, uint64_t now_ns) {
   tree.root = group->last_root;
   uint32_t rank = vv_tree_helper(&tree, group->gap.attempt);
   if (rank == tree.root && vv_gap_spares_root(&group->gap)) rank = vv_tree_helper(&tree, group->gap.attempt + 1);
-  vv_gap_asked(&group->gap, now_ns, count, rank == tree.root);
+  bool open = count == 0 || group->gap.deaf;
+  vv_gap_asked(&group->gap, now_ns, count + (open ? VV_GAP_OPEN_MAX : 0), rank == tree.root);
   struct vv_group_pdu ask = {.kind = VV_GROUP_ASK,
                              .position = group->consumed,
                              .source = group->wanted.rank,
@@ -240,7 +241,7 @@ void vv_receiver_ask(struct vv_group *group, uint64_t now_ns) {
                              .rank = group->last_root,
                              .data = bitmap,
                              .data_bytes = bytes};
-  if (count == 0 || group->gap.deaf) ask.flags |= VV_GROUP_ASK_OPEN;
+  if (open) ask.flags |= VV_GROUP_ASK_OPEN;
   if (group->gap.deaf) ask.flags |= VV_GROUP_ASK_DEAF;
   vv_outbox_put(&group->outbox, rank, &ask);
   group->counts.asks++;
