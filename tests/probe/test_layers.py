@@ -10,6 +10,7 @@ import pytest
 EFFORT = ("--ask", "layers", "--one-clock", "--samples", "100", "--cell-ms", "500", "--timeout-ms", "60000")
 
 
+@pytest.mark.native
 def test_the_layers_of_every_exchange_are_inside_it(probe) -> None:
     near, far = probe.pair("tcp", "--sizes", "1,20000", *EFFORT)
     assert (near.status, far.status) == (0, 0), near.records[-1]
