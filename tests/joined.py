@@ -10,9 +10,11 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.lab import topology
 from vaiven.plan import ends
@@ -23,24 +25,23 @@ from vaiven.run import launchers, path, place
 from vaiven.run.launchers import Outcome, Setting
 from vaiven.run.place import Place
 
-LAB = """
-name = "joined-test"
-[fabric]
-kind = "switch"
-class = "free"
-[[hosts]]
-prefix = "m"
-count = 2
-"""
+LAB = lab_text("joined-test", 2, prefix="m")
+
+
+@contextmanager
+def hosts_of(text: str, state: Path) -> Iterator[Place]:
+    """The hosts of a lab that nobody else sees; `state`: an empty directory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VAIVEN_STATE_DIR", str(state))
+        with place.in_lab(topology.parse(text), ()) as found:
+            yield found
 
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """The hosts m1 and m2, in a lab that nobody else sees."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VAIVEN_STATE_DIR", str(tmp_path_factory.mktemp("state")))
-        with place.in_lab(topology.parse(LAB), ()) as found:
-            yield found
+    """The hosts m1 and m2."""
+    with hosts_of(LAB, tmp_path_factory.mktemp("state")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

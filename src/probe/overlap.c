@@ -94,11 +94,9 @@ static int print_cell(const struct run *run, struct vv_error *error) {
   vv_record_ints(&record, "both_ns", run->ns[BOTH], run->count[BOTH]);
   vv_record_ints(&record, "talk_ns", run->ns[TALK], run->count[TALK]);
   vv_record_ints(&record, "work_ns", run->ns[WORK], run->count[WORK]);
-  vv_record_int(&record, "lost", series->lost);
-  vv_record_int(&record, "late", series->late);
+  vv_series_record(&record, series);
   vv_record_int(&record, "warmup", TRIED);
   vv_record_bool(&record, "warm", true);
-  vv_record_int(&record, "corrupt", series->corrupt > series->far_corrupt ? series->corrupt : series->far_corrupt);
   vv_record_null(&record, "cpu_near_ns");
   vv_record_null(&record, "cpu_far_ns");
   vv_question_wire(&record, series->session->options, series->size_bytes, 1, 1);

@@ -134,11 +134,9 @@ static int print_cell(const struct cell *cell, struct vv_error *error) {
   vv_record_int(&record, "size_bytes", (int64_t)cell->size_bytes);
   vv_record_int(&record, "batch", run->batch);
   record_rtt(&record, cell);
-  vv_record_int(&record, "lost", series->lost);
-  vv_record_int(&record, "late", series->late);
+  vv_series_record(&record, series);
   vv_record_int(&record, "warmup", (int64_t)cell->warmth.exchanges + run->batch);
   vv_record_bool(&record, "warm", cell->warmth.warm);
-  vv_record_int(&record, "corrupt", series->corrupt > series->far_corrupt ? series->corrupt : series->far_corrupt);
   record_cpu(&record, "cpu_near_ns", run->cpu_ns, run->cpu_messages);
   record_cpu(&record, "cpu_far_ns", series->far_cpu_ns, series->far_messages);
   vv_question_wire(&record, series->session->options, series->size_bytes, cell->parts, cell->parts);

@@ -140,6 +140,13 @@ enum vv_outcome vv_series_settle(struct vv_series *series, enum vv_outcome outco
   return outcome;
 }
 
+void vv_series_record(struct vv_record *record, const struct vv_series *series) {
+  int64_t corrupt = series->corrupt;
+  vv_record_int(record, "lost", series->lost);
+  vv_record_int(record, "late", series->late);
+  vv_record_int(record, "corrupt", corrupt > series->far_corrupt ? corrupt : series->far_corrupt);
+}
+
 int vv_series_exchange(struct vv_series *series, int64_t *ns, struct vv_error *error) {
   struct vv_session *session = series->session;
   if (vv_series_pause(series, error) != 0) return -1;

@@ -22,6 +22,7 @@
 #define VV_PROBE_SERIES_H
 
 #include "probe/buffers.h"
+#include "probe/record.h"
 #include "probe/session.h"
 
 enum vv_outcome { VV_FAILED = -1, VV_ANSWERED, VV_LOST, VV_WRONG };
@@ -92,6 +93,9 @@ int vv_series_elapsed(int64_t start_ns, int64_t end_ns, int64_t *elapsed_ns, str
  * lose messages: that is the error "no-answer", VV_FAILED.
  */
 enum vv_outcome vv_series_settle(struct vv_series *series, enum vv_outcome outcome, bool alike, struct vv_error *error);
+
+/* For the record of a cell, after vv_series_end: what was lost, late and corrupt, at either end. */
+void vv_series_record(struct vv_record *record, const struct vv_series *series);
 
 /* All of it, for one message and its answer. 1 and what it took; 0 when there was no right answer; -1 and *error. */
 int vv_series_exchange(struct vv_series *series, int64_t *ns, struct vv_error *error);

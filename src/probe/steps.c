@@ -64,11 +64,9 @@ static int print_cell(const struct run *run, struct vv_error *error) {
   for (int step = 0; step < STEPS; step++) vv_record_ints(&record, names[step], run->ns[step], run->count);
   vv_record_int(&record, "out_bytes", run->out_bytes);
   vv_record_int(&record, "in_bytes", run->in_bytes);
-  vv_record_int(&record, "lost", series->lost);
-  vv_record_int(&record, "late", series->late);
+  vv_series_record(&record, series);
   vv_record_int(&record, "warmup", run->warmth.exchanges);
   vv_record_bool(&record, "warm", run->warmth.warm);
-  vv_record_int(&record, "corrupt", series->corrupt > series->far_corrupt ? series->corrupt : series->far_corrupt);
   vv_record_null(&record, "cpu_near_ns");
   vv_record_null(&record, "cpu_far_ns");
   vv_question_wire(&record, series->session->options, series->size_bytes, 1, 1);

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.joined import hosts_of
+from tests.lab.texts import lab_text
 
-from vaiven.lab import topology
 from vaiven.plan import ends
 from vaiven.plan import stack as stacks
 from vaiven.plan.order import Launch
@@ -20,17 +21,15 @@ from vaiven.run.launchers import Outcome, Setting
 from vaiven.run.place import Place
 from vaiven.store.record import SETUP_PART
 
-LAB = 'name = "programs"\n[fabric]\nkind = "switch"\nclass = "free"\n[[hosts]]\nprefix = "p"\ncount = 3\n'
+LAB = lab_text("programs", 3, prefix="p")
 SIZES = (1, 1456, 1457, 300_000)  # 1456 and 1448 bytes fill a datagram of theirs
 PROGRAMS = "udp-sender|udp-receiver|uftp|uftpd"
 
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VAIVEN_STATE_DIR", str(tmp_path_factory.mktemp("state")))
-        with place.in_lab(topology.parse(LAB), ()) as found:
-            yield found
+    with hosts_of(LAB, tmp_path_factory.mktemp("state")) as found:
+        yield found
 
 
 def launch(hosts: Place, stack: str, *sizes: int, fars: tuple[str, ...] = ("p2", "p3")) -> Outcome:

@@ -6,16 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vaiven.model.overlap import Overlap
-from vaiven.plot.units import size_text, time_text
-from vaiven.report.tables import Column, Table, share_text
+from vaiven.plot.units import time_text
+from vaiven.report.tables import MESSAGE, Column, Table, message_cells, share_text
 
 
 def overlap_table(found: Sequence[Overlap]) -> Table:
     """One row per size and stack."""
     columns = (
-        Column("size", "payload of the message"),
-        Column("stack", "the way the message travels", number=False),
-        Column("hosts", "near → far", number=False),
+        *MESSAGE,
         Column("talk", "a message there and back, alone"),
         Column("work", "a computation of about that length, alone"),
         Column("both", "the message given away, the computation done, the answer taken"),
@@ -23,9 +21,7 @@ def overlap_table(found: Sequence[Overlap]) -> Table:
     )
     rows = tuple(
         (
-            size_text(one.size_bytes),
-            one.stack,
-            f"{one.near} → {one.far}",
+            *message_cells(one.size_bytes, one.stack, one.near, one.far),
             *map(time_text, (one.talk_ns, one.work_ns, one.both_ns)),
             share_text(one.typical_share, one.share),
         )

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 
 from vaiven.model.steps import Steps
 from vaiven.plot.units import size_text, time_text
-from vaiven.report.tables import Column, Table, share_text
+from vaiven.report.tables import MESSAGE, Column, Table, message_cells, share_text
 
 
 def steps_table(found: Sequence[Steps]) -> Table:
     """One row per size and stack."""
     columns = (
-        Column("size", "payload of the message"),
-        Column("stack", "the way the message travels", number=False),
-        Column("hosts", "near → far", number=False),
+        *MESSAGE,
         Column("encode", "from the program's data to what can be sent; all steps in processor time of the near host"),
         Column("send", "the call that sends it"),
         Column("decode", "from what came to the program's data"),
@@ -26,9 +24,7 @@ def steps_table(found: Sequence[Steps]) -> Table:
     )
     rows = tuple(
         (
-            size_text(one.size_bytes),
-            one.stack,
-            f"{one.near} → {one.far}",
+            *message_cells(one.size_bytes, one.stack, one.near, one.far),
             *map(time_text, (one.encode_ns, one.send_ns, one.decode_ns, one.translate_ns)),
             share_text(one.typical_share, one.share),
             *map(size_text, (one.out_bytes, one.in_bytes)),

@@ -322,6 +322,18 @@ def value_text(ns: float, estimate: Estimate) -> str:
     return two_lines(time_interval_text(ns, estimate.low, estimate.high))
 
 
+MESSAGE = (
+    Column("size", "payload of the message"),
+    Column("stack", "the way the message travels", number=False),
+    Column("hosts", "near → far", number=False),
+)
+
+
+def message_cells(size_bytes: int, stack: str, near: str, far: str) -> tuple[str, str, str]:
+    """What a row of columns that begin with MESSAGE begins with."""
+    return size_text(size_bytes), stack, f"{near} → {far}"
+
+
 def share_text(share: float, estimate: Estimate) -> str:
     """The same of a share, whose interval stands on a second line."""
     if estimate.low is None or estimate.high is None:

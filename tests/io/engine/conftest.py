@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.lab.texts import lab_text
 
 from vaiven.lab import lab as labs
 from vaiven.lab import topology
@@ -133,16 +134,7 @@ def make_group() -> Iterator[Callable[[Sequence[Sequence[str]]], Group]]:
         group.end()
 
 
-LAB = """\
-name = "ranks"
-[fabric]
-kind = "switch"
-class = "timed"
-rate_mbps = 1000
-[[hosts]]
-prefix = "h"
-count = 4
-"""
+LAB = lab_text("ranks", 4, class_="timed", rate_mbps=1000)
 
 
 @pytest.fixture(scope="module")
