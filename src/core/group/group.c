@@ -105,6 +105,11 @@ void vv_group_start(struct vv_group *group, uint64_t now_ns, const struct vv_gro
   }
 }
 
+void vv_group_redirect(struct vv_group *group, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes) {
+  assert(vv_group_wants_data(group));
+  vv_receiver_redirect(group, now_ns, buffer, room_bytes);
+}
+
 void vv_group_take(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from, const uint8_t *bytes,
                    size_t count) {
   struct vv_group_pdu pdu;
@@ -174,6 +179,10 @@ uint64_t vv_group_deadline_ns(const struct vv_group *group) {
 
 bool vv_group_wants_data(const struct vv_group *group) {
   return group->current.busy && group->current.wanted.root != group->wanted.rank;
+}
+
+bool vv_group_wants_data_alone(const struct vv_group *group) {
+  return vv_group_wants_data(group) && !group->gap.lacking && group->gap.outstanding == 0;
 }
 
 void vv_group_lost(struct vv_group *group, uint64_t now_ns, uint32_t rank, enum vv_group_why why) {

@@ -78,10 +78,14 @@ struct vv_group_wanted {
 
 #define VV_GROUP_WINDOW_MIN 2
 
-/* A broadcast. */
+/*
+ * A broadcast. A receiver that has no memory for the whole message takes it as a
+ * stream: it gives no buffer, and what it has consumed is in the store for a
+ * window more (vv_store_find), where the driver reads it after each datagram.
+ */
 struct vv_group_operation {
   uint32_t root;
-  uint8_t *buffer;        /* root: what to send, not written to. Others: where it goes */
+  uint8_t *buffer;        /* root: what to send, not written to. Others: where it goes; NULL: a stream, see below */
   uint64_t size_bytes;    /* of the message (root, or size_known), or of the buffer */
   bool size_known;        /* not root: the message must have exactly that size */
   uint8_t representation; /* root: see HEAD */
@@ -172,7 +176,6 @@ struct vv_group {
   struct vv_repair repair;
   struct vv_rate rate;
   struct vv_member member;
-  struct vv_outbox outbox;
   uint64_t stalled_ns; /* since when this rank waits for the others to consume; VV_NEVER */
   uint64_t poll_ns;    /* when to ask how far they are; VV_NEVER */
   uint64_t poll_wait_ns;
@@ -187,6 +190,7 @@ struct vv_group {
   bool waiting[VV_GROUP_EVENTS]; /* events to be told */
   uint32_t late_rank;
   struct vv_group_counts counts;
+  struct vv_outbox outbox; /* last, because it is large: what every datagram touches lies together before it */
 };
 
 /* The memory that such a group needs, and the group in it: the caller's, aligned as malloc's, there as long as it. */
@@ -198,6 +202,14 @@ void vv_group_init(struct vv_group *group, void *memory, const struct vv_group_w
  * belongs to the group until then. No operation is going on, and the group is not closing.
  */
 void vv_group_start(struct vv_group *group, uint64_t now_ns, const struct vv_group_operation *operation);
+
+/*
+ * The message that this rank waits for goes to that buffer from now on, and what
+ * has come of it is copied there: the buffer before is the caller's again. An
+ * operation of another root goes on; if its message is known to be longer than
+ * room_bytes, the group fails.
+ */
+void vv_group_redirect(struct vv_group *group, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes);
 
 /* A datagram has come to that socket. Bytes of strangers are counted and dropped. */
 void vv_group_take(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from, const uint8_t *bytes,
@@ -218,6 +230,9 @@ uint64_t vv_group_deadline_ns(const struct vv_group *group);
 
 /* True when the DATA socket should be read. */
 bool vv_group_wants_data(const struct vv_group *group);
+
+/* True when nothing else need be read: this rank lacks nothing that was sent, and has asked for nothing. */
+bool vv_group_wants_data_alone(const struct vv_group *group);
 
 /* A rank is gone, says a kernel: the group fails, unless that rank left in order and is needed no more. */
 void vv_group_lost(struct vv_group *group, uint64_t now_ns, uint32_t rank, enum vv_group_why why);

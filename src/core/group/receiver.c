@@ -36,7 +36,8 @@ static bool fits(const struct vv_group *group, const struct vv_group_pdu *pdu) {
 static void copy_to_buffer(struct vv_group *group, const struct vv_group_pdu *pdu) {
   const struct vv_group_current *current = &group->current;
   struct vv_cut cut = vv_cut_piece(current->size_bytes, group->body_bytes, pdu->position - current->first);
-  if (cut.bytes > 0) memcpy(current->wanted.buffer + cut.offset, pdu->data, cut.bytes);
+  if (cut.bytes > 0 && current->wanted.buffer != NULL)
+    memcpy(current->wanted.buffer + cut.offset, pdu->data, cut.bytes);
 }
 
 /* The body as it came, HEAD's numbers included: they lie right before the data. */
@@ -139,6 +140,17 @@ void vv_receiver_start(struct vv_group *group, uint64_t now_ns) {
   if (waits(group)) vv_gap_begin(&group->gap, now_ns, group->consumed < group->edge);
 }
 
+void vv_receiver_redirect(struct vv_group *group, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes) {
+  struct vv_group_current *current = &group->current;
+  if (current->laid_out && current->size_bytes > room_bytes) {
+    vv_peer_fail(group, now_ns, group->wanted.rank, VV_GROUP_UNEQUAL_SIZE);
+    return;
+  }
+  if (current->laid_out && current->size_bytes > 0) memcpy(buffer, current->wanted.buffer, current->size_bytes);
+  current->wanted.buffer = buffer;
+  current->wanted.size_bytes = current->wanted.size_known ? current->size_bytes : room_bytes;
+}
+
 /* A datagram that this rank has no use for. */
 static bool useless(struct vv_group *group, const struct vv_group_pdu *pdu) {
   uint64_t *why = NULL;
@@ -162,7 +174,7 @@ static bool put(struct vv_group *group, uint64_t now_ns, const struct vv_group_p
     return false;
   }
   if (present) copy_to_buffer(group, pdu);
-  if (present && !head) {
+  if (present && !head && group->current.wanted.buffer != NULL) {
     vv_store_place(&group->store, pdu->position, false, false);
   } else {
     hold(group, pdu);

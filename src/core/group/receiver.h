@@ -15,6 +15,9 @@ void vv_receiver_start(struct vv_group *group, uint64_t now_ns);
 void vv_receiver_data(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from,
                       const struct vv_group_pdu *pdu);
 
+/* The message goes to another buffer: see vv_group_redirect. */
+void vv_receiver_redirect(struct vv_group *group, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes);
+
 /* Somebody knows that what is below edge has been sent. */
 void vv_receiver_told(struct vv_group *group, uint64_t now_ns, uint64_t edge);
 

@@ -248,6 +248,34 @@ static void test_a_sleeper_stops_the_root_and_loses_nothing(void **state) {
   assert_delivered(MESSAGE);
 }
 
+static void test_a_message_may_go_on_in_another_buffer(void **state) {
+  static uint8_t elsewhere[MESSAGE];
+  (void)state;
+  for (uint32_t i = 1; i <= 2; i++) { /* who knows the size and who does not: before anything came, and in the middle */
+    ranks[4].asleep = true;
+    start_all(0, 10000);
+    vv_group_redirect(&ranks[i].group, now_ns, elsewhere, i == 2 ? 10000 : MESSAGE);
+    run(now_ns + MS);
+    assert_true(ranks[i].group.consumed > ranks[i].group.current.first);
+    vv_group_redirect(&ranks[i].group, now_ns, ranks[i].message, MESSAGE);
+    memset(elsewhere, 0xff, sizeof elsewhere);
+    ranks[4].asleep = false;
+    run(now_ns + 100 * MS);
+    assert_delivered(10000);
+  }
+}
+
+static void test_a_message_that_does_not_fit_elsewhere_is_an_error(void **state) {
+  (void)state;
+  ranks[4].asleep = true;
+  start_all(0, 10000);
+  run(now_ns + MS);
+  vv_group_redirect(&ranks[1].group, now_ns, ranks[1].message, 9999);
+  ranks[4].asleep = false;
+  run(now_ns + 100 * MS);
+  assert_failed(1, VV_GROUP_UNEQUAL_SIZE);
+}
+
 static void test_many_roots_do_not_overrun_a_sleeper(void **state) {
   (void)state;
   ranks[0].asleep = true;
@@ -406,6 +434,8 @@ int main(void) {
       CASE(test_a_group_of_one),
       CASE(test_each_datagram_lost_in_turn_comes_within_50_ms),
       CASE(test_a_sleeper_stops_the_root_and_loses_nothing),
+      CASE(test_a_message_may_go_on_in_another_buffer),
+      CASE(test_a_message_that_does_not_fit_elsewhere_is_an_error),
       CASE(test_many_roots_do_not_overrun_a_sleeper),
       CASE(test_unequal_sizes_are_named),
       CASE(test_two_roots_are_found),
