@@ -106,7 +106,7 @@ void vv_group_start(struct vv_group *group, uint64_t now_ns, const struct vv_gro
 }
 
 void vv_group_redirect(struct vv_group *group, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes) {
-  assert(vv_group_wants_data(group));
+  assert(group->operations > 0 && group->current.wanted.root != group->wanted.rank);
   vv_receiver_redirect(group, now_ns, buffer, room_bytes);
 }
 

@@ -204,10 +204,10 @@ void vv_group_init(struct vv_group *group, void *memory, const struct vv_group_w
 void vv_group_start(struct vv_group *group, uint64_t now_ns, const struct vv_group_operation *operation);
 
 /*
- * The message that this rank waits for goes to that buffer from now on, and what
- * has come of it is copied there: the buffer before is the caller's again. An
- * operation of another root goes on; if its message is known to be longer than
- * room_bytes, the group fails.
+ * The message of the present operation, which has another root, goes to that
+ * buffer from now on, and what has come of it, if all, is copied there: the buffer
+ * before is the caller's again. If it is known to be longer than room_bytes, the
+ * group fails.
  */
 void vv_group_redirect(struct vv_group *group, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes);
 

@@ -102,19 +102,8 @@ static void take_head(struct vv_group *group, uint64_t now_ns, const struct vv_g
   place_early(group);
 }
 
-/* The buffer goes back to the user: what peers may still ask for is copied. */
 static void finish(struct vv_group *group) {
-  struct vv_group_current *current = &group->current;
-  uint64_t window = group->wanted.window_datagrams;
-  uint64_t from = current->end - current->first > window ? current->end - window : current->first;
-  for (uint64_t position = from; position < current->end; position++) {
-    const struct vv_store_slot *slot = vv_store_find(&group->store, position);
-    if (slot->state != VV_STORE_PLACED) continue;
-    struct vv_cut cut = vv_cut_piece(current->size_bytes, group->body_bytes, position - current->first);
-    memcpy(vv_store_hold(&group->store, position, false, false, cut.bytes), current->wanted.buffer + cut.offset,
-           cut.bytes);
-  }
-  current->busy = false;
+  group->current.busy = false;
   group->waiting[VV_GROUP_DONE] = true;
   vv_gap_end(&group->gap);
 }
@@ -174,7 +163,8 @@ static bool put(struct vv_group *group, uint64_t now_ns, const struct vv_group_p
     return false;
   }
   if (present) copy_to_buffer(group, pdu);
-  if (present && !head && group->current.wanted.buffer != NULL) {
+  bool placed = present && !head && group->current.wanted.buffer != NULL;
+  if (placed && !vv_store_outlives(&group->store, pdu->position, group->current.end)) {
     vv_store_place(&group->store, pdu->position, false, false);
   } else {
     hold(group, pdu);

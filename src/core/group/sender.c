@@ -47,20 +47,16 @@ static void emit(struct vv_group *group, const struct vv_group_pdu *pdu, struct 
   datagram->payload_bytes = pdu->data_bytes;
 }
 
-/* The user's buffer is the user's again: what may be asked for again is copied. */
+static void hold(struct vv_group *group, const struct vv_group_pdu *pdu) {
+  bool head = pdu->kind == VV_GROUP_HEAD;
+  size_t before = head ? VV_GROUP_HEAD_BYTES : 0;
+  uint8_t *body = vv_store_hold(&group->store, pdu->position, head, true, before + pdu->data_bytes);
+  if (head) vv_group_head_emit(pdu, body);
+  if (pdu->data_bytes > 0) memcpy(body + before, pdu->data, pdu->data_bytes);
+}
+
 static void finish(struct vv_group *group, uint64_t now_ns) {
-  struct vv_group_current *current = &group->current;
-  uint64_t window = group->wanted.window_datagrams;
-  uint64_t from = current->end - current->first > window ? current->end - window : current->first;
-  for (uint64_t position = from; position < current->end; position++) {
-    struct vv_group_pdu pdu = present_piece(group, position);
-    bool head = pdu.kind == VV_GROUP_HEAD;
-    size_t before = head ? VV_GROUP_HEAD_BYTES : 0;
-    uint8_t *body = vv_store_hold(&group->store, position, head, true, before + pdu.data_bytes);
-    if (head) vv_group_head_emit(&pdu, body);
-    if (pdu.data_bytes > 0) memcpy(body + before, pdu.data, pdu.data_bytes);
-  }
-  current->busy = false;
+  group->current.busy = false;
   group->waiting[VV_GROUP_DONE] = true;
   group->reminders = 0;
   uint64_t first_ns = REMIND_FIRST * group->wanted.rtt_ns;
@@ -89,7 +85,11 @@ bool vv_sender_data(struct vv_group *group, uint64_t now_ns, struct vv_group_dat
   if (head) group->published = group->credit.horizon;
   datagram->way = VV_GROUP_TO_DATA;
   emit(group, &pdu, datagram);
-  vv_store_place(&group->store, group->consumed, head, true);
+  if (vv_store_outlives(&group->store, pdu.position, group->current.end)) {
+    hold(group, &pdu);
+  } else {
+    vv_store_place(&group->store, pdu.position, head, true);
+  }
   group->consumed++;
   group->edge = group->consumed;
   group->remind_ns = VV_NEVER;

@@ -53,3 +53,7 @@ void vv_store_drop(struct vv_store *store, uint64_t position) {
 void vv_store_place(struct vv_store *store, uint64_t position, bool head, bool own) {
   store->slots[position % store->room] = (struct vv_store_slot){position, 0, VV_STORE_PLACED, head, own};
 }
+
+bool vv_store_outlives(const struct vv_store *store, uint64_t position, uint64_t end) {
+  return position + store->room / 2 >= end;
+}

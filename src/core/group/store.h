@@ -48,6 +48,12 @@ uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, bool head, boo
 /* Forgets that position. */
 void vv_store_drop(struct vv_store *store, uint64_t position);
 
+/*
+ * True when a peer may ask for that position after an operation that ends at `end`, whose buffer is then the user's
+ * again: it is held from the beginning, when its bytes are at hand.
+ */
+bool vv_store_outlives(const struct vv_store *store, uint64_t position, uint64_t end);
+
 /* Notes that the position lies in the buffer of the present operation. */
 void vv_store_place(struct vv_store *store, uint64_t position, bool head, bool own);
 
