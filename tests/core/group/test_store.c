@@ -42,10 +42,22 @@ static void test_placed_and_dropped(void **state) {
   assert_null(vv_store_find(&store, 7));
 }
 
+static void test_what_outlives_an_operation_is_its_last_window(void **state) {
+  (void)state;
+  _Alignas(16) uint8_t memory[1024];
+  struct vv_store store;
+  vv_store_init(&store, memory, WINDOW, BODY);
+  for (uint64_t position = 90; position < 100; position++) {
+    assert_int_equal(vv_store_outlives(&store, position, 100), position >= 100 - WINDOW);
+  }
+  assert_true(vv_store_outlives(&store, 0, 1));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_two_windows_are_kept),
       cmocka_unit_test(test_placed_and_dropped),
+      cmocka_unit_test(test_what_outlives_an_operation_is_its_last_window),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
