@@ -14,9 +14,12 @@ from tests.lab.texts import lab_text
 
 from vaiven.plan import ends
 from vaiven.plan import stack as stacks
+from vaiven.plan.design import Available
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort
-from vaiven.run import launchers, path, place
+from vaiven.plan.sweep import Limits
+from vaiven.run import collect, launchers, libraries, path, place
+from vaiven.run.hosts import Host
 from vaiven.run.launchers import Outcome, Setting
 from vaiven.run.place import Place
 from vaiven.store.record import SETUP_PART
@@ -119,7 +122,24 @@ def test_two_receivers_on_one_host_are_refused(hosts: Place, nothing_left) -> No
 def test_what_is_not_installed_is_left_out_with_its_package(monkeypatch, tmp_path, stack: str, program: str) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     absent = place.known_stacks().stacks[stack].absent
-    assert absent == f"the program {program} is not installed; apt-get install {stack}"
+    assert absent == f"this machine has no program {program}; there: apt-get install {stack}"
+
+
+@pytest.mark.parametrize(("stack", "program"), [("udpcast", "udp-sender"), ("uftp", "uftp")])
+def test_programs_are_looked_for_where_they_will_run(tmp_path: Path, stack: str, program: str) -> None:
+    """Not here: h1 and h3 have it, whatever this machine has, and h2 has not."""
+    (tmp_path / program).write_text("#!/bin/sh\n")
+    (tmp_path / program).chmod(0o755)
+
+    def host(name: str, path: Path) -> Host:
+        return Host(name, "10.0.0.1", "", "", (), lambda words: ["env", f"PATH={path}", f"/bin/{words[0]}", *words[1:]])
+
+    known = collect.Known({stack: Available(Limits(1, 9), ("fanout",), program=program, absent="not here")}, "")
+    h1, h2, h3 = host("h1", tmp_path), host("h2", tmp_path / "nothing"), host("h3", tmp_path)
+    assert libraries.at_hosts(known, [h1, h3], [stack]).stacks[stack].absent == ""
+    absent = libraries.at_hosts(known, [h1, h2, h3], [stack]).stacks[stack].absent
+    assert absent == f"h2 has no program {program}; there: apt-get install {stack}"
+    assert libraries.at_hosts(known, [h2], ["tcp"]) == known  # nobody wants it
 
 
 @pytest.mark.lab

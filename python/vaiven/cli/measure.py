@@ -91,8 +91,8 @@ def measure(
         Write the HTML page at the end.
     """
     from vaiven.cli import plan as plans
+    from vaiven.run import libraries, signals
     from vaiven.run import place as places
-    from vaiven.run import signals
     from vaiven.store import query
 
     root = runs or query.root()
@@ -111,6 +111,7 @@ def measure(
         if wanted.lab or (wanted.compare and wanted.hosts):
             plans.preview(wanted)  # what cannot compare, or be carried, is refused before anything is raised
         with _place(wanted, real) as place:
+            known = libraries.at_hosts(known, place.hosts.values(), _stack_ids(wanted))
             design = _design(wanted, place, known)
             manifest = _manifest(wanted, text, name, design, place, known)
             run = _start(root, manifest, wanted, design, place, known)
@@ -172,7 +173,6 @@ def _changed(plan: Plan, changes: dict[str, Any]) -> Plan:
 
 
 def _wanted_hosts(plan: Plan, iface: str, ports: str, bind: str) -> Any:
-    from vaiven.plan import stack as stacks
     from vaiven.run import libraries
     from vaiven.run.place import Wanted
 
@@ -181,8 +181,14 @@ def _wanted_hosts(plan: Plan, iface: str, ports: str, bind: str) -> Any:
         raise VaivenError(f"--bind names {sorted(unknown)[0]!r}", "HOST=ADDRESS with hosts of --hosts", "bad-value")
     if ports and not re.fullmatch(r"\d{1,5}(-\d{1,5})?", ports):
         raise VaivenError(f"--ports {ports!r}", "LO-HI, for example 40000-40100", code="bad-value")
-    ids = [stacks.parse(text).id for text in (*plan.stacks, plan.sentinel.stack)]
-    return Wanted(plan.hosts, iface, ports, pairs, libraries.needed(ids))
+    return Wanted(plan.hosts, iface, ports, pairs, libraries.needed(_stack_ids(plan)))
+
+
+def _stack_ids(plan: Plan) -> list[str]:
+    """Those of its stacks, without their options."""
+    from vaiven.plan import stack as stacks
+
+    return [stacks.parse(text).id for text in (*plan.stacks, plan.sentinel.stack)]
 
 
 @contextmanager

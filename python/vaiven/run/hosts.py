@@ -27,8 +27,9 @@ class Host:
     mtu_bytes: of that interface, 0 if not known. arch: as `uname -m` says it there. ports: "LO-HI" that may be used,
     "" for any. probe: the command that is its vaiven-probe, an emulator before it if need be. processors: those of
     this machine, where the host shares them with the other hosts of its lab; empty for a machine of its own.
-    libraries: the probe of each library that it has ("openmpi"), as `probe`. proc_net: where this machine shows the
-    host's /proc/net; None for a machine of its own. here: it runs on this machine and sees its files.
+    libraries: the probe of each library that it has ("openmpi"), as `probe`; lacking: why it has not another one.
+    proc_net: where this machine shows the host's /proc/net; None for a machine of its own. here: it runs on this
+    machine and sees its files.
     """
 
     name: str
@@ -41,8 +42,16 @@ class Host:
     mtu_bytes: int = 0
     processors: tuple[int, ...] = ()
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lacking: Mapping[str, VaivenError] = field(default_factory=dict)
     proc_net: Path | None = None
     here: bool = False
+
+    def library_probe(self, name: str) -> tuple[str, ...]:
+        """The probe of that library. VaivenError ("no-probe") with why there is none."""
+        if name not in self.libraries:
+            without = VaivenError(f"{self.name} has no vaiven-probe-{name}", "leave it out of this stack", "no-probe")
+            raise self.lacking.get(name, without)
+        return self.libraries[name]
 
 
 def call(name: str, argv: Argv, command: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 20) -> bytes:

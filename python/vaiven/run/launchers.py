@@ -155,11 +155,7 @@ def near_argv(work: Launch, host: Host, peers: Sequence[str], setting: Setting) 
 def _probe(work: Launch, host: Host, setting: Setting) -> tuple[str, ...]:
     """The probe that has this stack, as that host runs it. VaivenError ("no-probe")."""
     library = setting.known[work.stack.id].library
-    if not library:
-        return host.probe
-    if library not in host.libraries:
-        raise VaivenError(f"{host.name} has no vaiven-probe-{library}", "leave it out of this stack", code="no-probe")
-    return host.libraries[library]
+    return host.library_probe(library) if library else host.probe
 
 
 def _both(work: Launch, host: Host, setting: Setting, place: int) -> list[str]:

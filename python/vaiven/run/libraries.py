@@ -17,6 +17,7 @@ from vaiven.errors import VaivenError
 from vaiven.plan.design import Available
 from vaiven.plan.sweep import Limits
 from vaiven.run import collect, hosts, mpi
+from vaiven.run.hosts import Argv, Host
 
 
 @dataclass(frozen=True)
@@ -69,19 +70,63 @@ def known(own: collect.Known) -> collect.Known:
     return replace(own, stacks=found)
 
 
+def at_hosts(own: collect.Known, members: Iterable[Host], wanted: Iterable[str]) -> collect.Known:
+    """The same, but of the stacks with these ids programs of others are looked for on each of these hosts, not here.
+
+    VaivenError ("host-down").
+    """
+    stacks = {name: own.stacks[name] for name in wanted if name in own.stacks and own.stacks[name].program}
+    lacking: dict[str, str] = {}
+    for host in members if stacks else ():
+        found = _programs_of(host, [stack.program for stack in stacks.values()])
+        lacking |= {name: host.name for name, stack in stacks.items() if stack.program not in found}
+    judged = {
+        name: replace(stack, absent=_no_program(lacking[name], stack.program, name) if name in lacking else "")
+        for name, stack in stacks.items()
+    }
+    return replace(own, stacks=own.stacks | judged)
+
+
+def that_do_not_start(name: str, argv: Argv, found: Mapping[str, tuple[str, ...]]) -> dict[str, VaivenError]:
+    """Of these probes on the host of that name: library -> why its one does not start there."""
+    errors: dict[str, VaivenError] = {}
+    for library, probe in found.items():
+        try:
+            hosts.call(name, argv, [*probe, "stacks"])
+        except VaivenError as error:
+            why = f"vaiven-probe-{library} does not start on {name}: {_last_words(error)}"
+            errors[library] = VaivenError(why, f"there: apt-get install {LIBRARIES[library].packages}", "no-probe")
+    return errors
+
+
+def _last_words(error: VaivenError) -> str:
+    """What a command said that failed, without the host's name (hosts.down)."""
+    return error.what.partition(": ")[2]
+
+
+def _programs_of(host: Host, names: Iterable[str]) -> set[str]:
+    """Those of these programs that it has."""
+    command = ["sh", "-c", 'for p; do command -v "$p" >/dev/null && echo "$p"; done; true', "sh", *names]
+    return set(hosts.call(host.name, host.argv, command).decode(errors="replace").split())
+
+
 def _stacks(name: str, here: Mapping[str, Path]) -> dict[str, Available]:
     """A probe that does not start has lost its library since it was built."""
     try:
         return collect.stacks(hosts.call("here", list, [str(here[name]), "stacks"]), name).stacks
     except VaivenError as error:
-        return _absent(LIBRARIES[name], f"vaiven-probe-{name} does not start: {error.what}")
+        return _absent(LIBRARIES[name], f"vaiven-probe-{name} does not start: {_last_words(error)}")
 
 
 def _with_program(name: str, stack: Available) -> Available:
     """A stack that is programs of others; its Debian package is called as it is."""
     if not stack.program or shutil.which(stack.program):
         return stack
-    return replace(stack, absent=f"the program {stack.program} is not installed; apt-get install {name}")
+    return replace(stack, absent=_no_program("this machine", stack.program, name))
+
+
+def _no_program(where: str, program: str, package: str) -> str:
+    return f"{where} has no program {program}; there: apt-get install {package}"
 
 
 def _absent(library: Library, why: str) -> dict[str, Available]:

@@ -109,7 +109,7 @@ def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]
 
     In a Slurm allocation of ours that is srun.
 
-    VaivenError: "no-mpi" (that host has no launcher of this library), "host-down".
+    VaivenError: "no-mpi" (a host has no launcher of this library), "mpi-version" (it has another one), "host-down".
     """
     library = LIBRARIES[name]
     allocation = os.environ.get("SLURM_JOB_ID")
@@ -117,7 +117,7 @@ def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]
         with _slurm_files(ranks) as files:
             yield _srun(library, allocation, files, ranks, manner)
         return
-    path, version = _found(library, ranks[0])
+    path, version = _agreed(library, ranks)
     members = list({rank.host.name: rank.host for rank in ranks}.values())
     if not all(host.here for host in members):
         yield library.command(_Launcher(path, version, None), ranks, manner)
@@ -151,6 +151,22 @@ def _srun(
     words = ["srun", f"--jobid={allocation}", f"--mpi={library.slurm}", "--overlap", "--distribution=arbitrary"]
     words += [f"--nodes={len({rank.host.name for rank in ranks})}", f"--ntasks={len(ranks)}", "--kill-on-bad-exit=1"]
     return ["env", *(f"{key}={value}" for key, value in assigned.items()), *words, "--multi-prog", str(programs)]
+
+
+def _agreed(library: Library, ranks: Sequence[Rank]) -> tuple[str, int]:
+    """(path, major version) of the launcher on the host of the first rank, once all hosts have that version: launchers
+    start helpers of their own on the others, and what two versions say of each other is no help. Hosts that run here
+    have the same files."""
+    first, *others = ranks
+    path, version = _found(library, first)
+    for other in {rank.host.name: rank for rank in others if not (rank.host.here and first.host.here)}.values():
+        if (theirs := _found(library, other)[1]) != version:
+            raise VaivenError(
+                f"{other.host.name} has {library.names[0]} {theirs}, {first.host.name} has {version}",
+                f"the same version of {library.package} on every host",
+                code="mpi-version",
+            )
+    return path, version
 
 
 def _found(library: Library, rank: Rank) -> tuple[str, int]:

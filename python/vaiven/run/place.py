@@ -190,9 +190,12 @@ def _reached(name: str, wanted: Wanted) -> Iterator[Host]:
         with ssh.installed(connection, _probes(arch, name, wanted.libraries)) as copies:
             address = wanted.bind.get(name) or reached_at
             found = {name.rpartition("-")[2]: (path,) for name, path in copies.items() if name != "vaiven-probe"}
+            lacking = libraries.that_do_not_start(name, connection.argv, found)
             host = Host(
-                name, address, "", arch, (copies["vaiven-probe"],), connection.argv, wanted.ports, libraries=found
-            )
+                name, address, "", arch, (copies["vaiven-probe"],), connection.argv, wanted.ports,
+                libraries={library: probe for library, probe in found.items() if library not in lacking},
+                lacking=lacking,
+            )  # fmt: skip
             yield _addressed(host, wanted)
 
 

@@ -63,8 +63,7 @@ def machine(members: Sequence[Host]) -> Iterator[list[Host]]:
     """
     different = list({host.name: host for host in members}.values())
     for host in different:
-        if "pvm" not in host.libraries:
-            raise VaivenError(f"{host.name} has no vaiven-probe-pvm", "leave it out of PVM", code="no-probe")
+        host.library_probe("pvm")
         if ":" in host.address:
             raise VaivenError(f"PVM does not know the address {host.address}", "IPv4, see --bind", code="no-pvm")
     shell = rsh.serving(different, lambda _host, _private: {}) if different[0].here else nullcontext()
