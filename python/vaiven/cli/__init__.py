@@ -26,6 +26,7 @@ _VERBS = {
     "model": "vaiven.cli.model:model",
     "compare": "vaiven.cli.compare:compare",
     "report": "vaiven.cli.report:report",
+    "reproduce": "vaiven.cli.reproduce:reproduce",
     "plausible": "vaiven.cli.plausible:plausible",
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from vaiven.model.several import RAW, Audience, Ratio
 from vaiven.plot.units import DASH, count_text, digits, percent_text, rate_text, size_text, time_text
-from vaiven.report.tables import Column, Table, value_text
+from vaiven.report.tables import Column, Table, times_text, value_text
 
 _CAPTIONS = {
     "fanout": "One message for many: the time until the last has it",
@@ -100,11 +100,7 @@ def _each(rates: Sequence[float]) -> str:
 
 
 def _ratio(ratio: Ratio) -> str:
-    if ratio.value is None:
-        return DASH
-    low, high = ratio.interval.low, ratio.interval.high
-    below = "" if low is None or high is None else f"\n{digits(low)} – {digits(high)}"
-    return f"{digits(ratio.value)} ×{below}"
+    return DASH if ratio.value is None else times_text(ratio.value, ratio.interval)
 
 
 def _setups(found: Sequence[Audience]) -> Iterable[str]:

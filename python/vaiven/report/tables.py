@@ -341,6 +341,13 @@ def share_text(share: float, estimate: Estimate) -> str:
     return f"{percent_text(share)}\n{percent_text(estimate.low)} – {percent_text(estimate.high)}"
 
 
+def times_text(ratio: float, estimate: Estimate) -> str:
+    """The same of a ratio."""
+    if estimate.low is None or estimate.high is None:
+        return f"{digits(ratio)} ×"
+    return f"{digits(ratio)} ×\n{digits(estimate.low)} – {digits(estimate.high)}"
+
+
 def two_lines(text: str) -> str:
     """ "45.2 [44.9, 45.6] µs" as "45.2 µs" with its interval on a second line."""
     found = re.fullmatch(r"(\S+) (\[[^][]*\]) (\S+)", text)

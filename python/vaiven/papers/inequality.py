@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An inequality between measured quantities, read from a text and answered by a margin instead of yes or no.
+
+The text has the grammar of a Python expression, of which only this is read: numbers and names in quotes, words, calls
+of words, tuples, + - * / **, comparisons, `and`, `or`, `not`, and generators as the argument of a call:
+
+    all(t('pvm-direct-xdr', n, h) < t('pvm-default-xdr', n, h) for n in (8, 100) for h in HOSTS)
+
+The margin of a < b is b/a, how often the smaller side goes into the larger one: above 1 it is so. Of several that must
+all be so it is the smallest, of several of which one will do the largest, and `not` turns it over. So a claim of many
+comparisons has the margin of its closest one, and what is uncertain in times is uncertain in one number.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from vaiven.errors import VaivenError
+from vaiven.stats.arrays import Floats
+
+MARGIN_MOST = 1000.0  # what is larger, or infinite because one side is nothing, counts as this
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+_SMALLER_FIRST = (ast.Lt, ast.LtE)
+_LARGER_FIRST = (ast.Gt, ast.GtE)
+_READ = (
+    ast.Constant, ast.Name, ast.Load, ast.Store, ast.Tuple, ast.comprehension,
+    ast.BinOp, *_ARITHMETIC, ast.Compare, *_SMALLER_FIRST, *_LARGER_FIRST,
+    ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not,
+)  # fmt: skip
+
+
+class Inequality:
+    """One, as it was read. VaivenError ("bad-claim") for a text that is none."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        try:
+            self._tree = ast.parse(text.strip(), mode="eval").body
+        except SyntaxError as error:
+            raise _bad(text, error.msg) from None
+        unread = next((node for node in ast.walk(self._tree) if not _is_read(node)), None)
+        if unread:
+            raise _bad(text, f"{ast.unparse(unread)} cannot stand in it")
+
+    def margin(self, words: Mapping[str, Any]) -> Floats:
+        """Its margin, for words that mean numbers, arrays of one shape, functions of these, or tuples.
+
+        VaivenError: "bad-claim" for a word that there is not, "not-measured" where nothing is left to compare, and
+        what the functions raise.
+        """
+        try:
+            return np.asarray(_value(self._tree, _WORDS | dict(words)), dtype=np.float64)
+        except KeyError as error:
+            raise _bad(self.text, f"{error.args[0]!r} means nothing here") from None
+
+
+def all_of(margins: Sequence[Floats]) -> Floats:
+    """The margin of several that must all be so."""
+    return reduce(np.minimum, _some(margins))
+
+
+def any_of(margins: Sequence[Floats]) -> Floats:
+    """The margin of several of which one will do."""
+    return reduce(np.maximum, _some(margins))
+
+
+def spread(values: Sequence[Floats]) -> Floats:
+    """How often the smallest of several goes into the largest. VaivenError ("not-measured") for fewer than two."""
+    if len(values) < 2:
+        raise VaivenError("one value has no spread", "measure with more hosts", code="not-measured")
+    return any_of(values) / all_of(values)
+
+
+def _listed(of_several: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
+    """The same, of a generator or of arguments."""
+    return lambda *values: of_several(values[0] if len(values) == 1 and isinstance(values[0], tuple) else values)
+
+
+_WORDS: dict[str, Any] = {
+    "all": _listed(all_of), "any": _listed(any_of), "min": _listed(all_of), "max": _listed(any_of),
+    "spread": _listed(spread),
+}  # fmt: skip
+
+
+def _is_read(node: ast.AST) -> bool:
+    """Whether `_value` knows what it is."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name)
+    if isinstance(node, ast.GeneratorExp):
+        return not any(loop.ifs or loop.is_async for loop in node.generators)
+    return isinstance(node, _READ)
+
+
+def _some(values: Sequence[Floats]) -> Sequence[Floats]:
+    """What holds of nothing says nothing."""
+    if not values:
+        raise VaivenError("no host of that kind was measured", "measure with more hosts", code="not-measured")
+    return values
+
+
+def _value(node: ast.AST, words: Mapping[str, Any]) -> Any:
+    """What a part of it is worth; of comparisons that is their margin."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return words[name]
+        case ast.Tuple(elts=parts):
+            return tuple(_value(part, words) for part in parts)
+        case ast.Call(func=function, args=arguments):
+            return _value(function, words)(*(_value(one, words) for one in arguments))
+        case ast.GeneratorExp(elt=each, generators=loops):
+            return tuple(_value(each, inner) for inner in _turns(loops, words))
+        case ast.BinOp(left=left, op=op, right=right):
+            return _ARITHMETIC[type(op)](_value(left, words), _value(right, words))
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            sides = [_value(side, words) for side in (left, *others)]
+            return all_of([_margin(*one) for one in zip(ops, sides, sides[1:], strict=False)])
+        case ast.BoolOp(op=op, values=several):
+            margins = [_value(one, words) for one in several]
+            return all_of(margins) if isinstance(op, ast.And) else any_of(margins)
+        case ast.UnaryOp(operand=one):
+            return 1 / _value(one, words)
+    raise AssertionError(ast.dump(node))
+
+
+def _turns(loops: Sequence[ast.comprehension], words: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The words in each turn of nested loops."""
+    if not loops:
+        yield words
+        return
+    first, *inner = loops
+    for one in _value(first.iter, words):
+        yield from _turns(inner, {**words, **_named(first.target, one)})
+
+
+def _named(target: ast.expr, value: Any) -> dict[str, Any]:
+    """The names of a loop, and what they mean in this turn."""
+    if isinstance(target, ast.Name):
+        return {target.id: value}
+    assert isinstance(target, ast.Tuple)
+    pairs = zip(target.elts, value, strict=True)
+    return {name: one for part, each in pairs for name, one in _named(part, each).items()}
+
+
+def _margin(op: ast.cmpop, left: Any, right: Any) -> Floats:
+    """Of one comparison. A difference that comes out negative is nothing, and two nothings are equal."""
+    smaller, larger = (left, right) if isinstance(op, _SMALLER_FIRST) else (right, left)
+    small, large = (np.maximum(np.asarray(side, dtype=np.float64), 0.0) for side in (smaller, larger))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = np.where(small == large, 1.0, large / small)
+    return np.clip(times, 1 / MARGIN_MOST, MARGIN_MOST)
+
+
+def _bad(text: str, why: str) -> VaivenError:
+    return VaivenError(f"{text!r} is no inequality: {why}", "such as t('tcp', 8, h) < 0.001", code="bad-claim")
