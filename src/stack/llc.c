@@ -183,6 +183,11 @@ static bool has_sent_large(void *context) {
   return !end->large_waits || end->closed;
 }
 
+static bool has_arrived(void *context) {
+  const struct vv_end *end = context;
+  return (end->taken == 0 && !end->large_waits) || end->closed;
+}
+
 static bool has_message(void *context) {
   const struct vv_end *end = context;
   return end->whole || end->misfit || end->closed;
@@ -392,6 +397,11 @@ static enum vv_got llc_send(struct vv_end *end, const uint8_t *message, size_t s
   return got;
 }
 
+static enum vv_got llc_drain(struct vv_end *end, struct vv_error *error) {
+  end->large_goes_on = false; /* a send that was stopped is not made again */
+  return wait_for(end, has_arrived, error);
+}
+
 static enum vv_got receive(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
   if (end->begun != message) end->got_bytes = 0;
   end->begun = end->into = message;
@@ -443,8 +453,8 @@ static void llc_close(struct vv_end *end) {
 /* What both tables have in common. */
 #define LLC                                                                                                            \
   .needs = "CAP_NET_RAW", .size_bytes_min = 0, .size_bytes_max = (size_t)64 << 20, .user_accepts = true,               \
-  .accept = llc_accept, .connect = llc_connect, .send = llc_send, .recv = llc_recv, .close = llc_close,                \
-  .mark = llc_mark, .limits = llc_limits
+  .accept = llc_accept, .connect = llc_connect, .send = llc_send, .drain = llc_drain, .recv = llc_recv,                \
+  .close = llc_close, .mark = llc_mark, .limits = llc_limits
 
 const struct vv_stack vv_stack_llc = {.id = "llc",
                                       .summary =

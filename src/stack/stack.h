@@ -166,6 +166,12 @@ struct vv_stack {
    * taken to set up. NULL: it begins to travel when send is called.
    */
   int64_t (*began)(const struct vv_end *end, int64_t *setup_ns);
+  /*
+   * Near, of a stack that works only while one of its calls waits: waits until all
+   * that was sent has arrived, for who will then wait for something else. As send;
+   * NULL: the kernel, a thread or a daemon goes on by itself.
+   */
+  enum vv_got (*drain)(struct vv_end *end, struct vv_error *error);
   /* How many pieces of what this end sent it had to send again so far. NULL: it cannot tell. */
   int64_t (*resent)(const struct vv_end *end);
   /*

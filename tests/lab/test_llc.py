@@ -130,6 +130,20 @@ def test_what_a_bad_network_does_is_mended(ends, kind: str) -> None:
     assert here.end(far).status == 0
 
 
+def test_one_for_many_arrives_though_nobody_answers(ends) -> None:
+    """The far ends say by another way what they got: the near end's station must go on working until all have it."""
+    here = ends(BAD.format(two=TWO, kind="loss"))
+    fars = [here.far() for _ in range(3)]
+    (_, peer), *others = fars
+    also = [word for _, other in others for word in ("--also", other)]
+    effort = ("--samples", "20", "--cell-ms", "60000", "--timeout-ms", "60000", "--one-clock")
+    near = here.end(here.near(peer, *also, "--ask", "fanout", "--sizes", "1,1000,20000", *effort))
+    assert near.status == 0, near.records[-1]
+    assert [len(cell["last_ns"]) for cell in near.cells] == [20] * 3
+    assert all(cell["corrupt"] == cell["lost"] == 0 for cell in near.cells)
+    assert [here.end(far).status for far, _ in fars] == [0] * 3
+
+
 def set_link(host: LabHost, *words: str) -> None:
     """Changes the interface of a host."""
     subprocess.run(host.argv(["ip", "link", "set", "dev", host.interface, *words]), check=True)
