@@ -3,14 +3,21 @@
 
 #include <assert.h>
 
+enum { NONE = UINT32_MAX };
+
 size_t vv_heap_bytes(uint32_t room) {
-  return room * (sizeof(struct vv_heap_entry) + sizeof(uint32_t));
+  return room * (sizeof(struct vv_heap_entry) + sizeof(struct vv_heap_run) + sizeof(struct vv_heap_member));
 }
 
 void vv_heap_init(struct vv_heap *heap, void *memory, uint32_t room) {
   struct vv_heap_entry *entries = memory;
-  *heap = (struct vv_heap){.entries = entries, .places = (uint32_t *)(entries + room), .room = room};
-  for (uint32_t i = 0; i < room; i++) heap->places[i] = UINT32_MAX;
+  struct vv_heap_run *runs = (struct vv_heap_run *)(entries + room);
+  struct vv_heap_member *members = (struct vv_heap_member *)(runs + room);
+  *heap = (struct vv_heap){.entries = entries, .runs = runs, .members = members, .room = room, .latest = NONE};
+  for (uint32_t i = 0; i < room; i++) {
+    runs[i].first = i + 1 < room ? i + 1 : NONE;
+    members[i].run = NONE;
+  }
 }
 
 static bool earlier(const struct vv_heap_entry *a, const struct vv_heap_entry *b) {
@@ -19,7 +26,7 @@ static bool earlier(const struct vv_heap_entry *a, const struct vv_heap_entry *b
 
 static void put(struct vv_heap *heap, uint32_t place, struct vv_heap_entry entry) {
   heap->entries[place] = entry;
-  heap->places[entry.id] = place;
+  heap->runs[entry.run].place = place;
 }
 
 static void sift_up(struct vv_heap *heap, uint32_t place, struct vv_heap_entry entry) {
@@ -44,42 +51,73 @@ static void sift_down(struct vv_heap *heap, uint32_t place, struct vv_heap_entry
   put(heap, place, entry);
 }
 
-static bool has(const struct vv_heap *heap, uint32_t id) {
-  assert(id < heap->room);
-  return heap->places[id] != UINT32_MAX;
+static void begin_run(struct vv_heap *heap, uint32_t id, uint64_t ns) {
+  uint32_t run = heap->free_run;
+  heap->free_run = heap->runs[run].first;
+  heap->runs[run].first = id;
+  heap->members[id].before = NONE;
+  heap->latest = run;
+  sift_up(heap, heap->count++, (struct vv_heap_entry){.ns = ns, .order = heap->orders++, .run = run});
 }
 
-static void settle(struct vv_heap *heap, uint32_t place, struct vv_heap_entry entry) {
-  if (place > 0 && earlier(&entry, &heap->entries[(place - 1) / 2])) {
-    sift_up(heap, place, entry);
+/* The last member has left. */
+static void end_run(struct vv_heap *heap, uint32_t run) {
+  uint32_t place = heap->runs[run].place;
+  struct vv_heap_entry last = heap->entries[--heap->count];
+  heap->runs[run].first = heap->free_run;
+  heap->free_run = run;
+  if (heap->latest == run) heap->latest = NONE;
+  if (last.run == run) return;
+  if (place > 0 && earlier(&last, &heap->entries[(place - 1) / 2])) {
+    sift_up(heap, place, last);
   } else {
-    sift_down(heap, place, entry);
+    sift_down(heap, place, last);
   }
 }
 
-static void take_away(struct vv_heap *heap, uint32_t id) {
-  uint32_t place = heap->places[id];
-  struct vv_heap_entry last = heap->entries[--heap->count];
-  heap->places[id] = UINT32_MAX;
-  if (last.id != id) settle(heap, place, last);
+static uint64_t run_ns(const struct vv_heap *heap, uint32_t run) {
+  return heap->entries[heap->runs[run].place].ns;
+}
+
+static void join(struct vv_heap *heap, uint32_t id, uint64_t ns) {
+  if (heap->latest != NONE && run_ns(heap, heap->latest) == ns) {
+    uint32_t last = heap->runs[heap->latest].last;
+    heap->members[last].behind = id;
+    heap->members[id].before = last;
+  } else {
+    begin_run(heap, id, ns);
+  }
+  heap->members[id].run = heap->latest;
+  heap->members[id].behind = NONE;
+  heap->runs[heap->latest].last = id;
+}
+
+static void leave(struct vv_heap *heap, uint32_t id) {
+  struct vv_heap_member *member = &heap->members[id];
+  struct vv_heap_run *run = &heap->runs[member->run];
+  if (run->first == run->last) {
+    end_run(heap, member->run);
+  } else if (run->first == id) {
+    run->first = member->behind;
+  } else if (run->last == id) {
+    run->last = member->before;
+  } else {
+    heap->members[member->before].behind = member->behind;
+    heap->members[member->behind].before = member->before;
+  }
+  member->run = NONE;
 }
 
 void vv_heap_set(struct vv_heap *heap, uint32_t id, uint64_t ns) {
-  bool had = has(heap, id);
-  if (ns == VV_NEVER) {
-    if (had) take_away(heap, id);
-    return;
-  }
-  struct vv_heap_entry entry = {.ns = ns, .order = heap->orders++, .id = id};
-  if (had) {
-    settle(heap, heap->places[id], entry);
-  } else {
-    sift_up(heap, heap->count++, entry);
-  }
+  assert(id < heap->room);
+  if (heap->members[id].run != NONE) leave(heap, id);
+  if (ns != VV_NEVER) join(heap, id, ns);
 }
 
 uint64_t vv_heap_get(const struct vv_heap *heap, uint32_t id) {
-  return has(heap, id) ? heap->entries[heap->places[id]].ns : VV_NEVER;
+  assert(id < heap->room);
+  uint32_t run = heap->members[id].run;
+  return run != NONE ? run_ns(heap, run) : VV_NEVER;
 }
 
 uint64_t vv_heap_next_ns(const struct vv_heap *heap) {
@@ -88,5 +126,5 @@ uint64_t vv_heap_next_ns(const struct vv_heap *heap) {
 
 uint32_t vv_heap_next(const struct vv_heap *heap) {
   assert(heap->count > 0);
-  return heap->entries[0].id;
+  return heap->runs[heap->entries[0].run].first;
 }

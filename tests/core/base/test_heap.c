@@ -79,10 +79,31 @@ static void test_deadlines_leave_in_order(void **state) {
   free(memory);
 }
 
+/* A run has one place; who is set again to its time, after another, is in a run of its own behind it. */
+static void test_equals_in_a_row_share_a_place(void **state) {
+  (void)state;
+  static const uint32_t order[] = {0, 1, 3, 2, 4};
+  void *memory = malloc(vv_heap_bytes(5));
+  struct vv_heap heap;
+  vv_heap_init(&heap, memory, 5);
+  for (uint32_t i = 0; i < 4; i++) vv_heap_set(&heap, i, 50);
+  assert_int_equal(heap.count, 1);
+  vv_heap_set(&heap, 4, 70);
+  vv_heap_set(&heap, 2, 50);
+  assert_int_equal(heap.count, 3);
+  for (uint32_t i = 0; i < 5; i++) {
+    assert_int_equal(vv_heap_next(&heap), order[i]);
+    vv_heap_set(&heap, order[i], VV_NEVER);
+  }
+  assert_int_equal(heap.count, 0);
+  free(memory);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_earliest_comes_first),
       cmocka_unit_test(test_deadlines_leave_in_order),
+      cmocka_unit_test(test_equals_in_a_row_share_a_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
