@@ -30,10 +30,10 @@ static struct parts lay_out(struct vv_lan *lan, struct vv_carve *carve) {
   lan->faults = vv_carve(carve, 2 * (size_t)wanted->stations * sizeof *lan->faults);
   lan->slots = vv_carve(carve, wanted->frames * sizeof *lan->slots);
   lan->wire_bytes = vv_carve(carve, wanted->frames * sizeof *lan->wire_bytes);
-  lan->free_slots.values = vv_carve(carve, wanted->frames * sizeof(uint32_t));
+  lan->free_slots.numbers = vv_carve(carve, wanted->frames * sizeof(uint32_t));
   lan->done_slots.values = vv_carve(carve, wanted->frames * sizeof(uint32_t));
   lan->flights = vv_carve(carve, wanted->flights * sizeof *lan->flights);
-  lan->free_flights.values = vv_carve(carve, wanted->flights * sizeof(uint32_t));
+  lan->free_flights.numbers = vv_carve(carve, wanted->flights * sizeof(uint32_t));
   struct parts parts = {.arrivals = vv_carve(carve, vv_heap_bytes(wanted->flights))};
   struct vv_hub_wanted hub = hub_wanted(lan);
   struct vv_switch_wanted sw = switch_wanted(lan);
@@ -48,9 +48,16 @@ size_t vv_lan_bytes(const struct vv_lan_wanted *wanted) {
   return carve.used_bytes;
 }
 
-static void fill(struct vv_ring *ring, uint32_t room) {
-  ring->room = room;
-  for (uint32_t i = 0; i < room; i++) vv_ring_push(ring, i);
+static void give_back(struct vv_lan_free *free, uint32_t number) {
+  free->numbers[free->count++] = number;
+}
+
+static uint32_t take_one(struct vv_lan_free *free) {
+  return free->numbers[--free->count];
+}
+
+static void fill(struct vv_lan_free *free, uint32_t room) {
+  for (uint32_t i = room; i > 0; i--) give_back(free, i - 1);
 }
 
 void vv_lan_init(struct vv_lan *lan, void *memory, const struct vv_lan_wanted *wanted) {
@@ -105,7 +112,7 @@ bool vv_lan_send(struct vv_lan *lan, uint64_t now_ns, const struct vv_lan_frame 
   assert(is_group(frame) || frame->destination < lan->wanted.stations);
   assert(now_ns >= lan->now_ns && vv_lan_next_ns(lan) >= now_ns);
   if (!has_room(lan, frame->source)) return false;
-  uint32_t slot = vv_ring_pop(&lan->free_slots);
+  uint32_t slot = take_one(&lan->free_slots);
   lan->now_ns = now_ns;
   lan->slots[slot] = (struct vv_lan_slot){.frame = *frame, .held = 1};
   lan->wire_bytes[slot] = vv_eth_wire_bytes(frame->data_bytes, frame->tagged);
@@ -130,7 +137,7 @@ static void fly(struct vv_lan *lan, uint64_t due_ns, struct vv_faults *faults, s
       lan->counts.dropped[VV_DROP_ROOM] += worth;
       continue;
     }
-    uint32_t number = vv_ring_pop(&lan->free_flights);
+    uint32_t number = take_one(&lan->free_flights);
     lan->flights[number] = flight;
     lan->slots[flight.slot].held++;
     vv_heap_set(&lan->arrivals, number, fate.arrives_ns);
@@ -226,7 +233,7 @@ static bool land(struct vv_lan *lan, uint64_t now_ns, struct vv_lan_event *event
   uint32_t number = vv_heap_next(&lan->arrivals);
   struct vv_lan_flight flight = lan->flights[number];
   vv_heap_set(&lan->arrivals, number, VV_NEVER);
-  vv_ring_push(&lan->free_flights, number);
+  give_back(&lan->free_flights, number);
   bool delivered = flight.to != TO_FABRIC;
   if (delivered) {
     lan->counts.delivered++;
@@ -250,7 +257,7 @@ bool vv_lan_take(struct vv_lan *lan, uint64_t now_ns, struct vv_lan_event *event
     if (lan->done_slots.count > 0) {
       uint32_t slot = vv_ring_pop(&lan->done_slots);
       *event = (struct vv_lan_event){VV_LAN_DONE, lan->now_ns, 0, lan->slots[slot].frame};
-      vv_ring_push(&lan->free_slots, slot);
+      give_back(&lan->free_slots, slot);
       return true;
     }
     lan->now_ns = next_ns;

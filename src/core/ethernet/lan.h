@@ -88,6 +88,12 @@ struct vv_lan_slot {
   uint32_t held; /* by queues, media, flights */
 };
 
+/* Numbers that nothing has now, the one that was given back last on top: its memory is still near. */
+struct vv_lan_free {
+  uint32_t *numbers;
+  uint32_t count;
+};
+
 struct vv_lan_flight {
   uint32_t slot;
   uint32_t to; /* a station, or UINT32_MAX: the fabric */
@@ -100,10 +106,10 @@ struct vv_lan {
   struct vv_faults *faults; /* of the cables out, then of the cables in */
   struct vv_lan_slot *slots;
   uint32_t *wire_bytes; /* by slot */
-  struct vv_ring free_slots;
+  struct vv_lan_free free_slots;
   struct vv_ring done_slots;
   struct vv_lan_flight *flights;
-  struct vv_ring free_flights;
+  struct vv_lan_free free_flights;
   struct vv_heap arrivals; /* by flight */
   uint64_t now_ns;
   struct vv_lan_counts counts;

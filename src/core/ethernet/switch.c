@@ -37,18 +37,20 @@ void vv_switch_init(struct vv_switch *sw, void *memory, const struct vv_switch_w
   for (uint32_t i = 0; i < n; i++) sw->known_ns[i] = 0;
 }
 
+/* The first frame of the queue begins as soon as the gap behind the one before it allows. */
 static void start(struct vv_switch *sw, uint64_t now_ns, uint32_t line) {
   struct vv_line *its = &sw->lines[line];
   uint32_t bytes = sw->wanted.wire_bytes[vv_ring_first(&its->queue)];
-  its->state = VV_LINE_SENDING;
-  its->free_ns = now_ns + vv_eth_ns(bytes, sw->wanted.rate_bps);
-  vv_heap_set(&sw->timers, line, now_ns + vv_eth_ns(bytes - VV_ETH_GAP_BYTES, sw->wanted.rate_bps));
+  uint64_t start_ns = its->free_ns > now_ns ? its->free_ns : now_ns;
+  its->free_ns = start_ns + vv_eth_ns(bytes, sw->wanted.rate_bps);
+  vv_heap_set(&sw->timers, line, start_ns + vv_eth_ns(bytes - VV_ETH_GAP_BYTES, sw->wanted.rate_bps));
 }
 
 bool vv_switch_send(struct vv_switch *sw, uint64_t now_ns, uint32_t line, uint32_t frame) {
   assert(line < 2 * sw->wanted.stations && vv_switch_next_ns(sw) >= now_ns);
-  if (!vv_ring_push(&sw->lines[line].queue, frame)) return false;
-  if (sw->lines[line].state == VV_LINE_IDLE) start(sw, now_ns, line);
+  struct vv_ring *queue = &sw->lines[line].queue;
+  if (!vv_ring_push(queue, frame)) return false;
+  if (queue->count == 1) start(sw, now_ns, line);
   return true;
 }
 
@@ -64,26 +66,14 @@ uint64_t vv_switch_next_ns(const struct vv_switch *sw) {
   return vv_heap_next_ns(&sw->timers);
 }
 
-/* True when a frame is at the end of its line. */
-static bool timer(struct vv_switch *sw, uint64_t now_ns, uint32_t line, struct vv_switch_event *event) {
-  struct vv_line *its = &sw->lines[line];
-  if (its->state == VV_LINE_SENDING) {
-    its->state = VV_LINE_GAP;
-    its->sent++;
-    vv_heap_set(&sw->timers, line, its->free_ns);
-    *event = (struct vv_switch_event){line, vv_ring_pop(&its->queue), now_ns};
-    return true;
-  }
-  its->state = VV_LINE_IDLE;
-  vv_heap_set(&sw->timers, line, VV_NEVER);
-  if (its->queue.count > 0) start(sw, now_ns, line);
-  return false;
-}
-
 bool vv_switch_take(struct vv_switch *sw, uint64_t now_ns, struct vv_switch_event *event) {
-  uint64_t next_ns;
-  while ((next_ns = vv_switch_next_ns(sw)) <= now_ns && next_ns != VV_NEVER) {
-    if (timer(sw, next_ns, vv_heap_next(&sw->timers), event)) return true;
-  }
-  return false;
+  uint64_t next_ns = vv_switch_next_ns(sw);
+  if (next_ns > now_ns || next_ns == VV_NEVER) return false;
+  uint32_t line = vv_heap_next(&sw->timers);
+  struct vv_line *its = &sw->lines[line];
+  *event = (struct vv_switch_event){line, vv_ring_pop(&its->queue), next_ns};
+  its->sent++;
+  vv_heap_set(&sw->timers, line, VV_NEVER);
+  if (its->queue.count > 0) start(sw, next_ns, line);
+  return true;
 }

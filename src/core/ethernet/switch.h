@@ -29,12 +29,9 @@ struct vv_switch_wanted {
   const uint32_t *wire_bytes; /* of each frame number, with preamble and gap; the caller's */
 };
 
-enum vv_line_state { VV_LINE_IDLE, VV_LINE_SENDING, VV_LINE_GAP };
-
 struct vv_line {
-  enum vv_line_state state;
   struct vv_ring queue; /* the first is being sent */
-  uint64_t free_ns;     /* end of the gap behind the frame that is being sent */
+  uint64_t free_ns;     /* end of the gap behind the last frame that was begun */
   uint64_t sent;        /* frames */
 };
 
