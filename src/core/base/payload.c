@@ -29,7 +29,7 @@ void vv_payload_init(struct vv_payload *payload, const uint8_t key[VV_KEY_BYTES]
 }
 
 /* As much of it as there is room for; a part of it is no number. */
-static void tag_bytes(const struct vv_payload *payload, uint64_t seq, uint8_t tag[VV_TAG_BYTES], size_t size_bytes) {
+static void tag_bytes(const struct vv_payload *payload, uint64_t seq, uint8_t tag[VV_TAG_BYTES], uint64_t size_bytes) {
   uint64_t masked = seq ^ payload->mask,
            word = size_bytes < VV_TAG_BYTES ? little_endian(masked) : laid(payload, masked);
   memcpy(tag, &word, VV_TAG_BYTES);
@@ -60,25 +60,54 @@ void vv_payload_fill(const struct vv_payload *payload, uint64_t seq, uint8_t *me
   memcpy(body + 8 * words, &last, rest);
 }
 
-bool vv_payload_check(const struct vv_payload *payload, uint64_t seq, const uint8_t *message, size_t size_bytes) {
-  uint8_t tag[VV_TAG_BYTES];
-  tag_bytes(payload, seq, tag, size_bytes);
-  size_t tagged = size_bytes < VV_TAG_BYTES ? size_bytes : VV_TAG_BYTES;
-  if (tagged > 0 && memcmp(message, tag, tagged) != 0) return false;
-  if (size_bytes <= VV_TAG_BYTES) return true;
-  uint64_t start = first_word(payload, seq), step = payload->step;
-  size_t words = (size_bytes - VV_TAG_BYTES) / 8, rest = (size_bytes - VV_TAG_BYTES) % 8;
-  const uint8_t *body = message + VV_TAG_BYTES;
-  pair next = {start, start + step}, hop = {2 * step, 2 * step}, difference = {0, 0};
+/* True when `bytes` are whole words of the progression, the first of them `next`. */
+static bool words_are(const struct vv_payload *payload, uint64_t next, const uint8_t *bytes, size_t words) {
+  uint64_t step = payload->step, one = laid(payload, next + (words - 1) * step);
+  pair both = {next, next + step}, hop = {2 * step, 2 * step}, difference = {0, 0};
   /* No early exit: messages are right. */
-  for (size_t i = 0; i + 2 <= words; i += 2, next += hop) {
-    pair both;
-    memcpy(&both, body + 8 * i, 16);
-    difference |= laid_pair(payload, both) ^ next;
+  for (size_t i = 0; i + 2 <= words; i += 2, both += hop) {
+    pair found;
+    memcpy(&found, bytes + 8 * i, 16);
+    difference |= laid_pair(payload, found) ^ both;
   }
-  uint64_t one = laid(payload, start + (words - 1) * step), last = little_endian(start + words * step);
-  if (words % 2 == 1 && memcmp(body + 8 * (words - 1), &one, 8) != 0) return false;
-  return (difference[0] | difference[1]) == 0 && memcmp(body + 8 * words, &last, rest) == 0;
+  if (words % 2 == 1 && memcmp(bytes + 8 * (words - 1), &one, 8) != 0) return false;
+  return (difference[0] | difference[1]) == 0;
+}
+
+/* True when `bytes`, `count` of them, are those from `at` on of what follows a tag, of which there are body_bytes. */
+static bool body_is(const struct vv_payload *payload, uint64_t seq, uint64_t body_bytes, uint64_t at,
+                    const uint8_t *bytes, size_t count) {
+  uint64_t next = first_word(payload, seq) + at / 8 * payload->step;
+  size_t into = at % 8, before = into == 0 ? 0 : 8 - into;
+  if (before > count) before = count;
+  if (before > 0) {
+    uint64_t word = at / 8 < body_bytes / 8 ? laid(payload, next) : little_endian(next);
+    if (memcmp(bytes, (const uint8_t *)&word + into, before) != 0) return false;
+    next += payload->step;
+  }
+  size_t words = (count - before) / 8, rest = (count - before) % 8;
+  if (!words_are(payload, next, bytes + before, words)) return false;
+  next += words * payload->step;
+  uint64_t last = (at + count) / 8 < body_bytes / 8 ? laid(payload, next) : little_endian(next);
+  return memcmp(bytes + count - rest, &last, rest) == 0;
+}
+
+bool vv_payload_check_part(const struct vv_payload *payload, uint64_t seq, uint64_t size_bytes, uint64_t offset,
+                           const uint8_t *part, size_t count) {
+  size_t tagged = 0;
+  if (offset < VV_TAG_BYTES) {
+    uint8_t tag[VV_TAG_BYTES];
+    tag_bytes(payload, seq, tag, size_bytes);
+    tagged = count < VV_TAG_BYTES - offset ? count : (size_t)(VV_TAG_BYTES - offset);
+    if (tagged > 0 && memcmp(part, tag + offset, tagged) != 0) return false;
+  }
+  if (tagged == count) return true;
+  uint64_t at = offset + tagged - VV_TAG_BYTES;
+  return body_is(payload, seq, size_bytes - VV_TAG_BYTES, at, part + tagged, count - tagged);
+}
+
+bool vv_payload_check(const struct vv_payload *payload, uint64_t seq, const uint8_t *message, size_t size_bytes) {
+  return vv_payload_check_part(payload, seq, size_bytes, 0, message, size_bytes);
 }
 
 uint64_t vv_payload_age(const struct vv_payload *payload, uint64_t seq, const uint8_t *message, size_t size_bytes) {

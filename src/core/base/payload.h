@@ -41,6 +41,10 @@ void vv_payload_fill(const struct vv_payload *payload, uint64_t seq, uint8_t *me
 /* True when these bytes are message number seq and nothing else. */
 bool vv_payload_check(const struct vv_payload *payload, uint64_t seq, const uint8_t *message, size_t size_bytes);
 
+/* The same of a part of it: the `count` bytes from `offset` on of message number seq, which has size_bytes. */
+bool vv_payload_check_part(const struct vv_payload *payload, uint64_t seq, uint64_t size_bytes, uint64_t offset,
+                           const uint8_t *part, size_t count);
+
 /*
  * How many messages before `seq` the tag says this one is: 0 for seq itself,
  * 1 for the one before. Modulo 256^size for fewer than 8 bytes; 0 for none.

@@ -130,6 +130,24 @@ static void numbers_are_this_machines(void **state) {
   }
 }
 
+/* Any part of a message passes as what it is, not with a wrong bit, and not as a part of another place. */
+static void parts_pass_where_they_belong(void **state) {
+  (void)state;
+  const uint8_t key[VV_KEY_BYTES] = {1, 4, 1, 4};
+  for (size_t turn = 0; turn < 2 * 60 * 60; turn++) {
+    size_t size = turn % 60, offset = turn / 2 % 60 % (size + 1), count = (turn / 60) % (size - offset + 1);
+    struct vv_payload its;
+    vv_payload_init(&its, key, turn % 2 == 1);
+    vv_payload_fill(&its, 6, message, size);
+    uint8_t *part = message + offset;
+    assert_true(vv_payload_check_part(&its, 6, size, offset, part, count));
+    if (count >= 8 && offset >= 16) assert_false(vv_payload_check_part(&its, 6, size, offset - 8, part, count));
+    if (count == 0) continue;
+    part[turn % count] ^= 1;
+    assert_false(vv_payload_check_part(&its, 6, size, offset, part, count));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(passes_as_itself),
@@ -139,6 +157,7 @@ int main(void) {
       cmocka_unit_test(age_counts_back),
       cmocka_unit_test(bytes_are_the_same_everywhere),
       cmocka_unit_test(numbers_are_this_machines),
+      cmocka_unit_test(parts_pass_where_they_belong),
   };
   return cmocka_run_group_tests(tests, set_up, NULL);
 }
