@@ -6,6 +6,7 @@
 
 #include "core/base/heap.h"
 #include "core/ethernet/link.h"
+#include "core/group/cut.h"
 
 /* A switch forgets a member, and learns of it again, in about this time. */
 #define REJOIN_NS UINT64_C(100000000)
@@ -53,7 +54,6 @@ void vv_host_open(struct vv_host *host, const struct vv_group_plan *plan, uint32
   struct vv_group_wanted wanted = group_wanted(plan, rank);
   *host = (struct vv_host){.plan = plan, .send = send, .context = context, .rng = {plan->seed ^ (rank + 1) << 20}};
   host->memory = must(malloc(vv_group_bytes(&wanted)));
-  host->buffer = must(malloc(plan->size_bytes + 1));
   vv_group_init(&host->group, host->memory, &wanted);
   vv_payload_init(&host->payload, wanted.key, false);
   vv_sim_socket_open(&host->data, plan->buffer_bytes);
@@ -66,6 +66,26 @@ void vv_host_close(struct vv_host *host) {
   vv_sim_socket_close(&host->control);
   free(host->memory);
   free(host->buffer);
+}
+
+/* The bytes of the stream at that position, which this rank has consumed. */
+static bool is_right(const struct vv_host *host, uint64_t position) {
+  const struct vv_group *group = &host->group;
+  const struct vv_store_slot *slot = vv_store_find(&group->store, position);
+  if (slot == NULL) return false;
+  uint64_t size_bytes = vv_group_plan_step(host->plan, host->operations).size_bytes;
+  uint64_t number = position - group->current.first;
+  struct vv_cut cut = vv_cut_piece(size_bytes, group->body_bytes, number);
+  const uint8_t *data = vv_store_body(&group->store, slot) + (number == 0 ? VV_GROUP_HEAD_BYTES : 0);
+  return vv_payload_check_part(&host->payload, host->operations + 1, size_bytes, cut.offset, data, cut.bytes);
+}
+
+/* Takes what has come of a stream, before the store has something else in its place. */
+static void read_stream(struct vv_host *host) {
+  if (host->state != VV_HOST_INSIDE || host->buffer != NULL) return;
+  for (; host->read < host->group.consumed; host->read++) {
+    if (!is_right(host, host->read)) host->wrong = "wrong bytes were delivered in a stream";
+  }
 }
 
 /* Whoever receives a packet reads the same in it: the first parses it, which is most of what a receiver costs. */
@@ -84,6 +104,7 @@ static bool take(struct vv_host *host, uint64_t now_ns, struct vv_sim_socket *so
     vv_group_take(&host->group, now_ns, from, packet->bytes, packet->count);
   }
   vv_packet_drop(packet);
+  read_stream(host);
   return true;
 }
 
@@ -99,18 +120,28 @@ static void send_all(struct vv_host *host, uint64_t now_ns) {
   }
 }
 
+/* The memory that the application has for a message, at most size_bytes long; NULL: not enough. */
+static uint8_t *memory_for(const struct vv_host *host, bool root, uint64_t size_bytes) {
+  return root || size_bytes <= host->plan->memory_bytes ? must(malloc(size_bytes + 1)) : NULL;
+}
+
 static void start(struct vv_host *host, uint64_t now_ns) {
   struct vv_group_step step = vv_group_plan_step(host->plan, host->operations);
   bool root = step.root == host->group.wanted.rank;
   bool known = root || vv_rng_next(&host->rng) % 2 == 0;
+  uint64_t size_bytes = known ? step.size_bytes : host->plan->size_bytes;
+  host->buffer = memory_for(host, root, size_bytes);
+  host->read = host->group.consumed;
   struct vv_group_operation operation = {.root = step.root,
                                          .buffer = host->buffer,
-                                         .size_bytes = known ? step.size_bytes : host->plan->size_bytes,
+                                         .size_bytes = size_bytes,
                                          .size_known = known,
+                                         .stream = host->buffer == NULL,
                                          .representation = (uint8_t)host->operations};
   if (root) vv_payload_fill(&host->payload, host->operations + 1, host->buffer, step.size_bytes);
   host->state = VV_HOST_INSIDE;
   vv_group_start(&host->group, now_ns, &operation);
+  read_stream(host);
 }
 
 static bool run_application(struct vv_host *host, uint64_t now_ns) {
@@ -124,17 +155,22 @@ static bool run_application(struct vv_host *host, uint64_t now_ns) {
   return true;
 }
 
+/* True when all of a message that was read, or lies in the buffer, is right. */
+static bool is_whole(const struct vv_host *host, uint64_t size_bytes) {
+  if (host->buffer == NULL) return host->read == host->group.current.end;
+  return vv_payload_check(&host->payload, host->operations + 1, host->buffer, size_bytes);
+}
+
 /* The operation is said to be done: so the bytes must be right. Then they are overwritten, as users do. */
 static void done(struct vv_host *host, uint64_t now_ns, const struct vv_group_event *event) {
   struct vv_group_step step = vv_group_plan_step(host->plan, host->operations);
-  bool root = step.root == host->group.wanted.rank;
   if (host->state != VV_HOST_INSIDE) host->wrong = "an operation was done twice";
   if (event->size_bytes != step.size_bytes) host->wrong = "a message had the wrong size";
   if (event->representation != (uint8_t)host->operations) host->wrong = "a message was of another operation";
-  if (!root && !vv_payload_check(&host->payload, host->operations + 1, host->buffer, step.size_bytes)) {
-    host->wrong = "wrong bytes were delivered";
-  }
-  memset(host->buffer, SCRIBBLE, step.size_bytes);
+  if (host->wrong == NULL && !is_whole(host, step.size_bytes)) host->wrong = "wrong bytes were delivered";
+  if (host->buffer != NULL) memset(host->buffer, SCRIBBLE, step.size_bytes);
+  free(host->buffer);
+  host->buffer = NULL;
   host->operations++;
   host->done_ns = now_ns;
   compute(host, now_ns);

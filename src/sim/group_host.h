@@ -34,7 +34,8 @@ struct vv_host {
   struct vv_sim_socket data, control;
   struct vv_payload payload;
   struct vv_rng rng;
-  uint8_t *buffer;
+  uint8_t *buffer; /* of the present operation; NULL: none, or a stream */
+  uint64_t read;   /* positions of the present stream below were read */
   enum vv_host_state state;
   uint32_t operations; /* done */
   uint64_t ready_ns;

@@ -13,6 +13,7 @@ void vv_group_plan_init(struct vv_group_plan *plan, uint64_t seed) {
                                  .datagram_bytes = 1472,
                                  .operations = 1,
                                  .size_bytes = 1000000,
+                                 .memory_bytes = 4 << 20,
                                  .wake_ns = 20000,
                                  .pause_ns = 100 * MS,
                                  .deadline_ns = 36000 * S};
@@ -58,6 +59,7 @@ void vv_group_plan_draw(struct vv_group_plan *plan, uint64_t seed) {
   plan->datagram_bytes = one_in(&rng, 3) ? 128 + (uint32_t)below(&rng, 1345) : 1472;
   plan->operations = 1 + (uint32_t)below(&rng, large ? 10 : 40);
   plan->size_bytes = one_in(&rng, 3) ? 1 + below(&rng, large ? 20000 : 100000) : 1 + below(&rng, 3000);
+  plan->memory_bytes = one_in(&rng, 3) ? 0 : plan->memory_bytes;
   plan->mixed = true;
   plan->compute_ns = one_in(&rng, 2) ? 0 : below(&rng, 20 * MS);
   draw_faults(plan, &rng);

@@ -16,14 +16,15 @@ struct vv_group_plan {
   uint64_t buffer_bytes; /* of each socket, as the kernel counts */
   uint32_t datagram_bytes;
   uint32_t operations;
-  uint64_t size_bytes; /* of each message; with `mixed`, the most */
-  bool mixed;          /* sizes and roots are drawn; else all have size_bytes, and rank 0 is root */
-  uint64_t compute_ns; /* before each operation a rank computes for 0 .. this */
-  uint64_t wake_ns;    /* from a datagram's arrival until its receiver runs */
-  double loss;         /* of a frame, at each receiver */
-  double correlated;   /* of a frame, between its sender and the switch: all lose it */
-  double burst;        /* a burst of losses begins, at each receiver */
-  double bad_host;     /* of a frame, at the last rank */
+  uint64_t size_bytes;   /* of each message; with `mixed`, the most */
+  uint64_t memory_bytes; /* that a receiver has for a message: what may be larger it takes as a stream */
+  bool mixed;            /* sizes and roots are drawn; else all have size_bytes, and rank 0 is root */
+  uint64_t compute_ns;   /* before each operation a rank computes for 0 .. this */
+  uint64_t wake_ns;      /* from a datagram's arrival until its receiver runs */
+  double loss;           /* of a frame, at each receiver */
+  double correlated;     /* of a frame, between its sender and the switch: all lose it */
+  double burst;          /* a burst of losses begins, at each receiver */
+  double bad_host;       /* of a frame, at the last rank */
   double reorder;
   double duplicate;
   double flip;          /* a bit of a datagram, unnoticed by the link */

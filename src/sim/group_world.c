@@ -358,7 +358,9 @@ bool vv_world_run(const struct vv_group_plan *plan, struct vv_world_result *resu
 }
 
 uint64_t vv_world_raw_ns(const struct vv_group_plan *plan) {
-  struct vv_lan_wanted wanted = lan_wanted(plan);
+  struct vv_group_plan two = *plan;
+  two.ranks = 2; /* a good LAN brings a frame to every receiver at once */
+  struct vv_lan_wanted wanted = lan_wanted(&two);
   struct vv_lan lan;
   void *memory = must(malloc(vv_lan_bytes(&wanted)));
   vv_lan_init(&lan, memory, &wanted);

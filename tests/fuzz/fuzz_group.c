@@ -106,7 +106,8 @@ static void act(struct vv_group *group, uint64_t *now_ns, struct input *input, u
   uint8_t what = *cut(input, 1), how = *cut(input, 1);
   enum vv_group_socket socket = what & 8 ? VV_GROUP_SOCKET_DATA : VV_GROUP_SOCKET_CONTROL;
   uint64_t next_ns;
-  struct vv_group_operation operation = {how % RANKS, message, (uint64_t)how * 3, (what & 16) != 0, how};
+  struct vv_group_operation operation = {how % RANKS,      message, (uint64_t)how * 3,
+                                         (what & 16) != 0, how,     (what & 32) != 0};
   switch (what % 8) {
   case 0:
     if (!group->current.busy && !group->closing) vv_group_start(group, *now_ns, &operation);

@@ -80,15 +80,16 @@ struct vv_group_wanted {
 
 /*
  * A broadcast. A receiver that has no memory for the whole message takes it as a
- * stream: it gives no buffer, and what it has consumed is in the store for a
- * window more (vv_store_find), where the driver reads it after each datagram.
+ * stream: what it has consumed is in the store for a window more
+ * (vv_store_find), where the driver reads it after each datagram.
  */
 struct vv_group_operation {
   uint32_t root;
-  uint8_t *buffer;        /* root: what to send, not written to. Others: where it goes; NULL: a stream, see below */
+  uint8_t *buffer;        /* root: what to send, not written to. Others: where it goes, unless it is a stream */
   uint64_t size_bytes;    /* of the message (root, or size_known), or of the buffer */
   bool size_known;        /* not root: the message must have exactly that size */
   uint8_t representation; /* root: see HEAD */
+  bool stream;            /* not root: there is no buffer */
 };
 
 enum vv_group_event_kind {

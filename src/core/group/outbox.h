@@ -22,8 +22,8 @@ struct vv_outbox_letter {
 };
 
 struct vv_outbox {
-  struct vv_outbox_letter letters[VV_OUTBOX_ROOM];
   uint32_t first, count;
+  struct vv_outbox_letter letters[VV_OUTBOX_ROOM];
 };
 
 /* Puts a PDU in, its bitmap copied. One that says no more than one that waits is not put in twice. */

@@ -36,8 +36,7 @@ static bool fits(const struct vv_group *group, const struct vv_group_pdu *pdu) {
 static void copy_to_buffer(struct vv_group *group, const struct vv_group_pdu *pdu) {
   const struct vv_group_current *current = &group->current;
   struct vv_cut cut = vv_cut_piece(current->size_bytes, group->body_bytes, pdu->position - current->first);
-  if (cut.bytes > 0 && current->wanted.buffer != NULL)
-    memcpy(current->wanted.buffer + cut.offset, pdu->data, cut.bytes);
+  if (cut.bytes > 0) memcpy(current->wanted.buffer + cut.offset, pdu->data, cut.bytes);
 }
 
 /* The body as it came, HEAD's numbers included: they lie right before the data. */
@@ -82,10 +81,10 @@ static void place_early(struct vv_group *group) {
   for (uint64_t position = group->current.first; position < end; position++) {
     struct vv_group_pdu pdu;
     if (!held(group, position, &pdu)) continue;
-    if (fits(group, &pdu)) {
-      copy_to_buffer(group, &pdu);
-    } else {
+    if (!fits(group, &pdu)) {
       vv_store_drop(&group->store, position);
+    } else if (!group->current.wanted.stream) {
+      copy_to_buffer(group, &pdu);
     }
   }
 }
@@ -162,9 +161,9 @@ static bool put(struct vv_group *group, uint64_t now_ns, const struct vv_group_p
     group->counts.foreign++;
     return false;
   }
-  if (present) copy_to_buffer(group, pdu);
-  bool placed = present && !head && group->current.wanted.buffer != NULL;
-  if (placed && !vv_store_outlives(&group->store, pdu->position, group->current.end)) {
+  bool placed = present && !group->current.wanted.stream;
+  if (placed) copy_to_buffer(group, pdu);
+  if (placed && !head && !vv_store_outlives(&group->store, pdu->position, group->current.end)) {
     vv_store_place(&group->store, pdu->position, false, false);
   } else {
     hold(group, pdu);

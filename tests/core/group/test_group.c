@@ -29,6 +29,8 @@ struct rank {
   struct vv_group_event last;         /* DONE, or FAILED */
   uint64_t done_ns;
   bool asleep;
+  bool stream;   /* it takes messages as streams */
+  uint64_t read; /* positions of the stream below are in the message */
 };
 
 static struct rank *ranks;
@@ -88,6 +90,20 @@ static void send(uint32_t from, const struct vv_group_datagram *datagram) {
   }
 }
 
+/* Puts together what has come of a stream. */
+static void read_stream(struct rank *rank) {
+  const struct vv_group *group = &rank->group;
+  if (!group->current.wanted.stream) return;
+  for (; rank->read < group->consumed; rank->read++) {
+    uint64_t number = rank->read - group->current.first;
+    struct vv_cut cut = vv_cut_piece(group->current.size_bytes, BODY, number);
+    const struct vv_store_slot *slot = vv_store_find(&group->store, rank->read);
+    assert_non_null(slot);
+    const uint8_t *data = vv_store_body(&group->store, slot) + (number == 0 ? VV_GROUP_HEAD_BYTES : 0);
+    memcpy(rank->message + cut.offset, data, cut.bytes);
+  }
+}
+
 static bool take_one(struct rank *rank, enum vv_group_socket socket) {
   struct inbox *inbox = &rank->inboxes[socket];
   uint8_t bytes[DATAGRAM];
@@ -98,6 +114,7 @@ static bool take_one(struct rank *rank, enum vv_group_socket socket) {
   memmove(inbox->bytes, inbox->bytes + 1, inbox->count * sizeof *inbox->bytes);
   memmove(inbox->counts, inbox->counts + 1, inbox->count * sizeof *inbox->counts);
   vv_group_take(&rank->group, now_ns, socket, bytes, count);
+  read_stream(rank);
   return true;
 }
 
@@ -146,8 +163,10 @@ static void fill(uint8_t *message, uint64_t size_bytes, uint8_t seed) {
 }
 
 static void start(uint32_t i, uint32_t root, uint64_t size_bytes, bool known) {
-  struct vv_group_operation operation = {root, ranks[i].message, size_bytes, known, 7};
+  struct vv_group_operation operation = {root, ranks[i].message, size_bytes, known, 7, ranks[i].stream && i != root};
+  ranks[i].read = ranks[i].group.consumed;
   vv_group_start(&ranks[i].group, now_ns, &operation);
+  read_stream(&ranks[i]);
 }
 
 static void start_all(uint32_t root, uint64_t size_bytes) {
@@ -203,7 +222,7 @@ static void test_a_group_of_one(void **state) {
   struct vv_group_event event;
   void *memory = malloc(vv_group_bytes(&alone));
   vv_group_init(&group, memory, &alone);
-  struct vv_group_operation operation = {0, ranks[0].message, UINT64_C(5) << 30, true, 0};
+  struct vv_group_operation operation = {0, ranks[0].message, UINT64_C(5) << 30, true, 0, false};
   vv_group_start(&group, 0, &operation);
   assert_true(vv_group_event(&group, &event) && event.kind == VV_GROUP_DONE && event.size_bytes == UINT64_C(5) << 30);
   vv_group_close(&group, 0);
@@ -223,6 +242,7 @@ static bool loses_one(const struct vv_group_datagram *datagram, uint32_t to) {
 static void test_each_datagram_lost_in_turn_comes_within_50_ms(void **state) {
   (void)state;
   loses = loses_one;
+  ranks[2].stream = ranks[3].stream = true;
   for (uint64_t size = 1; size <= 3000; size += 1499) {
     for (victim_number = 1; victim_number <= vv_cut_count(size, BODY); victim_number++) {
       multicasts = 0;
@@ -237,6 +257,7 @@ static void test_each_datagram_lost_in_turn_comes_within_50_ms(void **state) {
 
 static void test_a_sleeper_stops_the_root_and_loses_nothing(void **state) {
   (void)state;
+  ranks[2].stream = true;
   ranks[3].asleep = true;
   start_all(1, MESSAGE);
   run(2000 * MS);

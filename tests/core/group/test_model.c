@@ -97,7 +97,7 @@ static void start(uint32_t rank) {
     vv_group_close(&world.groups[rank], world.now_ns);
     return;
   }
-  struct vv_group_operation operation = {script[n].root, world.messages[rank], MESSAGE, false, (uint8_t)n};
+  struct vv_group_operation operation = {script[n].root, world.messages[rank], MESSAGE, false, (uint8_t)n, false};
   if (script[n].root == rank) {
     operation.size_bytes = script[n].size_bytes;
     for (uint32_t i = 0; i < script[n].size_bytes; i++) world.messages[rank][i] = byte_of(n, i);
