@@ -92,6 +92,13 @@ int vv_group_broadcast(struct vv_group_end *end, uint32_t root, void *buffer, si
 int vv_group_receive(struct vv_group_end *end, uint32_t root, void *buffer, size_t room_bytes, size_t *size_bytes,
                      struct vv_group_problem *problem);
 
+/*
+ * After VV_GROUP_STOPPED, at a rank that is not the root: the message goes to that
+ * buffer from now on, and what has come of it is copied there. The buffer before is
+ * the caller's again; the call that goes on names the new one.
+ */
+void vv_group_move(struct vv_group_end *end, void *buffer, size_t room_bytes);
+
 /* How datagrams reach everybody: never VV_GROUP_ANY. */
 enum vv_group_route vv_group_route_of(const struct vv_group_end *end);
 

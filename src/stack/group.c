@@ -6,8 +6,8 @@
  *
  * All ends of a launch must meet at once, but the probe links far ends one after
  * the other: a far end goes to the meeting in a thread, and the near end opens
- * the group when the last of its far ends is linked. Received messages pass a
- * buffer of the end: an operation that was broken off goes on in it.
+ * the group when the last of its far ends is linked. A message comes where the
+ * probe wants it; while it is broken off it goes on in a buffer of the end.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,8 @@ struct vv_end {
   struct vv_group_problem problem;
   bool opening;
   pthread_t opener;
-  uint8_t *bounce;
+  bool stopped;    /* a message that was to come is broken off, */
+  uint8_t *bounce; /* and goes on here */
 };
 
 /* The one group of a near process; its ends are the links to the far ends. */
@@ -178,15 +179,14 @@ static enum vv_got group_recv(struct vv_end *end, uint8_t *message, size_t size_
   struct vv_group_end *group = group_of(end, error);
   size_t got_bytes;
   if (!group) return VV_GOT_ERROR;
-  const int result = vv_group_receive(group, end->config.far ? 0 : 1, end->bounce, end->config.size_bytes_max,
-                                      &got_bytes, &end->problem);
+  if (end->stopped) vv_group_move(group, message, size_bytes);
+  const int result = vv_group_receive(group, end->config.far ? 0 : 1, message, size_bytes, &got_bytes, &end->problem);
+  end->stopped = result == VV_GROUP_STOPPED;
+  if (end->stopped) vv_group_move(group, end->bounce, end->config.size_bytes_max);
   if (result != 0) return got_of(result, &end->problem, error);
-  if (got_bytes != size_bytes) {
-    vv_error_set(error, "bad-message", "group: a message of %zu bytes came for one of %zu", got_bytes, size_bytes);
-    return VV_GOT_ERROR;
-  }
-  memcpy(message, end->bounce, size_bytes);
-  return VV_GOT_MESSAGE;
+  if (got_bytes == size_bytes) return VV_GOT_MESSAGE;
+  vv_error_set(error, "bad-message", "group: a message of %zu bytes came for one of %zu", got_bytes, size_bytes);
+  return VV_GOT_ERROR;
 }
 
 static const char *group_way(const struct vv_end *end) {

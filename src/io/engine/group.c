@@ -134,16 +134,21 @@ static void hear_link(struct vv_group_end *end, uint32_t rank) {
   } while (note.kind != VV_NOTE_NONE);
 }
 
+static void take(struct vv_group_end *end, enum vv_group_socket from, const uint8_t *bytes, const size_t *counts,
+                 unsigned came) {
+  const uint64_t at_ns = now_ns();
+  for (unsigned i = 0; i < came; i++) {
+    if (counts[i] > 0) vv_group_take(&end->core, at_ns, from, bytes + i * end->room, counts[i]);
+  }
+}
+
 static void take_socket(struct vv_group_end *end, int socket) {
   const enum vv_group_socket from = socket == VV_CAST_DATA ? VV_GROUP_SOCKET_DATA : VV_GROUP_SOCKET_CONTROL;
   size_t counts[VV_CAST_BATCH];
   for (int turns = 0; turns < TAKE_MAX / VV_CAST_BATCH; turns++) {
     if (socket == VV_CAST_DATA && !vv_group_wants_data(&end->core)) return;
     const unsigned came = vv_cast_recv(&end->cast, socket, end->bytes, end->room, counts);
-    const uint64_t at_ns = now_ns();
-    for (unsigned i = 0; i < came; i++) {
-      if (counts[i] > 0) vv_group_take(&end->core, at_ns, from, end->bytes + i * end->room, counts[i]);
-    }
+    take(end, from, end->bytes, counts, came);
     if (came < VV_CAST_BATCH) return;
   }
 }
@@ -235,17 +240,18 @@ static bool rest(struct pollfd *fds, nfds_t count, int64_t until_ns) {
 }
 
 /*
- * The application's thread sleeps in the very call that fetches what it waits for, without the lock: a small message
- * costs one system call. The thread of this end does all else meanwhile. Only if nothing is due soon. False: a signal
- * came first.
+ * The application's thread sleeps in the very call that fetches what it waits for, `most` datagrams, without the lock:
+ * a small message costs one system call, a large one as few as can be. The thread of this end does all else meanwhile.
+ * Only if nothing is due soon. False: a signal came first.
  */
-static bool await_data(struct vv_group_end *end) {
+static bool await_data(struct vv_group_end *end, unsigned most) {
   uint8_t *bytes = end->bytes + VV_CAST_BATCH * end->room;
+  size_t counts[VV_CAST_BATCH];
   bool broken;
   pthread_mutex_unlock(&end->lock);
-  const size_t count = vv_cast_await(&end->cast, bytes, end->room, &broken);
+  const unsigned came = vv_cast_await(&end->cast, bytes, end->room, counts, most, &broken);
   pthread_mutex_lock(&end->lock);
-  if (count > 0) vv_group_take(&end->core, now_ns(), VV_GROUP_SOCKET_DATA, bytes, count);
+  take(end, VV_GROUP_SOCKET_DATA, bytes, counts, came);
   return !broken;
 }
 
@@ -259,7 +265,7 @@ static bool await_anything(struct vv_group_end *end, int64_t deadline_ns) {
 }
 
 static bool may_await(const struct vv_group_end *end) {
-  return !end->spin && end->cast.awaits && vv_group_wants_data(&end->core) &&
+  return !end->spin && end->cast.awaits && vv_group_wants_data_alone(&end->core) &&
          vv_group_deadline_ns(&end->core) > now_ns() + AWAIT_NS;
 }
 
@@ -273,7 +279,9 @@ static bool drive(struct vv_group_end *end, const bool *flag, int64_t deadline_n
       take_socket(end, VV_CAST_DATA);
       continue;
     }
-    const bool quiet = waits == 0 && may_await(end) ? await_data(end) : await_anything(end, deadline_ns);
+    /* A small message is all that comes: no look for more. */
+    const unsigned most = waits == 0 ? 1 : VV_CAST_BATCH;
+    const bool quiet = may_await(end) ? await_data(end, most) : await_anything(end, deadline_ns);
     if (!quiet && end->stop && end->stop(end->context)) {
       end->stopped = true;
       return false;
@@ -383,7 +391,7 @@ static int meet(struct vv_group_end *end, const struct vv_group_config *config, 
                                    .burst_datagrams = 1};
   memcpy(wanted.key, config->key, sizeof wanted.key);
   end->room = reach.datagram_bytes;
-  end->bytes = malloc((VV_CAST_BATCH + 1) * end->room);
+  end->bytes = malloc((size_t)2 * VV_CAST_BATCH * end->room);
   end->memory = malloc(vv_group_bytes(&wanted));
   if (!end->bytes || !end->memory) return vv_error_set(error, "no-memory", "no memory for the group's datagrams");
   vv_group_init(&end->core, end->memory, &wanted);
@@ -455,8 +463,11 @@ static int operate(struct vv_group_end *end, const struct vv_group_operation *op
   if (end->meeting.ranks == 1) return 0;
   pthread_mutex_lock(&end->lock);
   if (!end->failed) {
-    if (!end->stopped) vv_group_start(&end->core, now_ns(), operation);
-    end->stopped = end->done = false;
+    if (!end->stopped) {
+      end->done = false; /* one that was broken off may be done by now */
+      vv_group_start(&end->core, now_ns(), operation);
+    }
+    end->stopped = false;
     drive(end, &end->done, INT64_MAX);
   }
   int result = end->stopped ? VV_GROUP_STOPPED : 0;
@@ -480,6 +491,12 @@ int vv_group_receive(struct vv_group_end *end, uint32_t root, void *buffer, size
                      struct vv_group_problem *problem) {
   const struct vv_group_operation operation = {.root = root, .buffer = buffer, .size_bytes = room_bytes};
   return operate(end, &operation, size_bytes, problem);
+}
+
+void vv_group_move(struct vv_group_end *end, void *buffer, size_t room_bytes) {
+  pthread_mutex_lock(&end->lock);
+  if (end->stopped) vv_group_redirect(&end->core, now_ns(), buffer, room_bytes);
+  pthread_mutex_unlock(&end->lock);
 }
 
 enum vv_group_route vv_group_route_of(const struct vv_group_end *end) {

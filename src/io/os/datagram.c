@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/os/datagram.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #if defined(__linux__) && !defined(VV_PORTABLE)
 #define LINUX 1
 #include <linux/filter.h>
 #include <linux/sock_diag.h>
+#include <linux/udp.h>
 #else
 #define LINUX 0
 #endif
@@ -68,10 +71,10 @@ uint64_t vv_datagram_charged_bytes(int fd) {
 }
 
 #if LINUX
-int vv_datagram_recv_many(int fd, struct msghdr *messages, size_t *bytes, unsigned count) {
+int vv_datagram_recv_many(int fd, struct msghdr *messages, size_t *bytes, unsigned count, bool wait) {
   struct mmsghdr batch[VV_DATAGRAM_BATCH];
   for (unsigned i = 0; i < count; i++) batch[i].msg_hdr = messages[i];
-  const int got = recvmmsg(fd, batch, count, MSG_DONTWAIT, NULL);
+  const int got = recvmmsg(fd, batch, count, wait ? MSG_WAITFORONE : MSG_DONTWAIT, NULL);
   for (int i = 0; i < got; i++) {
     messages[i] = batch[i].msg_hdr;
     bytes[i] = batch[i].msg_len;
@@ -84,11 +87,24 @@ int vv_datagram_send_many(int fd, const struct msghdr *messages, unsigned count)
   for (unsigned i = 0; i < count; i++) batch[i].msg_hdr = messages[i];
   return sendmmsg(fd, batch, count, 0);
 }
+
+int vv_datagram_send_train(int fd, const struct msghdr *train, size_t each_bytes) {
+  const uint16_t cut_bytes = (uint16_t)each_bytes;
+  union {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof cut_bytes)];
+  } control = {.head = {CMSG_LEN(sizeof cut_bytes), IPPROTO_UDP, UDP_SEGMENT}};
+  struct msghdr message = *train;
+  memcpy(CMSG_DATA(&control.head), &cut_bytes, sizeof cut_bytes);
+  message.msg_control = &control;
+  message.msg_controllen = sizeof control;
+  return sendmsg(fd, &message, 0) < 0 ? -1 : 0;
+}
 #else
-int vv_datagram_recv_many(int fd, struct msghdr *messages, size_t *bytes, unsigned count) {
+int vv_datagram_recv_many(int fd, struct msghdr *messages, size_t *bytes, unsigned count, bool wait) {
   int got = 0;
   for (ssize_t one = 0; got < (int)count; got++) {
-    one = recvmsg(fd, &messages[got], MSG_DONTWAIT);
+    one = recvmsg(fd, &messages[got], wait && got == 0 ? 0 : MSG_DONTWAIT);
     if (one < 0) return got > 0 ? got : -1;
     bytes[got] = (size_t)one;
   }
@@ -99,6 +115,12 @@ int vv_datagram_send_many(int fd, const struct msghdr *messages, unsigned count)
   int went = 0;
   while (went < (int)count && sendmsg(fd, &messages[went], 0) >= 0) went++;
   return went > 0 ? went : -1;
+}
+
+int vv_datagram_send_train(int fd, const struct msghdr *train, size_t each_bytes) {
+  (void)fd, (void)train, (void)each_bytes;
+  errno = ENOTSUP;
+  return -1;
 }
 #endif
 

@@ -32,13 +32,22 @@ uint64_t vv_datagram_charged_bytes(int fd);
 #define VV_DATAGRAM_BATCH 16
 
 /*
- * Receives up to VV_DATAGRAM_BATCH datagrams without waiting, and tells their bytes. How many, or -1 and errno. One
- * system call for all of them; without it one for each, and one more.
+ * Receives up to VV_DATAGRAM_BATCH datagrams, and tells their bytes. wait: for the first one, as the socket waits; then
+ * those that are there. How many, or -1 and errno. One system call for all of them; without it one for each, and one
+ * more.
  */
-int vv_datagram_recv_many(int fd, struct msghdr *messages, size_t *bytes, unsigned count);
+int vv_datagram_recv_many(int fd, struct msghdr *messages, size_t *bytes, unsigned count, bool wait);
 
 /* Sends them, waiting for room. How many went, the first not among them if -1 and errno. One system call likewise. */
 int vv_datagram_send_many(int fd, const struct msghdr *messages, unsigned count);
+
+#define VV_DATAGRAM_TRAIN_BYTES_MAX 65000 /* of a train */
+
+/*
+ * Sends one message that the kernel cuts into datagrams of each_bytes, the last of which may be shorter: it then passes
+ * the kernel once. Waits for room. 0, or -1 and errno; without it always ENOTSUP.
+ */
+int vv_datagram_send_train(int fd, const struct msghdr *train, size_t each_bytes);
 
 /* The kernel of the other side is asked whether it lives: the connection breaks within about that time if not. */
 void vv_stream_keepalive(int fd, int seconds);

@@ -34,6 +34,7 @@ int vv_cast_open(struct vv_cast *cast, const char *address, struct vv_error *err
   setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &hops, sizeof hops);
   setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
   cast->room_bytes = vv_datagram_room_bytes(fd);
+  cast->trains = true;
   return 0;
 }
 
@@ -113,35 +114,77 @@ static bool is_good(const struct vv_cast *cast, const struct msghdr *message, si
   return bytes > 0 && !own && !(message->msg_flags & MSG_TRUNC);
 }
 
-unsigned vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH]) {
+/* vv_cast_recv, and vv_cast_await if it waits: -1 and errno if nothing came. */
+static int receive(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t *counts, unsigned most,
+                   bool wait) {
   struct sockaddr_in from[VV_CAST_BATCH];
   struct iovec pieces[VV_CAST_BATCH];
   struct msghdr messages[VV_CAST_BATCH];
-  for (int i = 0; i < VV_CAST_BATCH; i++) {
-    pieces[i] = (struct iovec){bytes + (size_t)i * room, room};
+  for (unsigned i = 0; i < most; i++) {
+    pieces[i] = (struct iovec){bytes + i * room, room};
     messages[i] =
         (struct msghdr){.msg_name = &from[i], .msg_namelen = sizeof from[i], .msg_iov = &pieces[i], .msg_iovlen = 1};
   }
-  int got;
-  /* What a kernel says about an earlier datagram of ours (ECONNREFUSED) is no end: links tell who is gone. */
-  do got = vv_datagram_recv_many(cast->fds[socket], messages, counts, VV_CAST_BATCH);
-  while (got < 0 && (errno == EINTR || errno == ECONNREFUSED));
+  const int got = vv_datagram_recv_many(cast->fds[socket], messages, counts, most, wait);
   for (int i = 0; i < got; i++) {
     if (!is_good(cast, &messages[i], counts[i])) counts[i] = 0;
   }
+  return got;
+}
+
+unsigned vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH]) {
+  int got;
+  /* What a kernel says about an earlier datagram of ours (ECONNREFUSED) is no end: links tell who is gone. */
+  do got = receive(cast, socket, bytes, room, counts, VV_CAST_BATCH, false);
+  while (got < 0 && (errno == EINTR || errno == ECONNREFUSED));
   return got < 0 ? 0 : (unsigned)got;
 }
 
-size_t vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, bool *broken) {
-  struct sockaddr_in from;
-  struct iovec piece = {bytes, room};
-  struct msghdr message = {.msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &piece, .msg_iovlen = 1};
-  const ssize_t got = recvmsg(cast->fds[VV_CAST_DATA], &message, 0);
+unsigned vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH], unsigned most,
+                       bool *broken) {
+  const int got = receive(cast, VV_CAST_DATA, bytes, room, counts, most, true);
   *broken = got < 0 && errno == EINTR;
-  return got > 0 && is_good(cast, &message, (size_t)got) ? (size_t)got : 0;
+  return got < 0 ? 0 : (unsigned)got;
 }
 
-void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {
+static size_t length_of(const struct vv_cast_datagram *datagram) {
+  return datagram->pieces[0].iov_len + datagram->pieces[1].iov_len;
+}
+
+static bool is_to_same(const struct vv_cast_datagram *a, const struct vv_cast_datagram *b) {
+  return a->to.sin_addr.s_addr == b->to.sin_addr.s_addr && a->to.sin_port == b->to.sin_port;
+}
+
+/* How many of them, from the first, are one train: of one length but for the last, and to one place. 1: none. */
+static unsigned train_of(const struct vv_cast *cast, const struct vv_cast_datagram *datagrams, unsigned count) {
+  const size_t each_bytes = length_of(datagrams);
+  unsigned length = 1;
+  while (cast->trains && length < count && length_of(&datagrams[length - 1]) == each_bytes &&
+         length_of(&datagrams[length]) <= each_bytes && is_to_same(datagrams, &datagrams[length]) &&
+         (length + 1) * each_bytes <= VV_DATAGRAM_TRAIN_BYTES_MAX) {
+    length++;
+  }
+  return length;
+}
+
+static bool is_passing(int reason) {
+  return reason == EINTR || reason == ECONNREFUSED;
+}
+
+static unsigned send_train(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {
+  struct iovec pieces[2 * VV_CAST_BATCH];
+  for (unsigned i = 0; i < count; i++) memcpy(pieces + (size_t)2 * i, datagrams[i].pieces, 2 * sizeof *pieces);
+  const struct msghdr train = {.msg_name = &datagrams->to,
+                               .msg_namelen = sizeof datagrams->to,
+                               .msg_iov = pieces,
+                               .msg_iovlen = (size_t)2 * count};
+  if (vv_datagram_send_train(cast->fds[VV_CAST_OWN], &train, length_of(datagrams)) == 0) return count;
+  if (is_passing(errno)) return 0;
+  cast->trains = errno == ENOBUFS; /* what else is wrong: the kernel, the interface or the route knows none */
+  return cast->trains ? count : 0;
+}
+
+static unsigned send_each(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {
   struct msghdr messages[VV_CAST_BATCH];
   for (unsigned i = 0; i < count; i++) {
     messages[i] = (struct msghdr){.msg_name = &datagrams[i].to,
@@ -149,10 +192,17 @@ void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsi
                                   .msg_iov = datagrams[i].pieces,
                                   .msg_iovlen = 2};
   }
+  const int went = vv_datagram_send_many(cast->fds[VV_CAST_OWN], messages, count);
+  return went > 0 ? (unsigned)went : !is_passing(errno);
+}
+
+void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {
   for (unsigned sent = 0; sent < count;) {
-    const int went = vv_datagram_send_many(cast->fds[VV_CAST_OWN], messages + sent, count - sent);
-    if (went > 0) sent += (unsigned)went;
-    if (went < 0 && errno != EINTR && errno != ECONNREFUSED) sent++;
+    struct vv_cast_datagram *next = datagrams + sent;
+    const unsigned left = count - sent, train = train_of(cast, next, left);
+    unsigned before_train = 1;
+    while (before_train < left && train_of(cast, next + before_train, left - before_train) == 1) before_train++;
+    sent += train > 1 ? send_train(cast, next, train) : send_each(cast, next, before_train);
   }
 }
 

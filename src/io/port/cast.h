@@ -36,6 +36,7 @@ struct vv_cast {
   uint32_t mtu_bytes;       /* of that interface */
   uint64_t room_bytes;      /* of each socket's buffer; 0: unknown */
   bool awaits;              /* vv_cast_await comes to an end */
+  bool trains;              /* the kernel may be given many datagrams as one, as far as is known */
 };
 
 /* Opens `own` at that numeric IPv4 address, any port. 0, or -1 and *error ("bad-address", "no-iface", "no-port",
@@ -64,11 +65,12 @@ void vv_cast_rejoin(struct vv_cast *cast);
 unsigned vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH]);
 
 /*
- * The next datagram of `data`. Sleeps for it, a few milliseconds at most, if
- * cast->awaits: who waits for one datagram makes one system call. Its bytes, or 0:
- * none has come, or a signal has (*broken).
+ * The same of `data`, `most` datagrams. Sleeps for the first, a few milliseconds at
+ * most, if cast->awaits: who waits for one datagram makes one system call. 0: none
+ * has come, or a signal has (*broken).
  */
-size_t vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, bool *broken);
+unsigned vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH], unsigned most,
+                       bool *broken);
 
 /* A datagram to send: where to, and its two pieces. */
 struct vv_cast_datagram {
@@ -77,8 +79,10 @@ struct vv_cast_datagram {
 };
 
 /*
- * Sends up to VV_CAST_BATCH datagrams; waits for room in the socket. What does not
- * go is lost, as on any wire (ENOBUFS and what a peer's kernel says).
+ * Sends up to VV_CAST_BATCH datagrams; waits for room in the socket. Those in a row
+ * that are of one length and go to one place pass the kernel as one train, if it
+ * has such. What does not go is lost, as on any wire (ENOBUFS and what a peer's
+ * kernel says).
  */
 void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count);
 

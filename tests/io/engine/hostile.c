@@ -44,7 +44,8 @@ static size_t forge(uint64_t *state, uint32_t stream, uint8_t *bytes) {
 }
 
 int main(int argc, char **argv) {
-  static uint8_t bytes[2048];
+  static uint8_t bytes[VV_CAST_BATCH][2048];
+  struct vv_cast_datagram batch[VV_CAST_BATCH];
   uint8_t key[VV_KEY_BYTES];
   struct vv_cast cast;
   struct vv_error error;
@@ -54,6 +55,7 @@ int main(int argc, char **argv) {
   const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(port >> 8), (uint8_t)port};
   const uint32_t stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GROUP_STREAM_MAX;
   if (vv_cast_open(&cast, argv[1], &error) != 0) return 1;
+  cast.trains = false; /* each is to cost its victim what a frame of its own costs */
   struct sockaddr_in to[3] = {{.sin_family = AF_INET, .sin_port = htons(port)}};
   to[0].sin_addr = vv_cast_group_of(key, stream);
   to[1] = to[2] = to[0];
@@ -68,10 +70,14 @@ int main(int argc, char **argv) {
   for (int64_t spent_ns = 0; spent_ns < span_ns; spent_ns = now_ns() - begin_ns) {
     const uint64_t due = rate > 0 ? (uint64_t)(spent_ns / 1000 * rate / 1000000) : sent + 64;
     if (due < sent + 64 && rate > 0) usleep(300);
-    for (; sent < due; sent++) {
-      struct vv_cast_datagram datagram = {to[rate > 0 ? 2 : sent % 3],
-                                          {{bytes, forge(&state, stream, bytes)}, {bytes, 0}}};
-      vv_cast_send(&cast, &datagram, 1);
+    while (sent < due) {
+      unsigned count = 0;
+      for (; count < VV_CAST_BATCH && sent < due; count++, sent++) {
+        uint8_t *own = bytes[count];
+        batch[count] =
+            (struct vv_cast_datagram){to[rate > 0 ? 2 : sent % 3], {{own, forge(&state, stream, own)}, {own, 0}}};
+      }
+      vv_cast_send(&cast, batch, count);
     }
   }
   printf("sent %llu\n", (unsigned long long)sent);
