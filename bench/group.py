@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = ["src/core/group/*.c", "src/core/wire/group.c", "src/core/base/siphash.c", "src/io/os/[cdeisw]*.c"]
 PARTS += ["src/io/engine/group.c", "src/io/engine/reach.c", "src/io/port/cast.c", "src/io/boot/meeting.c"]
 PORT, KEY = 7000, 7
-ATTACK = 100_000  # datagrams a second
+ATTACK, ATTACK_S = 100_000, 10  # datagrams a second, and how long
 
 
 def _unbounded(what: str, pairs: list[tuple[float, float]]) -> Ratio:
@@ -117,14 +117,13 @@ def _own_port(lab: Lab, number: int) -> str:
 
 
 def attacked(rounds: int) -> list[Ratio]:
-    """1 MB to three while another host sends one of them 100000 forged datagrams a second, against in peace."""
-    seconds = max(2, 20 // rounds)
+    """1 MB to three while one of them gets 100000 forged datagrams a second for 10 s, against in peace."""
     pairs, sent = [], []
     with tempfile.TemporaryDirectory() as scratch, _raised(topology.ready("free")) as lab:
         hostile = _built(scratch, "hostile", source="hostile")
         with _ranks(lab, _built(scratch, "group_rank")) as ranks:
             places = [lab.hosts[3].address, lab.hosts[1].address, _own_port(lab, 1), str(PORT), str(KEY)]
-            words = [str(hostile), *places, str(seconds), str(ATTACK)]
+            words = [str(hostile), *places, str(ATTACK_S), str(ATTACK)]
             for _ in range(rounds):
                 peace = statistics.median(ranks.cast(MB) for _ in range(30))
                 flood = subprocess.Popen(lab.hosts[3].argv(words), stdout=subprocess.PIPE, text=True)
@@ -132,7 +131,7 @@ def attacked(rounds: int) -> list[Ratio]:
                 war = []
                 while flood.poll() is None:
                     war.append(ranks.cast(MB))
-                sent.append(int(flood.stdout.read().split()[1]) / seconds)
+                sent.append(int(flood.stdout.read().split()[1]) / ATTACK_S)
                 pairs.append((statistics.median(war), peace))
     what = f"free: 1 MB to 3, one of them gets {statistics.median(sent):.0f} forged datagrams a second / in peace"
     return [ratio(what, pairs, 2)]
