@@ -62,6 +62,28 @@ static void test_one_percent_of_loss_costs_less_than_five(void **state) {
   assert_true(good_ns * 100 >= run(&plan).elapsed_ns * 95);
 }
 
+/* Answers and questions get lost, too: what is asked again must not wait for long. */
+static void test_much_loss_costs_little_more_than_what_is_lost(void **state) {
+  (void)state;
+  struct vv_group_plan plan = plan_of(16, 100000000, 1 << 20);
+  plan.loss = 0.1;
+  assert_true(permille(&plan) <= 2000);
+  plan.loss = 0.3;
+  assert_true(permille(&plan) <= 6000);
+}
+
+/* Whether a receiver has memory for the message is nobody else's affair. */
+static void test_a_stream_is_as_quick_as_a_buffer(void **state) {
+  (void)state;
+  struct vv_group_plan plan = plan_of(8, 100000000, 1 << 20);
+  plan.loss = 0.01;
+  plan.pauses = 3;
+  struct vv_world_result whole = run(&plan);
+  plan.memory_bytes = 0;
+  struct vv_world_result stream = run(&plan);
+  assert_memory_equal(&whole, &stream, sizeof whole);
+}
+
 static void test_a_thousand_ranks_burden_no_link(void **state) {
   (void)state;
   struct vv_group_plan plan = plan_of(1000, 100000000, 1000000);
@@ -118,6 +140,8 @@ int main(void) {
       cmocka_unit_test(test_the_number_of_receivers_does_not_matter),
       cmocka_unit_test(test_small_messages_are_not_answered),
       cmocka_unit_test(test_one_percent_of_loss_costs_less_than_five),
+      cmocka_unit_test(test_much_loss_costs_little_more_than_what_is_lost),
+      cmocka_unit_test(test_a_stream_is_as_quick_as_a_buffer),
       cmocka_unit_test(test_a_thousand_ranks_burden_no_link),
       cmocka_unit_test(test_stopped_ranks_lose_nothing_from_default_buffers),
       cmocka_unit_test(test_what_never_ends_is_seen),

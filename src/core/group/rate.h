@@ -2,7 +2,7 @@
 /*
  * How fast a root sends: a bucket of bytes that fills at a rate. The rate is the
  * links' to begin with; it falls by 15 % when more than an eighth of a window
- * was lost by several ranks at once, which is what a full queue does and bad
+ * was lost by most ranks at once, which is what a full queue does and bad
  * luck does not, and comes back by 1 % a window.
  */
 #ifndef VV_CORE_GROUP_RATE_H
@@ -18,7 +18,7 @@ struct vv_rate {
   uint64_t free_ns;  /* when what was sent will have left */
   uint32_t window_datagrams;
   uint32_t sent; /* in this window */
-  uint32_t lost; /* of them, by several ranks */
+  uint32_t lost; /* of them, by most ranks */
 };
 
 void vv_rate_init(struct vv_rate *rate, uint64_t rate_bps, uint64_t burst_bytes, uint32_t window_datagrams);
@@ -29,7 +29,7 @@ uint64_t vv_rate_ready_ns(const struct vv_rate *rate, uint64_t now_ns);
 /* A datagram went. */
 void vv_rate_sent(struct vv_rate *rate, uint64_t now_ns, uint64_t bytes);
 
-/* Several ranks have lost the same datagram. */
+/* Most ranks, or many, have lost the same datagram. */
 void vv_rate_lost(struct vv_rate *rate);
 
 #endif

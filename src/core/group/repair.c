@@ -59,14 +59,15 @@ static uint64_t due_ns(const struct vv_repair *repair, const struct vv_repair_de
 }
 
 /* True when the debt is to be paid; to all if others wait for the same, or to the one. */
-static bool judge(struct vv_repair_mark *mark, const struct vv_repair_debt *debt, uint64_t now_ns, uint32_t *rank) {
-  *rank = debt->rank;
+static bool judge(struct vv_repair_mark *mark, const struct vv_repair_debt *debt, uint64_t now_ns,
+                  struct vv_repair_order *order) {
+  *order = (struct vv_repair_order){debt->position, debt->rank, 1};
   if (!debt->deaf) {
     if (mark->waiting > 0) mark->waiting--;
     if (mark->all_ns != VV_NEVER && mark->all_ns >= debt->asked_ns) return false;
     if (debt->own && mark->waiting > 0 && mark->all_ns == VV_NEVER) {
       mark->all_ns = now_ns;
-      *rank = VV_REPAIR_ALL;
+      *order = (struct vv_repair_order){debt->position, VV_REPAIR_ALL, 1 + mark->waiting};
       return true;
     }
   }
@@ -75,16 +76,14 @@ static bool judge(struct vv_repair_mark *mark, const struct vv_repair_debt *debt
   return true;
 }
 
-bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, uint64_t *position, uint32_t *rank) {
+bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, struct vv_repair_order *order) {
   while (repair->debts_count > 0) {
     const struct vv_repair_debt debt = repair->debts[repair->debts_first];
     if (due_ns(repair, &debt) > now_ns) return false;
     repair->debts_first = (repair->debts_first + 1) % repair->debts_room;
     repair->debts_count--;
     struct vv_repair_mark *mark = mark_of(repair, debt.position);
-    if (mark->position != debt.position || !judge(mark, &debt, now_ns, rank)) continue;
-    *position = debt.position;
-    return true;
+    if (mark->position == debt.position && judge(mark, &debt, now_ns, order)) return true;
   }
   return false;
 }

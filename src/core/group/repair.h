@@ -35,6 +35,13 @@ struct vv_repair_mark {
   uint32_t waiting; /* debts of ranks that hear */
 };
 
+/* What is to be sent again now. */
+struct vv_repair_order {
+  uint64_t position;
+  uint32_t rank;  /* VV_REPAIR_ALL, or one */
+  uint32_t ranks; /* that waited for it */
+};
+
 struct vv_repair {
   struct vv_repair_debt *debts; /* a ring, the oldest first */
   struct vv_repair_mark *marks; /* by position */
@@ -50,8 +57,8 @@ void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_data
  */
 void vv_repair_owe(struct vv_repair *repair, uint64_t now_ns, uint64_t position, uint32_t rank, bool own, bool deaf);
 
-/* The next repair that is due: false when none is. `rank` is VV_REPAIR_ALL or one. */
-bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, uint64_t *position, uint32_t *rank);
+/* The next repair that is due: false when none is. */
+bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, struct vv_repair_order *order);
 
 /* When the next is due; VV_NEVER. */
 uint64_t vv_repair_due_ns(const struct vv_repair *repair);

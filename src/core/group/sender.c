@@ -17,6 +17,7 @@ enum {
   REMIND_SLOWER = 4,
   REMINDERS = 3
 };
+enum { SHARED_MAX = 8 };
 #define REMIND_NS_MIN UINT64_C(2000000) /* operations that follow each other sooner say enough by themselves */
 #define WAIT_NS_MAX   UINT64_C(8000000000)
 
@@ -113,25 +114,30 @@ static bool find_piece(const struct vv_group *group, uint64_t position, struct v
   return vv_group_body_parse(kind, position, vv_store_body(&group->store, slot), slot->bytes, pdu);
 }
 
+/* True when so many have lost the same that it was no luck: half of the receivers, or as many as a few subtrees. */
+static bool is_shared(const struct vv_group *group, uint32_t ranks) {
+  uint32_t half = group->wanted.ranks / 2;
+  return ranks >= (half < SHARED_MAX ? half : SHARED_MAX);
+}
+
 bool vv_sender_repair(struct vv_group *group, uint64_t now_ns, struct vv_group_datagram *datagram) {
   struct vv_group_pdu pdu;
-  uint64_t position;
-  uint32_t rank;
+  struct vv_repair_order order;
   do {
     if (vv_rate_ready_ns(&group->rate, now_ns) > now_ns) return false;
-    if (!vv_repair_next(&group->repair, now_ns, &position, &rank)) return false;
-  } while (!find_piece(group, position, &pdu));
-  bool all = rank == VV_REPAIR_ALL;
+    if (!vv_repair_next(&group->repair, now_ns, &order)) return false;
+  } while (!find_piece(group, order.position, &pdu));
+  bool all = order.rank == VV_REPAIR_ALL;
   datagram->way = all ? VV_GROUP_TO_CONTROL : VV_GROUP_TO_RANK;
-  datagram->rank = rank;
+  datagram->rank = order.rank;
   emit(group, &pdu, datagram);
   uint64_t bytes = datagram->header_bytes + datagram->payload_bytes;
   if (all) {
     group->counts.repairs_all++;
-    vv_rate_lost(&group->rate);
   } else {
     group->counts.repairs_one++;
   }
+  if (all && is_shared(group, order.ranks)) vv_rate_lost(&group->rate);
   group->counts.repair_bytes += bytes;
   vv_rate_sent(&group->rate, now_ns, bytes);
   return true;
@@ -158,6 +164,7 @@ static uint64_t slower(uint64_t wait_ns, uint32_t times) {
 }
 
 static void poll(struct vv_group *group, uint64_t now_ns) {
+  vv_credit_await(&group->credit, needed(group));
   send_poll(group, needed(group));
   if (group->poll_wait_ns >= LATE_AFTER * group->wanted.rtt_ns && group->late_rank == UINT32_MAX) {
     group->late_rank = vv_credit_reckon(&group->credit, &group->tree, group->consumed).slowest;
@@ -186,6 +193,13 @@ static void remind(struct vv_group *group, uint64_t now_ns) {
 void vv_sender_speak(struct vv_group *group, uint64_t now_ns) {
   if (group->poll_ns <= now_ns) poll(group, now_ns);
   if (group->remind_ns <= now_ns) remind(group, now_ns);
+}
+
+/* Answers get lost: as long as more ranks come to where they are waited for, the others are asked soon again. */
+void vv_sender_answered(struct vv_group *group, uint64_t now_ns) {
+  if (group->stalled_ns == VV_NEVER) return;
+  group->poll_wait_ns = POLL_WAIT * group->wanted.rtt_ns;
+  if (now_ns + group->poll_wait_ns < group->poll_ns) group->poll_ns = now_ns + group->poll_wait_ns;
 }
 
 static void go_on(struct vv_group *group, uint64_t now_ns) {

@@ -20,16 +20,15 @@ static struct vv_repair fresh(void) {
 }
 
 static void assert_next(struct vv_repair *repair, uint64_t now_ns, uint64_t position, uint32_t rank) {
-  uint64_t got;
-  uint32_t whom;
-  assert_true(vv_repair_next(repair, now_ns, &got, &whom));
-  assert_true(got == position && whom == rank);
+  struct vv_repair_order order;
+  assert_true(vv_repair_next(repair, now_ns, &order));
+  assert_true(order.position == position && order.rank == rank);
+  assert_true(rank == VV_REPAIR_ALL ? order.ranks > 1 : order.ranks == 1);
 }
 
 static void assert_none(struct vv_repair *repair, uint64_t now_ns) {
-  uint64_t position;
-  uint32_t rank;
-  assert_false(vv_repair_next(repair, now_ns, &position, &rank));
+  struct vv_repair_order order;
+  assert_false(vv_repair_next(repair, now_ns, &order));
 }
 
 static void test_a_peer_answers_each_at_once(void **state) {
@@ -86,9 +85,9 @@ static void test_it_is_bounded(void **state) {
   (void)state;
   struct vv_repair repair = fresh();
   for (uint32_t rank = 0; rank < 1000; rank++) vv_repair_owe(&repair, 0, rank % WINDOW, rank, false, false);
-  uint64_t position;
-  uint32_t rank, count = 0;
-  while (vv_repair_next(&repair, 0, &position, &rank)) count++;
+  struct vv_repair_order order;
+  uint32_t count = 0;
+  while (vv_repair_next(&repair, 0, &order)) count++;
   assert_int_equal(count, repair.debts_room);
 }
 
