@@ -42,6 +42,7 @@ int main(void) {
   return pvm_exit();
 }
 """
+HOMES = Path("/tmp")  # where a daemon's directory is
 KEY = b"000102030405060708090a0b0c0d0e0f\n"
 
 
@@ -163,7 +164,7 @@ def test_a_host_of_32_mb_holds_a_large_message_twice_and_not_three_times(
 
 
 def test_a_daemon_that_dies_ends_the_launch_and_nothing_is_left(launch, two) -> None:
-    before, sent = daemons(), counters(two)
+    before, homes, sent = daemons(), set(HOMES.glob("vaiven-pvm-*")), counters(two)
     found = []
     work = {"samples": 1_000_000, "cell_ms": 90_000, "timeout_ms": 3_000}
     launching = threading.Thread(target=lambda: found.append(launch("pvm-default-raw", 1000, **work)))
@@ -175,22 +176,50 @@ def test_a_daemon_that_dies_ends_the_launch_and_nothing_is_left(launch, two) -> 
         launching.join(80)
     assert seen["udp"] > 0 and found and found[0].failure is not None
     until(lambda: not daemons() - before)
+    until(lambda: not set(HOMES.glob("vaiven-pvm-*")) - homes)
 
 
-def test_a_daemon_that_does_not_come_up_is_named(two, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pvm, "_UP_S", 3.0)
-    monkeypatch.setattr(pvm, "_daemon", lambda host: "pvmd" if host.name == "m1" else "false")
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        ("", 'got "PvmCantStart"'),
+        ("ddpro<9999> arch<LINUX64> ip<0a010002:1234> mtu<4080> dsig<4229185>", "protocol mismatch \\(9999/"),
+    ],
+)
+def test_a_daemon_that_does_not_come_up_is_named(
+    two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, why: str
+) -> None:
+    """It is broken, or it is that of another version of PVM."""
+    other = tmp_path / "pvmd"
+    other.write_text(f"#!/bin/sh\necho '{says}'\n")
+    other.chmod(0o755)
+    monkeypatch.setattr(pvm, "_daemon", lambda host: "pvmd" if host.name == "m1" else str(other))
     members = list(two.hosts.values())
-    with pytest.raises(VaivenError, match="pvmd of m2 does not come up") as caught, pvm.machine(members):
+    with pytest.raises(VaivenError, match=f"pvmd of m2 does not come up: .*{why}") as caught, pvm.machine(members):
         pass
-    assert caught.value.code == "no-pvmd"
+    assert caught.value.code == "no-pvmd" and "the same version" in caught.value.remedy
 
 
-def test_a_host_without_pvm_is_named_with_its_package(two, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pvm, "_daemon", lambda _host: "pvmd-nowhere")
-    with pytest.raises(VaivenError, match="m1 has no pvmd") as caught, pvm.machine(list(two.hosts.values())):
+@pytest.mark.parametrize("without", ["m1", "m2"])
+def test_a_host_without_pvm_is_named_with_its_package(two, monkeypatch: pytest.MonkeyPatch, without: str) -> None:
+    monkeypatch.setattr(pvm, "_daemon", lambda host: "pvmd-nowhere" if host.name == without else "pvmd")
+    with pytest.raises(VaivenError, match=f"{without} has no pvmd") as caught, pvm.machine(list(two.hosts.values())):
         pass
     assert caught.value.code == "no-pvm" and "apt-get install pvm" in caught.value.remedy
+
+
+def test_what_an_older_daemon_left_is_not_in_the_way(launch) -> None:
+    """PVM's own place for the address of the daemon of this user: one that finds it there takes itself for a second."""
+    left = Path(f"/tmp/pvmd.{os.geteuid()}")
+    ours = not left.exists()
+    if ours:
+        left.write_text("7f000001:0001\n")
+    try:
+        outcome = launch("pvm-default-raw", 8)
+    finally:
+        if ours:
+            left.unlink()
+    assert outcome.failure is None, outcome.failure
 
 
 def test_a_probe_without_a_daemon_says_where_it_looked(tmp_path: Path) -> None:

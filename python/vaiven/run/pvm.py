@@ -51,7 +51,9 @@ rm -rf "$d"
 _FIRST = 'printf "%s" "$1" >"$2/hosts" && exec "$2/pvmd" "-n$3" "$2/hosts"'
 # $1: the socket of the daemon, without which the console would start one itself. $2: what it is to do.
 _CONSOLE = r'[ ! -S "$1" ] || printf "%s\nquit\n" "$2" | pvm 2>&1'
-_LAST_WORDS = 'tail -qn 1 "$PVM_TMP"/pvml.* 2>/dev/null || true'
+# What is in the log of a daemon, after who it is, but for what our own questions leave there.
+_LAST_WORDS = r"""tail -qn +3 "$PVM_TMP"/pvml.* 2>/dev/null | grep -vE 'locloutput\(\)|: EOF$' | tail -n 2 |
+sed 's/^\[[^ ]* [^ ]* [^ ]* //'"""
 
 
 @contextmanager
@@ -149,8 +151,9 @@ class _Daemons:
         self._said = _line(self._first)
         deadline_s = time.monotonic() + _UP_S
         while missing := self._missing():
-            if time.monotonic() > deadline_s or self._first.poll() is not None:
-                raise self._failed(missing[0])
+            given_up = self._given_up(missing)
+            if given_up or time.monotonic() > deadline_s or self._first.poll() is not None:
+                raise self._failed(given_up or missing[0])
             time.sleep(_POLL_S)
 
     def end(self) -> None:
@@ -176,15 +179,24 @@ class _Daemons:
         up = set(re.findall(r"^\s*(\S+)\s+[0-9a-f]+\s+LINUX", said, re.MULTILINE))
         return [seat for seat in self._seats if seat.name not in up]
 
+    def _given_up(self, missing: Sequence[_Seat]) -> _Seat | None:
+        """One of these whose daemon the first one has tried to start and could not."""
+        said = f" {self._seats[0].call(_LAST_WORDS)}"
+        return next((seat for seat in missing if f" host {seat.name} " in said), None)
+
     def _failed(self, seat: _Seat) -> VaivenError:
-        if "not found" in self._said:
-            return VaivenError(f"{seat.host.name} has no pvmd", "there: apt-get install pvm", code="no-pvm")
-        words = [self._said or "it said nothing"]
+        """Why that one is not there: the first one knows what became of the others."""
+        words = [self._said]
         for one in (self._seats[0], seat):
             with suppress(VaivenError):
                 words += one.call(_LAST_WORDS).splitlines()
+        if any("not found" in line for line in words):
+            return VaivenError(f"{seat.host.name} has no pvmd", "there: apt-get install pvm", code="no-pvm")
+        why = "; ".join(words[1:]) or words[0] or "it said nothing"
         return VaivenError(
-            f"the pvmd of {seat.host.name} does not come up: {words[-1]}", "is PVM there, as here?", code="no-pvmd"
+            f"the pvmd of {seat.host.name} does not come up: {why}",
+            "the same version of the package pvm on every host",
+            code="no-pvmd",
         )
 
 
