@@ -109,23 +109,26 @@ static int sleep_some(struct vv_engine *engine, int64_t deadline_ns, struct vv_e
   return engine->port.ops->wait(engine->port.self, until_ns) == 0 ? 0 : judge(engine, "wait", error);
 }
 
+/* What came is taken before timers are asked: it may be what they wait for, when this process slept for long. */
 enum vv_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context, int64_t deadline_ns,
                           struct vv_error *error) {
-  bool over = done(context), stirred = true; /* something happened after which there may be units to send */
+  bool over = done(context);
   for (uint32_t looks = 1;; looks++) {
     size_t count = 0;
     uint64_t now_ns = 0; /* of what came; else the clock is asked */
+    enum vv_ran ran = VV_RAN_DONE;
     if (!over) over = take(engine, done, context, &count, &now_ns);
-    if (stirred || over || count > 0) {
-      if (flush_at(engine, now_ns ? now_ns : (uint64_t)vv_clock_ns(), error) != 0) return VV_RAN_ERROR;
+    bool stirred = looks == 1 || over || count > 0; /* something happened after which there may be units to send */
+    bool idle = !over && !engine->spin && count == 0;
+    if (idle || (!over && looks % LOOKS_PER_READING == 0)) {
+      ran = keep_time(engine, deadline_ns, error);
+      if (ran == VV_RAN_ERROR) return ran;
+      over = done(context);
+      stirred = true;
     }
+    if (stirred && flush_at(engine, now_ns ? now_ns : (uint64_t)vv_clock_ns(), error) != 0) return VV_RAN_ERROR;
     if (over) return VV_RAN_DONE;
-    bool asleep = !engine->spin && count == 0;
-    stirred = asleep || looks % LOOKS_PER_READING == 0;
-    if (!stirred) continue;
-    if (asleep && sleep_some(engine, deadline_ns, error) != 0) return VV_RAN_ERROR;
-    enum vv_ran ran = keep_time(engine, deadline_ns, error);
     if (ran != VV_RAN_DONE) return ran;
-    over = done(context);
+    if (idle && sleep_some(engine, deadline_ns, error) != 0) return VV_RAN_ERROR;
   }
 }

@@ -100,6 +100,12 @@ int vv_node_start(struct vv_node *node, struct vv_station_wanted wanted, struct 
   return 0;
 }
 
+enum vv_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), int64_t deadline_ns,
+                        struct vv_error *error) {
+  tell_all(node);
+  return vv_engine_run(&node->engine, done, node->config.context, deadline_ns, error);
+}
+
 void vv_node_close(struct vv_node *node) {
   vv_packet_close(&node->packet);
   close(node->claim);

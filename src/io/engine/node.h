@@ -65,11 +65,8 @@ static inline uint64_t vv_node_now(void) {
   return (uint64_t)vv_clock_ns();
 }
 
-/* Runs until done(context of the config); see vv_engine_run. */
-static inline enum vv_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), int64_t deadline_ns,
-                                      struct vv_error *error) {
-  return vv_engine_run(&node->engine, done, node->config.context, deadline_ns, error);
-}
+/* Tells what requests have brought about, and runs until done(context of the config); see vv_engine_run. */
+enum vv_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), int64_t deadline_ns, struct vv_error *error);
 
 /* Sends what waits. 0, or -1 and *error. */
 static inline int vv_node_flush(struct vv_node *node, struct vv_error *error) {

@@ -23,7 +23,8 @@ struct world {
   size_t room;    /* units that the port takes before it says ENOBUFS once */
   int send_fails; /* errno of every send; 0: it works */
   int waits;
-  bool broken; /* check fails */
+  bool oversleeps; /* a wait ends late, and a number has come that stops the timer */
+  bool broken;     /* check fails */
 
   uint8_t queue[2 * UNITS]; /* of the core */
   size_t queued, taken;
@@ -68,6 +69,7 @@ static int wait_unit(void *self, int64_t deadline_ns) {
   struct world *world = self;
   world->waits++;
   while (vv_clock_ns() < deadline_ns) continue;
+  if (world->oversleeps) world->coming = 1;
   errno = ETIME;
   return -1;
 }
@@ -81,6 +83,7 @@ static void receive(void *self, uint64_t now_ns, const uint8_t *bytes, size_t co
   struct world *world = self;
   assert_true(now_ns > 0 && count == 1);
   world->received++;
+  if (world->oversleeps) world->due_ns = UINT64_MAX;
   world->queue[world->queued++] = *bytes;
 }
 
@@ -183,6 +186,20 @@ static void timers_run_when_they_are_due_and_what_they_send_goes_out(void **stat
   }
 }
 
+static void what_came_is_taken_before_timers_are_asked(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error;
+  make(&world, &engine, 0);
+  world.wanted = 2; /* one comes */
+  world.oversleeps = true;
+  world.due_ns = (uint64_t)vv_clock_ns() + 1000000;
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, vv_clock_ns() + 5000000, &error), VV_RAN_LATE);
+  assert_int_equal(world.received, 1);
+  assert_int_equal(world.ticks, 0);
+}
+
 static void an_interface_without_room_is_waited_for(void **state) {
   (void)state;
   struct world world;
@@ -238,6 +255,7 @@ int main(void) {
       cmocka_unit_test(what_comes_after_the_awaited_stays_in_the_port),
       cmocka_unit_test(what_was_queued_before_is_sent_even_when_nothing_is_waited_for),
       cmocka_unit_test(timers_run_when_they_are_due_and_what_they_send_goes_out),
+      cmocka_unit_test(what_came_is_taken_before_timers_are_asked),
       cmocka_unit_test(an_interface_without_room_is_waited_for),
       cmocka_unit_test(one_that_stays_full_loses_frames_and_counts_them),
       cmocka_unit_test(a_port_that_is_down_is_an_error_that_names_it),
