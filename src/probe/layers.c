@@ -30,7 +30,7 @@ struct run {
   const struct vv_marks *marks; /* the near end's, in a marked run */
   int64_t *whole_ns, *marked_ns;
   size_t whole_count, marked_count;
-  int64_t deadline_ns;         /* of the cell */
+  int64_t deadline_ns;         /* of what runs now: each run has its share of the cell's time */
   struct vv_marks *near, *far; /* of each marked exchange */
   uint32_t lost, late, corrupt;
 };
@@ -42,6 +42,7 @@ static int exchange(void *context, int64_t *ns, struct vv_error *error) {
 }
 
 static int begin(struct run *run, struct vv_session *session, size_t size_bytes, bool marked, struct vv_error *error) {
+  run->deadline_ns = vv_clock_ns() + session->options->cell_ns / (2 * RUNS);
   const struct vv_series_plan plan = {
       .verb = "layers", .size_bytes = size_bytes, .check_every = CHECK_EVERY, .train = 1, .marked = marked};
   return vv_series_begin(&run->series, session, &plan, error);
@@ -230,7 +231,7 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   size_t each = session->options->samples / RUNS;
   if (each + FIRST > VV_ANSWER_MARKED_MAX) each = VV_ANSWER_MARKED_MAX - FIRST;
   if (each == 0) each = 1;
-  struct run run = {.series = {.session = session}, .deadline_ns = vv_clock_ns() + session->options->cell_ns};
+  struct run run = {.series = {.session = session}};
   int64_t *ns = calloc(3 * RUNS * each, sizeof *ns);
   struct vv_marks *marks = calloc(2 * RUNS * each, sizeof *marks);
   int result = ns && marks ? 0 : vv_error_set(error, "no-memory", "no memory for the samples");
