@@ -13,8 +13,8 @@
 static const char usage[] =
     "usage: vaiven-sim llc --seeds FIRST-LAST          runs drawn from seeds: everything that can go wrong\n"
     "       vaiven-sim llc [--seed S] [--hosts N] ...  one run, as asked, and what it cost\n"
-    "  --hub --rate-bps R --messages K --size BYTES --mtu BYTES --window K --receive-window K --crossing\n"
-    "  --loss P --burst P --duplicate P --reorder P --reorder-us T --corrupt P --replay P --replay-ms T\n"
+    "  --hub --rate-bps R --messages K --size BYTES --mtu BYTES --window K --receive-window K --early K\n"
+    "  --crossing --loss P --burst P --duplicate P --reorder P --reorder-us T --corrupt P --replay P --replay-ms T\n"
     "  --busy --resets K --pauses K --pause-ms T --crash --restart --beyond\n";
 
 #define AT(member) offsetof(struct vv_llc_plan, member)
@@ -28,6 +28,7 @@ static const struct vv_option options[] = {
     {"--mtu", VV_OPTION_U32, AT(mtu_bytes)},
     {"--window", VV_OPTION_U32, AT(window)},
     {"--receive-window", VV_OPTION_U32, AT(receive_window)},
+    {"--early", VV_OPTION_U32, AT(early)},
     {"--crossing", VV_OPTION_FLAG, AT(crossing)},
     {"--loss", VV_OPTION_PROBABILITY, AT(loss)},
     {"--burst", VV_OPTION_PROBABILITY, AT(burst)},
@@ -57,7 +58,7 @@ static bool parse(int argc, char **argv, struct vv_llc_plan *plan) {
   bool mtu = within(plan->mtu_bytes, VV_STATION_PDU_BYTES_MIN, VV_STATION_PDU_BYTES_MAX);
   bool times = plan->reorder_ns > 0 && plan->rate_bps >= 1000000;
   return windows && mtu && times && within(plan->hosts, 2, 16) && within(plan->size_bytes, 1, UINT32_MAX - 1) &&
-         plan->messages > 0;
+         plan->messages > 0 && plan->early <= 100000;
 }
 
 static void print(const struct vv_llc_plan *plan, const struct vv_llc_result *result) {

@@ -37,6 +37,7 @@ static struct vv_station_wanted station_wanted(struct vv_llc_host *host) {
   wanted.pdu_bytes_max = plan->mtu_bytes;
   wanted.window = (uint8_t)plan->window;
   wanted.receive_window = (uint8_t)plan->receive_window;
+  wanted.early = plan->early;
   if (plan->busy) wanted.credit = BUSY_CREDIT;
   wanted.n2 = 30;
   wanted.tries = 30;

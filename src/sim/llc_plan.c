@@ -14,6 +14,7 @@ void vv_llc_plan_init(struct vv_llc_plan *plan, uint64_t seed) {
       .mtu_bytes = 1500,
       .window = 127,
       .receive_window = 127,
+      .early = 128,
       .reorder_ns = MS / 2,
       .replay_ns = 100 * MS,
       .pause_ns = 50 * MS,
@@ -33,7 +34,7 @@ static double some(struct vv_rng *rng, double most) {
 
 void vv_llc_plan_draw(struct vv_llc_plan *plan, uint64_t seed) {
   static const uint64_t sizes[] = {1, 100, 3000, 20000, 200000};
-  static const uint32_t windows[] = {1, 2, 7, 32, 127}, mtus[] = {64, 600, 1500, 9000};
+  static const uint32_t windows[] = {1, 2, 7, 32, 127}, mtus[] = {64, 600, 1500, 9000}, earlies[] = {0, 3, 30, 128};
   struct vv_rng rng = {seed};
   vv_llc_plan_init(plan, seed);
   plan->hosts = 2 + (uint32_t)below(&rng, 3);
@@ -44,6 +45,7 @@ void vv_llc_plan_draw(struct vv_llc_plan *plan, uint64_t seed) {
   if (plan->mtu_bytes < 100 && plan->size_bytes > 20000) plan->size_bytes = 20000;
   plan->window = windows[below(&rng, 5)];
   plan->receive_window = windows[below(&rng, 5)];
+  plan->early = earlies[below(&rng, 4)];
   plan->crossing = below(&rng, 2) == 0;
   plan->loss = some(&rng, 0.1);
   plan->burst = some(&rng, 0.01);

@@ -18,9 +18,10 @@ struct vv_llc_plan {
   uint32_t mtu_bytes;
   uint32_t window;
   uint32_t receive_window;
-  bool crossing; /* both ends of a link connect */
-  double loss;   /* of a frame, at each receiver */
-  double burst;  /* a burst of losses begins */
+  uint32_t early; /* I PDUs that a station keeps behind missing ones */
+  bool crossing;  /* both ends of a link connect */
+  double loss;    /* of a frame, at each receiver */
+  double burst;   /* a burst of losses begins */
   double duplicate;
   double reorder;
   uint64_t reorder_ns; /* a frame is late by up to this */

@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MTU = 128, MESSAGE = 1000, QUEUE = 64, SETTLE_TURNS = 200 };
+enum { MTU = 128, MESSAGE = 1000, QUEUE = 64, SETTLE_TURNS = 200, EARLY = 5 };
 enum { PLAIN = 1, FEW_CREDITS = 2, ASK = 4, REFUSE = 8, BOTH_CONNECT = 16 };
 enum step { DELIVER, BEND, LOSE, SWAP, FROM_NOWHERE, FORGE, SLEEP, SEND, CREDIT, CONNECT, DISCONNECT, RESET, STEPS };
 
@@ -52,6 +52,7 @@ static void start(struct world *world, int which, uint8_t settings) {
   wanted.links = 2;
   wanted.messages = 4;
   wanted.units = 4;
+  wanted.early = EARLY;
   wanted.pdu_bytes_max = MTU;
   wanted.window = 1 + (settings >> 5) * 18;
   if (settings & FEW_CREDITS) wanted.credit = 2;
@@ -67,9 +68,17 @@ static void connect(struct world *world, int which) {
   world->links[which] = vv_station_connect(&world->stations[which], world->now_ns, &peer);
 }
 
+/* How many places for what came early a chain has. */
+static unsigned chain(const struct vv_early *early, uint32_t place) {
+  unsigned count = 0;
+  for (; place != VV_NO_EARLY; place = early->pdus[place].next) assert(++count <= EARLY);
+  return count;
+}
+
 /* What holds of a station whatever happens to it. */
 static void check(const struct world *world, int which) {
   const struct vv_station *station = &world->stations[which];
+  unsigned places = chain(&station->early, station->early.free);
   for (uint32_t id = 0; id < station->wanted.links; id++) {
     const struct vv_llc_link *link = &station->links[id];
     assert(!vv_llc_is_up(link->state) || link->used);
@@ -78,7 +87,10 @@ static void check(const struct world *world, int which) {
     assert(vv_llc_link_ahead(link->vs, link->va) <= vv_llc_link_ahead(link->high, link->va));
     assert(link->window.working >= 1 && link->window.working <= link->window.limit);
     assert(link->plain || link->got_bytes <= link->message_bytes);
+    assert(!link->plain || link->early == VV_NO_EARLY);
+    places += chain(&station->early, link->early);
   }
+  assert(places == EARLY);
 }
 
 static void take(struct world *world, int which) {

@@ -94,8 +94,10 @@ static unsigned place(struct vv_station *station, struct vv_llc_link *link, stru
   if (!vv_segment_parse(pdu->data, pdu->data_bytes, &segment)) return VV_LLC_GOT_BAD;
   unsigned event = place_marked(station, link, pdu, &segment);
   check_round(link, segment.round, pdu);
-  bool taken = link->state != VV_LLC_BUSY && link->state != VV_LLC_AWAIT_BUSY;
-  if (event != VV_LLC_GOT_I || !taken || link->number != link->expected) return event;
+  if (vv_llc_link_is_busy(link)) return event;
+  if (event == VV_LLC_GOT_I_GAP && link->knows_number)
+    vv_early_keep(&station->early, &link->early, segment.number, pdu->data, (uint32_t)pdu->data_bytes);
+  if (event != VV_LLC_GOT_I || link->number != link->expected) return event;
   if (fits(station, link, &segment, pdu, cause)) return event;
   vv_greeting_break(station, link, VV_CLOSE_LOST);
   return STALE;
@@ -119,7 +121,10 @@ static unsigned sequenced(struct vv_station *station, struct vv_llc_link *link, 
   link->heard = true;
   link->heard_ns = cause->now_ns;
   if (event == VV_LLC_GOT_BAD || event == VV_LLC_GOT_BAD_NS) return event;
-  return check_nr(link, pdu) ? event : VV_LLC_GOT_BAD_NR;
+  if (!check_nr(link, pdu)) return VV_LLC_GOT_BAD_NR;
+  if (event == VV_LLC_GOT_REJ && !link->plain)
+    vv_repeat_ask(&link->repeat, link->base + vv_llc_link_ahead(pdu->nr, link->va), pdu->response);
+  return event;
 }
 
 /* U PDUs. */
@@ -153,4 +158,32 @@ void vv_inbound_take(struct vv_station *station, struct vv_llc_link *link, uint6
     if (link->state == VV_LLC_RESET_WAIT && link->s_flag) vv_llc_link_ask(station, link, now_ns, VV_LLC_RESET_REQUEST);
   }
   vv_llc_link_settle(station, link, now_ns);
+}
+
+uint32_t vv_inbound_early(struct vv_station *station, struct vv_llc_link *link) {
+  bool takes = vv_llc_is_up(link->state) && !vv_llc_link_is_busy(link) && !link->frozen;
+  if (link->early == VV_NO_EARLY || !takes) return VV_NO_EARLY;
+  bool rejects = link->state == VV_LLC_REJECT || link->state == VV_LLC_AWAIT_REJECT;
+  uint32_t first = vv_early_first(&station->early, &link->early, link->number);
+  if (first == VV_NO_EARLY || station->early.pdus[first].number == link->number) return first;
+  return rejects ? VV_NO_EARLY : first;
+}
+
+/* Its P or F bit and its N(R) counted when it came; N(S) is so far beyond V(R) as its number is. */
+bool vv_inbound_resume(struct vv_station *station, struct vv_llc_link *link) {
+  uint32_t first = vv_inbound_early(station, link);
+  if (first == VV_NO_EARLY) return false;
+  const struct vv_early_pdu *early = &station->early.pdus[first];
+  uint32_t beyond = early->number - link->number;
+  struct vv_llc_pdu pdu = {.dsap = station->wanted.self.sap,
+                           .ssap = link->peer.sap,
+                           .kind = VV_LLC_I,
+                           .ns = (uint8_t)((link->vr + beyond) & (VV_LLC_MODULUS - 1)),
+                           .nr = link->va,
+                           .data = vv_early_bytes(&station->early, first),
+                           .data_bytes = early->count};
+  if (beyond == 0) vv_early_pop(&station->early, &link->early);
+  link->ack_due = true; /* the peer may have sent all that its window allows */
+  vv_inbound_take(station, link, station->now_ns, &pdu);
+  return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/llc/greeting.h"
+#include "core/llc/inbound.h"
 #include "core/llc/outbound.h"
 #include "core/llc/station.h"
 
@@ -29,6 +30,7 @@ void vv_llc_link_open(struct vv_station *station, struct vv_llc_link *link, cons
       .n2 = wanted->n2,
       .tries = wanted->tries,
       .base = wanted->incarnation,
+      .early = VV_NO_EARLY,
       .credit = wanted->credit,
       .receive_window = wanted->receive_window,
       .next_epoch = (uint8_t)wanted->incarnation,
@@ -199,6 +201,8 @@ static void give_up_messages(struct vv_station *station, struct vv_llc_link *lin
 
 static void clear_numbers(struct vv_llc_link *link, struct vv_station *station) {
   link->vs = link->vr = link->va = link->high = link->va_round = link->vr_round = 0;
+  vv_repeat_init(&link->repeat, link->base);
+  vv_early_clear(&station->early, &link->early);
   link->knows_number = link->heard = link->frozen = link->timing = false;
   link->data_flag = 0;
   link->fruitless = 0;
@@ -215,8 +219,9 @@ static void clear_numbers(struct vv_llc_link *link, struct vv_station *station) 
 static void update_nr(struct vv_llc_link *link, const struct vv_llc_link_cause *cause) {
   assert(cause->pdu != NULL);
   uint8_t nr = cause->pdu->nr, count = vv_llc_link_ahead(nr, link->va);
-  if (count == 0 || count > vv_llc_link_ahead(link->high, link->va)) return;
-  if (count > vv_llc_link_ahead(link->vs, link->va)) link->vs = nr;
+  link->advanced = count > 0 && count <= vv_llc_link_ahead(link->high, link->va);
+  if (!link->advanced) return;
+  if (count > vv_llc_link_ahead(link->vs, link->va)) link->vs = vv_repeat_end(&link->repeat) ? link->high : nr;
   if (link->timing && vv_llc_link_ahead(link->timed, link->va) < count) {
     vv_pace_measured(&link->pace, cause->now_ns - link->timed_ns + 1);
     link->timing = false;
@@ -232,10 +237,18 @@ static void update_nr(struct vv_llc_link *link, const struct vv_llc_link_cause *
   if (link->vs != link->va) vv_llc_link_start(link, VV_TIMER_ACK, t1_ns(link, cause));
 }
 
+/*
+ * An answer that acknowledges some may be that to the poll before the enquiry,
+ * so that the rest is still under way: between ours T1 begins anew instead.
+ */
 static void back_to_nr(struct vv_llc_link *link) {
   uint8_t outstanding = vv_llc_link_ahead(link->vs, link->va);
+  bool same_flight = link->window.ahead > 0, enquired = link->state >= VV_LLC_AWAIT;
   if (outstanding == 0) return;
   vv_window_lost(&link->window, outstanding);
+  if (enquired && link->advanced && !link->plain) return;
+  if (!vv_repeat_begin(&link->repeat, link->base, vv_llc_link_ahead(link->high, link->va), same_flight, enquired))
+    return;
   link->vs = link->va;
   link->timing = false;
   link->fruitless++;
@@ -388,6 +401,7 @@ void vv_llc_link_ask(struct vv_station *station, struct vv_llc_link *link, uint6
 
 void vv_llc_link_close(struct vv_station *station, struct vv_llc_link *link, enum vv_close why) {
   link->state = VV_LLC_ADM;
+  vv_early_clear(&station->early, &link->early);
   link->why = why;
   link->tell |= VV_TELL_CLOSED;
   link->greeting = VV_GREETING_NONE;
@@ -441,7 +455,7 @@ static void watch(struct vv_llc_link *link, uint64_t now_ns) {
 }
 
 static void mind_credit(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns) {
-  bool busy = link->state == VV_LLC_BUSY || link->state == VV_LLC_AWAIT_BUSY;
+  bool busy = vv_llc_link_is_busy(link);
   if (busy == (link->credit == 0)) return;
   vv_llc_link_ask(station, link, now_ns, busy ? VV_LLC_BUSY_CLEARED : VV_LLC_BUSY_DETECTED);
 }
@@ -459,6 +473,7 @@ static void set_alarm(struct vv_station *station, struct vv_llc_link *link) {
 
 void vv_llc_link_settle(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns) {
   uint32_t id = (uint32_t)(link - station->links);
+  station->now_ns = now_ns;
   if (vv_llc_is_up(link->state) && !link->frozen) {
     if (link->fruitless > FRUITLESS_MAX) vv_greeting_break(station, link, VV_CLOSE_STUCK);
   }
@@ -470,5 +485,6 @@ void vv_llc_link_settle(struct vv_station *station, struct vv_llc_link *link, ui
   if (!link->queued && (link->owed_count > 0 || link->ack_due || vv_llc_link_can_send(link))) {
     link->queued = vv_ring_push(&station->busy, id);
   }
-  if (!link->telling && link->tell != 0) link->telling = vv_ring_push(&station->telling, id);
+  bool tells = link->tell != 0 || vv_inbound_early(station, link) != VV_NO_EARLY;
+  if (!link->telling && tells) link->telling = vv_ring_push(&station->telling, id);
 }

@@ -14,7 +14,9 @@
 
 #include "core/llc/address.h"
 #include "core/llc/backlog.h"
+#include "core/llc/early.h"
 #include "core/llc/pace.h"
+#include "core/llc/repeat.h"
 #include "core/llc/table.h"
 #include "core/llc/window.h"
 #include "core/wire/envelope.h"
@@ -102,6 +104,8 @@ struct vv_llc_link {
   /* sending */
   struct vv_backlog backlog;
   uint32_t base; /* number of the I PDU with N(S) = va */
+  struct vv_repeat repeat;
+  bool advanced; /* the last N(R) acknowledged something */
   struct vv_window window;
   struct vv_pace pace;
   struct vv_owed owed[VV_LINK_OWED_MAX];
@@ -119,6 +123,7 @@ struct vv_llc_link {
   bool knows_expected, knows_number;
   bool heard;                        /* an I or S PDU came since the numbers were cleared */
   uint64_t heard_ns;                 /* when the last one came */
+  uint32_t early;                    /* the chain of I PDUs that came too early */
   uint32_t message_bytes, got_bytes; /* of the message that is coming in */
   uint32_t credit;
   uint8_t receive_window;
@@ -136,7 +141,6 @@ struct vv_llc_link {
   bool knows_epoch;
   uint8_t epoch, next_epoch;
   uint32_t greetings; /* tries */
-  uint64_t greeted_ns;
 
   uint64_t timers[VV_TIMERS];
   uint64_t heap_ns;     /* what the station's heap has: no later than the earliest timer */
@@ -189,6 +193,11 @@ void vv_llc_link_start(struct vv_llc_link *link, enum vv_llc_link_timer timer, u
 
 /* True when an I PDU may be sent: there is one, and room in the windows. */
 bool vv_llc_link_can_send(const struct vv_llc_link *link);
+
+/* True while we take no I PDUs. */
+static inline bool vv_llc_link_is_busy(const struct vv_llc_link *link) {
+  return link->state == VV_LLC_BUSY || link->state == VV_LLC_AWAIT_BUSY;
+}
 
 /* From one number to another, modulo 128. */
 static inline uint8_t vv_llc_link_ahead(uint8_t to, uint8_t from) {

@@ -64,6 +64,7 @@ void vv_outbound_i(struct vv_llc_link *link, const struct vv_llc_link_cause *cau
     }
   }
   link->vs = (uint8_t)(link->vs + 1) & (VV_LLC_MODULUS - 1);
+  if (vv_repeat_sent(&link->repeat)) link->vs = link->high;
   struct vv_segment segment = {link->epoch, link->vr_round, number, station->wanted.nonce, part.message_bytes};
   size_t marks_bytes = 0;
   if (!link->plain) {
@@ -89,7 +90,7 @@ bool vv_outbound_next(struct vv_station *station, struct vv_llc_link *link, uint
     return true;
   }
   if (!link->ack_due) return false;
-  bool busy = link->state == VV_LLC_BUSY || link->state == VV_LLC_AWAIT_BUSY;
+  bool busy = vv_llc_link_is_busy(link);
   control(station, link, (struct vv_owed){busy ? VV_LLC_RNR : VV_LLC_RR, true, false}, frame);
   return true;
 }

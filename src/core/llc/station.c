@@ -14,6 +14,7 @@ void vv_station_defaults(struct vv_station_wanted *wanted) {
       .links = 16,
       .messages = 256,
       .units = 16,
+      .early = 128,
       .pdu_bytes_max = VV_FRAME_DATA_BYTES_MAX,
       .window = 32,
       .receive_window = 127,
@@ -38,6 +39,8 @@ static struct vv_heap *lay_out(struct vv_station *station, struct vv_carve *carv
   station->unit_bytes = vv_carve(carve, (size_t)wanted->units * wanted->pdu_bytes_max);
   station->unit_queue.values = vv_carve(carve, wanted->units * sizeof(uint32_t));
   station->unit_free.values = vv_carve(carve, wanted->units * sizeof(uint32_t));
+  station->early.pdus = vv_carve(carve, wanted->early * sizeof *station->early.pdus);
+  station->early.bytes = vv_carve(carve, (size_t)wanted->early * wanted->pdu_bytes_max);
   *timers = vv_carve(carve, vv_heap_bytes(wanted->links));
   return &station->timers;
 }
@@ -71,6 +74,8 @@ void vv_station_init(struct vv_station *station, void *memory, const struct vv_s
   vv_llc_lookup_init(&station->lookup, station->lookup.places, wanted->links);
   station->busy.room = station->telling.room = wanted->links;
   station->unit_queue.room = station->unit_free.room = wanted->units;
+  station->early.room_bytes = wanted->pdu_bytes_max;
+  vv_early_init(&station->early, wanted->early);
   for (uint32_t i = 0; i < wanted->units; i++) vv_ring_push(&station->unit_free, i);
   for (uint32_t i = 0; i < wanted->messages; i++) {
     station->messages[i].next = station->free_message;
@@ -411,6 +416,9 @@ bool vv_station_take(struct vv_station *station, struct vv_station_event *event)
   if (take_data(station, event)) return true;
   while (station->telling.count > 0) {
     struct vv_llc_link *link = &station->links[vv_ring_first(&station->telling)];
+    while (vv_inbound_resume(station, link)) {
+      if (take_data(station, event)) return true;
+    }
     if (take_from(station, link, event)) return true;
     vv_ring_pop(&station->telling);
     link->telling = false;

@@ -23,6 +23,7 @@
  *   - a reset loses nothing and repeats nothing;
  *   - I PDUs of another job, of an earlier connection, from before a reset, or
  *     late by more than 128 others are dropped and counted, never delivered;
+ *   - a lost I PDU is sent again alone, not with all behind it (core/llc/repeat.h);
  *   - if data are lost all the same, because the network delayed an S or U PDU
  *     by more than `late_ns`, whoever notices closes the link (VV_CLOSE_LOST)
  *     and tells the other. There is no wrong data.
@@ -47,6 +48,7 @@
 #include "core/base/heap.h"
 #include "core/base/ring.h"
 #include "core/llc/address.h"
+#include "core/llc/early.h"
 #include "core/llc/link.h"
 #include "core/llc/lookup.h"
 #include "core/llc/unit.h"
@@ -74,6 +76,7 @@ struct vv_station_wanted {
   uint32_t links;         /* peers, >= 1 */
   uint32_t messages;      /* sends at a time, of all links together, from vv_station_send to VV_STATION_SENT; >= 1 */
   uint32_t units;         /* UI, TEST and XID PDUs waiting to be sent at a time, >= 2; beyond that they are lost */
+  uint32_t early;         /* I PDUs that are kept at a time, of all links together, behind one that is missing */
   uint32_t pdu_bytes_max; /* the MTU. More than 1500 needs jumbo frames with EtherType 0x8870 on every host */
   uint8_t window;         /* k: I PDUs sent without acknowledgement, 1 .. 127 */
   uint8_t receive_window; /* rw, told to peers by XID: 1 .. 127 */
@@ -149,6 +152,8 @@ struct vv_station {
   uint8_t *unit_bytes;
   struct vv_ring unit_queue;
   struct vv_ring unit_free;
+  struct vv_early early;        /* I PDUs that came before one that is missing */
+  uint64_t now_ns;              /* when a link was settled last: what came early is taken then */
   uint32_t lent_unit;           /* the one whose bytes the last frame showed */
   uint32_t tests, identities;   /* asked for by the caller and not answered yet */
   bool tests_all;               /* a group was asked: nobody knows how many will answer */

@@ -285,6 +285,102 @@ static bool lose_one_in(struct pair *pair, int to, uint8_t *bytes, size_t *count
   return (++*left % 37) != 0;
 }
 
+/* I PDUs with data from station 0: which are lost, and how often each number is seen. */
+struct losses {
+  unsigned first, last; /* of all that come, counted from 0: lost when they come for the first time */
+  unsigned seen;
+};
+
+static bool lose_some(struct pair *pair, int to, uint8_t *bytes, size_t *count, void *context) {
+  (void)pair;
+  struct losses *losses = context;
+  bool is_i = *count > VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES && (bytes[VV_ENVELOPE_BYTES + 2] & 1) == 0;
+  if (to != 1 || !is_i) return true;
+  unsigned which = losses->seen++;
+  return which < losses->first || which > losses->last;
+}
+
+/* 200 I PDUs with some lost: all arrive, once, in order. Tells how many were sent again. */
+static uint64_t resent_of(bool plain, struct losses losses, uint32_t early) {
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  a.plain = b.plain = plain;
+  b.early = early;
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  pair->filter = lose_some;
+  pair->context = &losses;
+  send_and_check(pair, 0, 200 * 1490);
+  uint64_t resent = pair->stations[0].counts.resent;
+  assert_true(pair->stations[1].counts.rejects > 0 || losses.last > 200);
+  assert_int_equal(pair_link(pair, 1)->early, VV_NO_EARLY);
+  pair_free(pair);
+  return resent;
+}
+
+static void test_what_is_lost_alone_is_sent_again_alone(void **state) {
+  (void)state;
+  for (unsigned lost = 1; lost < 150; lost += 7) {
+    assert_int_equal(resent_of(false, (struct losses){.first = lost, .last = lost}, 128), 1);
+  }
+}
+
+/* Without places to keep what came early, and with a peer that is not ours, all behind a loss are sent again. */
+static void test_go_back(void **state) {
+  (void)state;
+  const struct losses one = {.first = 100, .last = 100};
+  assert_true(resent_of(true, one, 128) > 4);
+  assert_true(resent_of(false, one, 0) > 4);
+}
+
+/* As many as were lost, and fewer than twice as many: REJ after REJ gets twice as many. */
+static void test_a_burst_is_sent_again(void **state) {
+  (void)state;
+  for (unsigned burst = 2; burst < 20; burst++) {
+    assert_in_range(resent_of(false, (struct losses){.first = 100, .last = 100 + burst - 1}, 128), burst, 2 * burst);
+  }
+}
+
+/* The last of a message: nothing comes behind it, so only T1 can tell. */
+static void test_the_last_is_lost(void **state) {
+  (void)state;
+  struct losses losses = {.first = 3, .last = 3};
+  struct pair *pair = connected(false);
+  pair->filter = lose_some;
+  pair->context = &losses;
+  send_and_check(pair, 0, 1482 + 3 * 1490);
+  assert_int_equal(pair->stations[0].counts.resent, 1);
+  assert_int_equal(pair->stations[0].counts.enquiries, 1);
+  pair_free(pair);
+}
+
+/* What came early waits for credit, too, and is not asked for again. */
+static void test_early_and_busy(void **state) {
+  (void)state;
+  struct losses losses = {.first = 2, .last = 2};
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  b.credit = 4;
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  pair->filter = lose_some;
+  pair->context = &losses;
+  uint8_t *bytes = pattern(8 * 1490);
+  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 8 * 1490, 1);
+  pair_run(pair);
+  assert_int_equal(pair->got_bytes[1], 1482 + 3 * 1490);
+  assert_int_equal(pair_link(pair, 1)->state, VV_LLC_BUSY);
+  assert_int_not_equal(pair_link(pair, 1)->early, VV_NO_EARLY);
+  vv_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], 2);
+  pair_take(pair, 1); /* without any frame */
+  assert_int_equal(pair->got_bytes[1], 1482 + 5 * 1490);
+  vv_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], VV_CREDIT_UNLIMITED);
+  pair_sleep(pair, 100 * MS);
+  assert_int_equal(pair->got_bytes[1], 8 * 1490);
+  assert_memory_equal(pair->got[1], bytes, 8 * 1490);
+  assert_int_equal(pair->stations[0].counts.resent, 1);
+  free(bytes);
+  pair_free(pair);
+}
+
 static void test_a_reset_loses_nothing(void **state) {
   (void)state;
   unsigned seen = 0;
@@ -441,7 +537,7 @@ static void test_memory(void **state) {
   wanted.messages = 1024;
   wanted.units = 64;
   assert_in_range(vv_station_bytes(&wanted), 1, 8 << 20); /* 16 peers; the ring of a packet socket is beside it */
-  assert_in_range(vv_station_bytes(&wanted), 1, 200 << 10);
+  assert_in_range(vv_station_bytes(&wanted), 1, 400 << 10);
   assert_in_range(sizeof(struct vv_llc_link), 1, 600);
 }
 
@@ -461,6 +557,11 @@ int main(void) {
       cmocka_unit_test(test_disconnect),
       cmocka_unit_test(test_both_connect),
       cmocka_unit_test(test_busy),
+      cmocka_unit_test(test_what_is_lost_alone_is_sent_again_alone),
+      cmocka_unit_test(test_go_back),
+      cmocka_unit_test(test_a_burst_is_sent_again),
+      cmocka_unit_test(test_the_last_is_lost),
+      cmocka_unit_test(test_early_and_busy),
       cmocka_unit_test(test_a_reset_loses_nothing),
       cmocka_unit_test(test_a_plain_reset_gives_messages_up),
       cmocka_unit_test(test_frmr_both_ways),
