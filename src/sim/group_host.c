@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/group_host.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #define RETRY_NS  UINT64_C(100000)
 #define RTT_NS    UINT64_C(500000)
 
-enum { SCRIBBLE = 0xee, GROUP_STREAM = 0x5117, BURST_DATAGRAMS = 8, UDP_BYTES = 28 };
+enum { SCRIBBLE = 0xee, GROUP_STREAM = 0x5117, BURST_DATAGRAMS = 8, UDP_BYTES = 28, LINE_BYTES = 64 };
 
 static void *must(void *memory) {
   if (memory == NULL) abort();
@@ -73,7 +74,7 @@ static bool is_right(const struct vv_host *host, uint64_t position) {
   const struct vv_group *group = &host->group;
   const struct vv_store_slot *slot = vv_store_find(&group->store, position);
   if (slot == NULL) return false;
-  uint64_t size_bytes = vv_group_plan_step(host->plan, host->operations).size_bytes;
+  uint64_t size_bytes = host->step.size_bytes;
   uint64_t number = position - group->current.first;
   struct vv_cut cut = vv_cut_piece(size_bytes, group->body_bytes, number);
   const uint8_t *data = vv_store_body(&group->store, slot) + (number == 0 ? VV_GROUP_HEAD_BYTES : 0);
@@ -126,7 +127,7 @@ static uint8_t *memory_for(const struct vv_host *host, bool root, uint64_t size_
 }
 
 static void start(struct vv_host *host, uint64_t now_ns) {
-  struct vv_group_step step = vv_group_plan_step(host->plan, host->operations);
+  const struct vv_group_step step = host->step = vv_group_plan_step(host->plan, host->operations);
   bool root = step.root == host->group.wanted.rank;
   bool known = root || vv_rng_next(&host->rng) % 2 == 0;
   uint64_t size_bytes = known ? step.size_bytes : host->plan->size_bytes;
@@ -156,19 +157,19 @@ static bool run_application(struct vv_host *host, uint64_t now_ns) {
 }
 
 /* True when all of a message that was read, or lies in the buffer, is right. */
-static bool is_whole(const struct vv_host *host, uint64_t size_bytes) {
+static bool is_whole(const struct vv_host *host) {
   if (host->buffer == NULL) return host->read == host->group.current.end;
-  return vv_payload_check(&host->payload, host->operations + 1, host->buffer, size_bytes);
+  return vv_payload_check(&host->payload, host->operations + 1, host->buffer, host->step.size_bytes);
 }
 
 /* The operation is said to be done: so the bytes must be right. Then they are overwritten, as users do. */
 static void done(struct vv_host *host, uint64_t now_ns, const struct vv_group_event *event) {
-  struct vv_group_step step = vv_group_plan_step(host->plan, host->operations);
+  uint64_t size_bytes = host->step.size_bytes;
   if (host->state != VV_HOST_INSIDE) host->wrong = "an operation was done twice";
-  if (event->size_bytes != step.size_bytes) host->wrong = "a message had the wrong size";
+  if (event->size_bytes != size_bytes) host->wrong = "a message had the wrong size";
   if (event->representation != (uint8_t)host->operations) host->wrong = "a message was of another operation";
-  if (host->wrong == NULL && !is_whole(host, step.size_bytes)) host->wrong = "wrong bytes were delivered";
-  if (host->buffer != NULL) memset(host->buffer, SCRIBBLE, step.size_bytes);
+  if (host->wrong == NULL && !is_whole(host)) host->wrong = "wrong bytes were delivered";
+  if (host->buffer != NULL) memset(host->buffer, SCRIBBLE, size_bytes);
   free(host->buffer);
   host->buffer = NULL;
   host->operations++;
@@ -207,6 +208,23 @@ static bool hear_all(struct vv_host *host, uint64_t now_ns) {
 
 static uint64_t earlier(uint64_t a_ns, uint64_t b_ns) {
   return a_ns < b_ns ? a_ns : b_ns;
+}
+
+static void fetch(const void *memory, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += LINE_BYTES) __builtin_prefetch((const char *)memory + i, 1);
+}
+
+void vv_host_fetch(const struct vv_host *host) {
+  fetch(&host->group, offsetof(struct vv_group, outbox) + LINE_BYTES);
+  fetch(&host->data, sizeof *host - offsetof(struct vv_host, data));
+}
+
+void vv_host_fetch_store(const struct vv_host *host) {
+  const struct vv_store *store = &host->group.store;
+  uint64_t slot = host->group.consumed % store->room;
+  fetch(&store->slots[slot], 2 * sizeof *store->slots);
+  fetch(store->bodies + slot * store->body_bytes, store->body_bytes);
+  fetch(&host->data.queue[host->data.first], sizeof *host->data.queue);
 }
 
 uint64_t vv_host_turn(struct vv_host *host, uint64_t now_ns) {

@@ -37,7 +37,8 @@ struct vv_host {
   uint8_t *buffer; /* of the present operation; NULL: none, or a stream */
   uint64_t read;   /* positions of the present stream below were read */
   enum vv_host_state state;
-  uint32_t operations; /* done */
+  uint32_t operations;       /* done */
+  struct vv_group_step step; /* the present operation */
   uint64_t ready_ns;
   uint64_t paused_ns; /* it is stopped until then */
   uint64_t deaf_ns;   /* it hears no multicast until then */
@@ -53,6 +54,14 @@ struct vv_host {
 void vv_host_open(struct vv_host *host, const struct vv_group_plan *plan, uint32_t rank, vv_host_send *send,
                   void *context);
 void vv_host_close(struct vv_host *host);
+
+/*
+ * A host will run soon: fetches it into the cache; then, when that has come, the
+ * memory that its next datagram goes to. A thousand hosts do not fit there, and
+ * most of what they cost would be waiting for memory.
+ */
+void vv_host_fetch(const struct vv_host *host);
+void vv_host_fetch_store(const struct vv_host *host);
 
 /* Everything that there is to do now; tells when to come again, even if nothing arrives. */
 uint64_t vv_host_turn(struct vv_host *host, uint64_t now_ns);

@@ -239,6 +239,14 @@ static void look_at(struct vv_world *world, uint32_t rank) {
   if (vv_host_over(host) && !world->seen[rank]) see_end(world, rank);
 }
 
+/* Most often one host runs after the other: so many later. */
+static void fetch_next(const struct vv_world *world, uint32_t rank) {
+  enum { SOON = 3, LATER = 6 };
+  uint32_t ranks = world->plan.ranks;
+  if (rank + LATER < ranks) vv_host_fetch(&world->hosts[rank + LATER]);
+  if (rank + SOON < ranks) vv_host_fetch_store(&world->hosts[rank + SOON]);
+}
+
 static void turn_wakes(struct vv_world *world) {
   uint32_t ranks = world->plan.ranks;
   while (vv_heap_next_ns(&world->wakes) <= world->now_ns && world->wrong[0] == '\0') {
@@ -249,6 +257,7 @@ static void turn_wakes(struct vv_world *world) {
       look_at(world, world->incidents[id - ranks].rank);
       continue;
     }
+    fetch_next(world, id);
     uint64_t next_ns = vv_host_turn(&world->hosts[id], world->now_ns);
     vv_heap_set(&world->wakes, id, next_ns > world->now_ns ? next_ns : world->now_ns + 1);
     look_at(world, id);
