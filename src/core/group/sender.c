@@ -18,7 +18,7 @@ enum {
   REMINDERS = 3
 };
 enum { SHARED_MAX = 8 };
-#define REMIND_NS_MIN UINT64_C(2000000) /* operations that follow each other sooner say enough by themselves */
+#define REMIND_NS_MIN UINT64_C(8000000) /* operations that follow each other sooner say enough by themselves */
 #define WAIT_NS_MAX   UINT64_C(8000000000)
 
 bool vv_sender_active(const struct vv_group *group) {
