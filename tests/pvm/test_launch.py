@@ -163,6 +163,19 @@ def test_a_host_of_32_mb_holds_a_large_message_twice_and_not_three_times(
         assert "memory" in outcome.failure.remedy
 
 
+def test_a_tcp_defect_of_a_host_slows_the_direct_route_alone(
+    launched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PVM chooses its send buffers itself. The kernel limits them too where it knows the peer from before."""
+    monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path / "state"))
+    hosts = '[[hosts]]\nname = "m1"\n[[hosts]]\nname = "m2"\ntcp_defect = "small-window"\n'
+    with place.in_lab(topology.parse(f'name = "sick"\n[fabric]\nkind = "switch"\nclass = "free"\n{hosts}'), ()) as sick:
+        routes = ("direct", "default", "direct")
+        _, sound, slow = (launched(sick, f"pvm-{route}-raw", 6000, cell_ms=3000) for route in routes)
+    assert sound.failure is slow.failure is None
+    assert min(slow.cells[0].ns) > 5 * min(sound.cells[0].ns)  # a delayed acknowledgement for each segment but the last
+
+
 def test_a_daemon_that_dies_ends_the_launch_and_nothing_is_left(launch, two) -> None:
     before, homes, sent = daemons(), set(HOMES.glob("vaiven-pvm-*")), counters(two)
     found = []

@@ -5,6 +5,9 @@
 acknowledges, or for the 40 ms of a delayed acknowledgement, so each segment but the last of a message takes 40 ms:
 what early systems did whose socket buffers held less than two segments (RFC 9293, section 3.8.6.3, asks for an
 acknowledgement of every second segment only). What is sent to the host is not slowed.
+
+A socket whose program has chosen a larger send buffer, as PVM does, keeps to one segment by a limit of the route. The
+kernel takes that limit only where it knows the peer from an earlier connection, so the very first one is sound.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from vaiven.errors import VaivenError
-from vaiven.lab import exits
+from vaiven.lab import exits, hosts
 
 if TYPE_CHECKING:
     from vaiven.lab.hosts import LabHost
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
 # A send buffer that one segment fills, whatever its size: least, default and most, of tcp(7)'s tcp_wmem.
 _ONE_SEGMENT = "echo 1 1 1 >/proc/sys/net/ipv4/tcp_wmem"
+_CWND = 7  # RTAX_CWND, <linux/rtnetlink.h>
+_AS_THE_KERNEL_MADE_IT = {"scope": "link", "proto": "kernel"}
 
 
 def apply(lab: Lab) -> None:
@@ -31,8 +36,13 @@ def apply(lab: Lab) -> None:
 
 
 def _shrink(host: LabHost) -> None:
-    with host.namespace.netlink() as netlink:  # a batch of segments would be as one
-        netlink.link("set", index=exits.index(netlink, host.interface), gso_max_segs=1)
+    with host.namespace.netlink() as netlink:
+        index = exits.index(netlink, host.interface)
+        netlink.link("set", index=index, gso_max_segs=1)  # a batch of segments would be as one
+        netlink.route(
+            "replace", dst=f"{hosts.NETWORK}.0/{hosts.PREFIX_BITS}", oif=index, prefsrc=host.address,
+            metrics={"lock": 1 << _CWND, "cwnd": 1, "initcwnd": 1}, **_AS_THE_KERNEL_MADE_IT,
+        )  # fmt: skip
     done = subprocess.run(host.argv(["sh", "-c", _ONE_SEGMENT]), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise VaivenError(
