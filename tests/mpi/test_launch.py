@@ -15,7 +15,7 @@ from vaiven import resources
 from vaiven.run import mpi, path
 
 from ..joined import counters, processes, until
-from ..pvm import frames
+from ..pvm.frames import captured
 
 STACKS = ("openmpi", "openmpi-nagle", "mpich")
 KEY = b"000102030405060708090a0b0c0d0e0f\n"
@@ -86,11 +86,8 @@ def test_the_probe_yields_where_mpich_asks_for_news() -> None:
 
 
 def test_no_broadcast_of_mpi_uses_that_of_the_network(launch, two) -> None:
-    command = two.hosts["m1"].argv(frames.command("eth0"))
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as watching:
-        assert watching.stdout.readline() == b"ready\n"
+    with captured(two.hosts["m1"]) as seen:
         outcomes = [launch(stack, 1000, fanout=2) for stack in ("openmpi:default", "mpich:default")]
-        seen = frames.result(watching.communicate()[0])
     assert [outcome.failure for outcome in outcomes] == [None, None]
     assert seen["tcp"] > 4000 and seen["group_frames"] == 0
 

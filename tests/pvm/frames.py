@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A capture that counts: payload bytes of TCP and UDP that cross an interface, frames to a group, and busy connections.
+"""A capture that counts: payload bytes of TCP and UDP that cross an interface, frames to a group and payload to single
+hosts, and busy connections.
 
 Run on a host of a lab as a file of its own; prints "ready", then one JSON object when standard input closes.
 """
@@ -9,21 +10,25 @@ from __future__ import annotations
 import json
 import select
 import socket
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _RCVBUFFORCE = 33  # SO_RCVBUFFORCE, <asm-generic/socket.h>
 _ALL, _IPV4 = 0x0003, 0x0800  # <linux/if_ether.h>
 _MUCH_BYTES = 100_000
 
 
-def command(interface: str) -> list[str]:
-    """What runs it."""
-    return [sys.executable, "-IS", __file__, interface]
-
-
-def result(text: bytes) -> dict[str, int]:
-    """What it said."""
-    return json.loads(text)
+@contextmanager
+def captured(host) -> Iterator[dict[str, int]]:
+    """What crosses the cable of that host meanwhile; known at the end."""
+    seen: dict[str, int] = {}
+    command = host.argv([sys.executable, "-IS", __file__, host.interface])
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as watching:
+        assert watching.stdout.readline() == b"ready\n"
+        yield seen
+        seen.update(json.loads(watching.communicate()[0]))
 
 
 def payload(frame: bytes) -> tuple[str, tuple[int, int], int] | None:
@@ -41,7 +46,7 @@ def payload(frame: bytes) -> tuple[str, tuple[int, int], int] | None:
 
 
 def main(interface: str) -> None:
-    seen, connections = {"tcp": 0, "udp": 0, "group_frames": 0}, {}
+    seen, connections = {"tcp": 0, "udp": 0, "group_frames": 0, "to_single_hosts": 0}, {}
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL)) as packets:
         packets.setsockopt(socket.SOL_SOCKET, _RCVBUFFORCE, 1 << 25)
         packets.bind((interface, _ALL))
@@ -56,6 +61,7 @@ def main(interface: str) -> None:
             if found:
                 protocol, ports, count = found
                 seen[protocol] += count
+                seen["to_single_hosts"] += count * (not frame[0] & 1)
                 if protocol == "tcp":
                     connections[ports] = connections.get(ports, 0) + count
     print(json.dumps(seen | {"busy_connections": sum(count > _MUCH_BYTES for count in connections.values())}))

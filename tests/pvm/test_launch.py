@@ -8,7 +8,6 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from vaiven.run import place, pvm
 from vaiven.run.place import Place
 
 from ..joined import counters, processes, until
-from . import frames
+from .frames import captured
 
 ENCODINGS = ("xdr", "raw", "inplace", "trans")
 PROGRAM = """\
@@ -56,21 +55,10 @@ def slaves(before: set[int]) -> set[int]:
     return {pid for pid in daemons() - before if "-s" in processes().get(pid, [])}
 
 
-@contextmanager
-def captured(two) -> Iterator[dict[str, int]]:
-    """What crosses the cable of m1 meanwhile: payload bytes by protocol, and how many TCP connections carry much."""
-    seen: dict[str, int] = {}
-    command = two.hosts["m1"].argv(frames.command("eth0"))
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as watching:
-        assert watching.stdout.readline() == b"ready\n"
-        yield seen
-        seen.update(frames.result(watching.communicate()[0]))
-
-
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("route", ["default", "direct"])
 def test_each_mode_brings_its_messages_and_takes_its_route(launch, two, route: str, encoding: str) -> None:
-    with captured(two) as seen:
+    with captured(two.hosts["m1"]) as seen:
         outcome = launch(f"pvm-{route}-{encoding}", 0, 1, 7, 1000, 100_000)
     assert outcome.failure is None, outcome.failure
     assert [cell.size_bytes for cell in outcome.cells] == [0, 1, 7, 1000, 100_000]
@@ -101,7 +89,7 @@ def test_the_steps_of_a_message_are_told_apart(launch, mode: str, copies: int) -
 
 @pytest.mark.parametrize(("stack", "receivers"), [("pvm-mcast", 1), ("pvm-mcast", 3), ("pvm-bcast", 3)])
 def test_a_message_for_all_is_one_for_each_on_the_cable(launch, two, stack: str, receivers: int) -> None:
-    with captured(two) as seen:
+    with captured(two.hosts["m1"]) as seen:
         outcome = launch(stack, 100_000, fanout=receivers, cell_ms=1000)
     assert outcome.failure is None, outcome.failure
     whole = next(cell for cell in outcome.cells if cell.whole)
@@ -181,7 +169,7 @@ def test_a_daemon_that_dies_ends_the_launch_and_nothing_is_left(launch, two) -> 
     found = []
     work = {"samples": 1_000_000, "cell_ms": 90_000, "timeout_ms": 3_000}
     launching = threading.Thread(target=lambda: found.append(launch("pvm-default-raw", 1000, **work)))
-    with captured(two) as seen:
+    with captured(two.hosts["m1"]) as seen:
         launching.start()
         until(lambda: slaves(before) and counters(two).since(sent).tx_bytes > 500_000)  # messages are on their way
         for pid in slaves(before):
