@@ -6,10 +6,10 @@
  * The station lives in this process and works only while a call of this stack
  * waits. What is sent is copied, for it may have to be sent again after the
  * caller has taken its buffer back. A small message is then on its way, as with
- * any socket; of a large one, send waits until all was acknowledged, which the
- * first frame of an answer does. What comes while nobody receives waits in an
- * inbox as large as the credit that the other end was given; when that is used
- * up it is told to wait (RNR).
+ * any socket; of a large one, send waits until all of it has left. Whoever then
+ * waits for something else than a message calls drain. What comes while nobody
+ * receives waits in an inbox as large as the credit that the other end was given;
+ * when that is used up it is told to wait (RNR).
  *
  * The contact is MAC/SAP/MTU. Frames are as long as the smaller of the two MTUs
  * allows, 1500 bytes of data at most; jumbo frames (llc-jumbo) know no such limit,
@@ -186,6 +186,11 @@ static bool has_sent_large(void *context) {
 static bool has_arrived(void *context) {
   const struct vv_end *end = context;
   return (end->taken == 0 && !end->large_waits) || end->closed;
+}
+
+static bool has_left(void *context) {
+  const struct vv_end *end = context;
+  return end->closed || vv_station_has_left(&end->node.station, end->link);
 }
 
 static bool has_message(void *context) {
@@ -380,7 +385,7 @@ static enum vv_got begin_large(struct vv_end *end, const uint8_t *message, size_
 
 static enum vv_got send_large(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
   enum vv_got got = end->large_goes_on ? VV_GOT_MESSAGE : begin_large(end, message, size_bytes, error);
-  if (got == VV_GOT_MESSAGE) got = wait_for(end, has_sent_large, error);
+  if (got == VV_GOT_MESSAGE) got = wait_for(end, has_left, error);
   if (got != VV_GOT_STOPPED) end->large_goes_on = false;
   return got;
 }

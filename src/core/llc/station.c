@@ -201,6 +201,12 @@ bool vv_station_send(struct vv_station *station, uint64_t now_ns, uint32_t id, c
   return true;
 }
 
+bool vv_station_has_left(const struct vv_station *station, uint32_t id) {
+  assert(id < station->wanted.links && station->links[id].used);
+  const struct vv_llc_link *link = &station->links[id];
+  return !vv_backlog_has(&link->backlog, link->base + vv_llc_link_ahead(link->high, link->va));
+}
+
 void vv_station_credit(struct vv_station *station, uint64_t now_ns, uint32_t id, uint32_t pdus) {
   struct vv_llc_link *link = link_at(station, id);
   bool fits = pdus < VV_CREDIT_UNLIMITED - link->credit;

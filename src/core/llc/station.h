@@ -205,6 +205,9 @@ void vv_station_abandon(struct vv_station *station, uint64_t now_ns, uint32_t li
 bool vv_station_send(struct vv_station *station, uint64_t now_ns, uint32_t link, const void *bytes, uint32_t count,
                      uint64_t handle);
 
+/* True: all that was given to vv_station_send has left at least once, and only acknowledgements may be missing. */
+bool vv_station_has_left(const struct vv_station *station, uint32_t link);
+
 /*
  * Lets the peer send so many I PDUs more. Each VV_STATION_DATA takes one. At 0
  * the peer is told RNR, and RR when there are some again. A link with

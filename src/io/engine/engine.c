@@ -127,7 +127,7 @@ enum vv_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context),
       stirred = true;
     }
     if (stirred && flush_at(engine, now_ns ? now_ns : (uint64_t)vv_clock_ns(), error) != 0) return VV_RAN_ERROR;
-    if (over) return VV_RAN_DONE;
+    if (over || (stirred && done(context))) return VV_RAN_DONE;
     if (ran != VV_RAN_DONE) return ran;
     if (idle && sleep_some(engine, deadline_ns, error) != 0) return VV_RAN_ERROR;
   }

@@ -64,8 +64,8 @@ enum vv_ran {
 void vv_engine_init(struct vv_engine *engine, struct vv_port port, const struct vv_engine_core *core, void *self);
 
 /*
- * Goes on until done(context) is true, which it asks after every unit that came:
- * what came behind that one stays in the port. Before it returns everything is
+ * Goes on until done(context) is true, which it asks after every unit that came
+ * (what came behind that one stays in the port) and after what it sent. Before it returns everything is
  * sent that the core wants sent. deadline_ns: INT64_MAX is never.
  */
 enum vv_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context, int64_t deadline_ns,

@@ -56,6 +56,32 @@ static void test_messages_of_any_size(void **state) {
   pair_free(pair);
 }
 
+/* Two windows: the first leaves at once, the second when the first was acknowledged. */
+static void test_what_left_waits_for_acknowledgements_only(void **state) {
+  (void)state;
+  struct pair *pair = connected(false);
+  struct vv_station *near = &pair->stations[0];
+  uint32_t count = 2 * 127 * 1490;
+  uint8_t *bytes = pattern(count);
+  assert_true(vv_station_has_left(near, pair->links[0]));
+  assert_true(vv_station_send(near, pair->now_ns, pair->links[0], bytes, count, 1));
+  assert_false(vv_station_has_left(near, pair->links[0]));
+  pair_send(pair, 0);
+  assert_false(vv_station_has_left(near, pair->links[0]));
+  while (!vv_station_has_left(near, pair->links[0])) {
+    assert_int_equal(pair->told[0][VV_STATION_SENT], 0);
+    while (pair_deliver(pair, 1)) continue;
+    pair_send(pair, 1);
+    while (pair_deliver(pair, 0)) continue;
+    pair_send(pair, 0);
+  }
+  assert_int_equal(pair->told[0][VV_STATION_SENT], 0);
+  pair_sleep(pair, 20 * MS);
+  assert_int_equal(pair->told[0][VV_STATION_SENT], 1);
+  pair_free(pair);
+  free(bytes);
+}
+
 static void test_plain(void **state) {
   (void)state;
   struct pair *pair = connected(true);
@@ -544,6 +570,7 @@ static void test_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_messages_of_any_size),
+      cmocka_unit_test(test_what_left_waits_for_acknowledgements_only),
       cmocka_unit_test(test_plain),
       cmocka_unit_test(test_jumbo),
       cmocka_unit_test(test_padded_frames),
