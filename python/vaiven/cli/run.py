@@ -25,14 +25,16 @@ def run(
 ) -> None:
     """Run a program as it is: vaiven run --lab lidi --stack openmpi -n 4 -- ./program arguments.
 
-    One rank on each host; its output and its exit status are this command's own.
+    One rank on each host; its output and its exit status are this command's own. Of PVM a task on each of the first
+    hosts: -n 1 for a program that spawns the others, in a virtual machine of all hosts.
 
     Parameters
     ----------
     command
         The program and its arguments, after --.
     stack
-        Which way its messages travel: openmpi, openmpi-nagle, mpich (see `vaiven stacks`).
+        Which way its messages travel: openmpi, openmpi-nagle, mpich (see `vaiven stacks`); pvm for programs of PVM,
+        which choose route and encoding themselves.
     lab
         A ready lab's name or a lab file; raised for the program unless it is up.
     hosts

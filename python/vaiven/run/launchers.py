@@ -90,8 +90,12 @@ def launch(
 
 
 def _members(work: Launch, hosts: Sequence[Host], setting: Setting) -> AbstractContextManager[Sequence[Host]]:
-    """The hosts, where a library has daemons with these running on them."""
-    return pvm.machine(hosts) if setting.known[work.stack.id].library == "pvm" else nullcontext(hosts)
+    """The hosts, where a library has daemons with these running on them. VaivenError ("no-probe")."""
+    if setting.known[work.stack.id].library != "pvm":
+        return nullcontext(hosts)
+    for host in hosts:
+        host.library_probe("pvm")
+    return pvm.machine(hosts)
 
 
 def _job(

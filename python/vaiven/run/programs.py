@@ -1,46 +1,81 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of users on a stack: one rank on each host, their output passed through."""
+"""Programs of users on a stack: one rank, or task of PVM, on each host, their output passed through."""
 
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
 from vaiven.errors import VaivenError
 from vaiven.plan import stack as stacks
 from vaiven.plan.stack import Stack
-from vaiven.run import libraries, mpi, signals
+from vaiven.run import libraries, mpi, pvm, signals
 from vaiven.run.hosts import Host
 
+PVM = "pvm"  # no stack of a plan: a program of PVM chooses its route and its encoding itself
 _END_S = 5.0
+_POLL_S = 0.02
 
 
 def run(hosts: Sequence[Host], stack: Stack, ranks: int, command: Sequence[str]) -> int:
     """Runs `command` as so many ranks (0: one for each host) and returns its exit status.
 
-    When this process is interrupted the program is ended. VaivenError: "unknown-stack", "too-few-hosts", "no-mpi".
+    When this process is interrupted the program is ended. VaivenError: "unknown-stack", "too-few-hosts", "no-mpi",
+    those of pvm.machine.
     """
-    library = next((name for name, one in libraries.LIBRARIES.items() if stack.id in one.stacks), "")
-    if not library:
-        known = [one for library in libraries.LIBRARIES.values() for one in library.stacks]
-        raise VaivenError(f"no program runs on {stack.id!r}", stacks.nearest(stack.id, known), code="unknown-stack")
+    library = _library(stack)
     if not 0 <= ranks <= len(hosts):
         raise VaivenError(f"{ranks} ranks on {len(hosts)} hosts", "one rank on each host", code="too-few-hosts")
-    members = [mpi.Rank(host, tuple(command)) for host in hosts[: ranks or len(hosts)]]
+    count = ranks or len(hosts)
+    if library == PVM:
+        return _tasks(hosts, count, command)
+    members = [mpi.Rank(host, tuple(command)) for host in hosts[:count]]
     with mpi.job(library, members, mpi.manner(stack, members)) as words:
-        return _passed_through(hosts[0].argv(words))
+        return _passed_through([hosts[0].argv(words)])
 
 
-def _passed_through(argv: Sequence[str]) -> int:
-    """Runs it with our own streams and terminal, until it ends or this process is interrupted."""
-    process = subprocess.Popen(argv)
+def _library(stack: Stack) -> str:
+    """The one that programs on that stack are written for."""
+    known = {one: name for name, library in libraries.LIBRARIES.items() if name != PVM for one in library.stacks}
+    known[PVM] = PVM
+    if stack.id not in known:
+        of_pvm = stack.id in libraries.LIBRARIES[PVM].stacks
+        remedy = f"{PVM}: its programs choose route and encoding" if of_pvm else stacks.nearest(stack.id, known)
+        raise VaivenError(f"no program runs on {stack.id!r}", remedy, code="unknown-stack")
+    return known[stack.id]
+
+
+def _tasks(hosts: Sequence[Host], count: int, command: Sequence[str]) -> int:
+    """A task on each of the first hosts, in a virtual machine of all of them; what it spawns by name lies beside it."""
+    beside = [str(Path(command[0]).resolve().parent)] if "/" in command[0] else []
+    with pvm.machine([replace(host, libraries={}) for host in hosts], beside) as members:
+        return _passed_through([host.argv([*host.libraries[PVM], *command]) for host in members[:count]])
+
+
+def _passed_through(commands: Sequence[Sequence[str]]) -> int:
+    """Runs them with our own streams and terminal, until all end, one fails, or this process is interrupted."""
+    processes = [subprocess.Popen(argv) for argv in commands]
     try:
-        return process.wait()
+        while True:
+            ended = [process.poll() for process in processes]
+            if failed := next(filter(None, ended), 0):
+                return failed
+            if None not in ended:
+                return 0
+            time.sleep(_POLL_S)
     finally:
         with signals.shielded():
-            process.terminate()  # what nsenter waits for ends with it
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_END_S)
-            process.kill()
-            process.wait()
+            for process in processes:
+                _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()  # what nsenter waits for ends with it
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_END_S)
+    process.kill()
+    process.wait()

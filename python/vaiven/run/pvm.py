@@ -57,20 +57,20 @@ sed 's/^\[[^ ]* [^ ]* [^ ]* //'"""
 
 
 @contextmanager
-def machine(members: Sequence[Host]) -> Iterator[list[Host]]:
-    """A virtual machine of these hosts, which come back with probes that know their daemon.
+def machine(members: Sequence[Host], paths: Sequence[str] = ()) -> Iterator[list[Host]]:
+    """A virtual machine of these hosts, which come back with probes that know their daemon; of a host without one that
+    is what makes any program know it. paths: directories on the hosts with programs that tasks spawn by name.
 
-    VaivenError: "no-pvm" (not installed, or an address that it does not know), "no-pvmd" (it does not come up),
-    "no-probe".
+    VaivenError: "no-pvm" (not installed, or an address that it does not know), "no-pvmd" (it does not come up).
     """
     different = list({host.name: host for host in members}.values())
     for host in different:
-        host.library_probe("pvm")
         if ":" in host.address:
             raise VaivenError(f"PVM does not know the address {host.address}", "IPv4, see --bind", code="no-pvm")
     shell = rsh.serving(different, lambda _host, _private: {}) if different[0].here else nullcontext()
     with shell as script:
-        seats = {host.name: _Seat(host, f"{_HOMES}-{secrets.token_hex(8)}", script) for host in different}
+        programs = ":".join((*paths, _SERVERS))
+        seats = {host.name: _Seat(host, f"{_HOMES}-{secrets.token_hex(8)}", script, programs) for host in different}
         daemons = _Daemons(list(seats.values()))
         try:
             daemons.start()
@@ -89,11 +89,13 @@ def _daemon(host: Host) -> str:
 
 @dataclass(frozen=True)
 class _Seat:
-    """Where a daemon runs. home: its directory there. shell: our remote shell, None where ssh must do."""
+    """Where a daemon runs. home: its directory there. shell: our remote shell, None where ssh must do. programs: the
+    directories of what tasks spawn, with colons between."""
 
     host: Host
     home: str
     shell: Path | None
+    programs: str
 
     @property
     def name(self) -> str:
@@ -110,12 +112,12 @@ class _Seat:
     @property
     def probe(self) -> tuple[str, ...]:
         """The probe of that host, in that environment."""
-        return ("env", *self.environment, *self.host.libraries["pvm"])
+        return ("env", *self.environment, *self.host.libraries.get("pvm", ()))
 
     @property
     def line(self) -> str:
         """That host in the file of PVM's hosts."""
-        return f"{self.name} ip={self.host.address} dx={self.home}/pvmd ep={_SERVERS}\n"
+        return f"{self.name} ip={self.host.address} dx={self.home}/pvmd ep={self.programs}\n"
 
     def start(self, script: str, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Starts a shell's script there."""
