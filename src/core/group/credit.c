@@ -42,13 +42,11 @@ void vv_credit_turn(struct vv_credit *credit, const struct vv_tree *tree) {
   begin_lines(credit, tree);
 }
 
-bool vv_credit_heard(struct vv_credit *credit, const struct vv_tree *tree, uint32_t rank, uint64_t position,
+void vv_credit_heard(struct vv_credit *credit, const struct vv_tree *tree, uint32_t rank, uint64_t position,
                      uint32_t slowest) {
   uint32_t number = vv_tree_flat(tree->ranks) ? rank : vv_tree_child_number(tree, rank);
-  if (number == UINT32_MAX || position <= credit->lines[number].consumed) return false;
-  bool awaited = credit->lines[number].consumed < credit->polled && position >= credit->polled;
+  if (number == UINT32_MAX || position <= credit->lines[number].consumed) return;
   credit->lines[number] = (struct vv_credit_line){position, slowest};
-  return awaited;
 }
 
 void vv_credit_horizon(struct vv_credit *credit, uint64_t position) {
@@ -80,12 +78,8 @@ struct vv_credit_line vv_credit_reckon(struct vv_credit *credit, const struct vv
   return least;
 }
 
-void vv_credit_await(struct vv_credit *credit, uint64_t position) {
-  credit->polled = position;
-}
-
 void vv_credit_poll(struct vv_credit *credit, uint64_t position) {
-  vv_credit_await(credit, position);
+  credit->polled = position;
   credit->answer = true;
 }
 

@@ -55,11 +55,8 @@ void vv_credit_init(struct vv_credit *credit, void *memory, const struct vv_tree
 /* The root has changed: the tree is that of the new one. */
 void vv_credit_turn(struct vv_credit *credit, const struct vv_tree *tree);
 
-/*
- * `rank` (a child; in a flat group anybody) says that its subtree has consumed
- * what is below position. True when it so has come to where a root waits for it.
- */
-bool vv_credit_heard(struct vv_credit *credit, const struct vv_tree *tree, uint32_t rank, uint64_t position,
+/* `rank` (a child; in a flat group anybody) says that its subtree has consumed what is below position. */
+void vv_credit_heard(struct vv_credit *credit, const struct vv_tree *tree, uint32_t rank, uint64_t position,
                      uint32_t slowest);
 
 /* Somebody knows that all have consumed what is below position. */
@@ -71,10 +68,7 @@ struct vv_credit_line vv_credit_least(const struct vv_credit *credit, const stru
 /* What all have consumed, by this table, and who holds it there; the horizon moves there. */
 struct vv_credit_line vv_credit_reckon(struct vv_credit *credit, const struct vv_tree *tree, uint64_t own);
 
-/* This rank, being root, waits until all have consumed what is below position. */
-void vv_credit_await(struct vv_credit *credit, uint64_t position);
-
-/* The root waits until all have consumed what is below position, and asks. */
+/* The root waits until all have consumed what is below position. */
 void vv_credit_poll(struct vv_credit *credit, uint64_t position);
 
 /* True when it is time to report `least` up the tree; it is then taken as reported. */

@@ -88,13 +88,11 @@ void vv_peer_speak(struct vv_group *group, uint64_t now_ns) {
   if (group->tree.root != group->wanted.rank) send_report(group);
 }
 
-static void heard(struct vv_group *group, uint64_t now_ns, uint32_t rank, uint64_t position, uint32_t slowest) {
-  if (vv_credit_heard(&group->credit, &group->tree, rank, position, slowest)) vv_sender_answered(group, now_ns);
-}
-
 /* In a flat group whatever a rank says of itself counts; in a tree only what its parent hears of its subtree. */
-static void heard_itself(struct vv_group *group, uint64_t now_ns, const struct vv_group_pdu *pdu) {
-  if (vv_tree_flat(group->wanted.ranks)) heard(group, now_ns, pdu->source, pdu->position, pdu->source);
+static void heard_itself(struct vv_group *group, const struct vv_group_pdu *pdu) {
+  if (vv_tree_flat(group->wanted.ranks)) {
+    vv_credit_heard(&group->credit, &group->tree, pdu->source, pdu->position, pdu->source);
+  }
 }
 
 /* True when this rank has it to give, and owes it now. */
@@ -126,7 +124,7 @@ static void take_ask(struct vv_group *group, uint64_t now_ns, const struct vv_gr
 }
 
 static void asked(struct vv_group *group, uint64_t now_ns, const struct vv_group_pdu *ask) {
-  heard_itself(group, now_ns, ask);
+  heard_itself(group, ask);
   bool same = group->operations > 0 && ask->operation == group->current.number;
   if (same && ask->rank != group->last_root) {
     vv_peer_fail(group, now_ns, ask->source, VV_GROUP_UNEQUAL_ROOT);
@@ -138,7 +136,7 @@ static void asked(struct vv_group *group, uint64_t now_ns, const struct vv_group
 
 static void reported(struct vv_group *group, uint64_t now_ns, const struct vv_group_pdu *ack) {
   if (!vv_tree_flat(group->wanted.ranks) && ack->target != group->tree.root) return;
-  heard(group, now_ns, ack->source, ack->position, ack->rank);
+  vv_credit_heard(&group->credit, &group->tree, ack->source, ack->position, ack->rank);
   horizon(group, now_ns, 0);
   if (group->tree.root != group->wanted.rank) vv_peer_report(group, now_ns);
 }
@@ -166,7 +164,7 @@ static void polled(struct vv_group *group, uint64_t now_ns, const struct vv_grou
 }
 
 static void told_state(struct vv_group *group, uint64_t now_ns, const struct vv_group_pdu *state) {
-  heard_itself(group, now_ns, state);
+  heard_itself(group, state);
   if (state->horizon > group->consumed) return; /* what this rank has not consumed, not all have */
   horizon(group, now_ns, state->horizon);
   vv_receiver_told(group, now_ns, state->edge);

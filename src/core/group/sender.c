@@ -164,7 +164,6 @@ static uint64_t slower(uint64_t wait_ns, uint32_t times) {
 }
 
 static void poll(struct vv_group *group, uint64_t now_ns) {
-  vv_credit_await(&group->credit, needed(group));
   send_poll(group, needed(group));
   if (group->poll_wait_ns >= LATE_AFTER * group->wanted.rtt_ns && group->late_rank == UINT32_MAX) {
     group->late_rank = vv_credit_reckon(&group->credit, &group->tree, group->consumed).slowest;
@@ -193,13 +192,6 @@ static void remind(struct vv_group *group, uint64_t now_ns) {
 void vv_sender_speak(struct vv_group *group, uint64_t now_ns) {
   if (group->poll_ns <= now_ns) poll(group, now_ns);
   if (group->remind_ns <= now_ns) remind(group, now_ns);
-}
-
-/* Answers get lost: as long as more ranks come to where they are waited for, the others are asked soon again. */
-void vv_sender_answered(struct vv_group *group, uint64_t now_ns) {
-  if (group->stalled_ns == VV_NEVER) return;
-  group->poll_wait_ns = POLL_WAIT * group->wanted.rtt_ns;
-  if (now_ns + group->poll_wait_ns < group->poll_ns) group->poll_ns = now_ns + group->poll_wait_ns;
 }
 
 static void go_on(struct vv_group *group, uint64_t now_ns) {

@@ -26,9 +26,6 @@ void vv_sender_speak(struct vv_group *group, uint64_t now_ns);
 /* The horizon may have moved: goes on, publishes it if this rank should. */
 void vv_sender_credit(struct vv_group *group, uint64_t now_ns);
 
-/* A rank has come to where this root waits for it. */
-void vv_sender_answered(struct vv_group *group, uint64_t now_ns);
-
 /* When any of these has something to do; VV_NEVER. */
 uint64_t vv_sender_deadline_ns(const struct vv_group *group);
 

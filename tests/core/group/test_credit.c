@@ -34,21 +34,6 @@ static void test_the_slowest_rank_holds_the_horizon(void **state) {
   assert_true(vv_credit_reckon(&credit, &tree, 8).consumed == 4);
 }
 
-/* Each rank comes once to where a root waits, whatever it says before and after. */
-static void test_who_comes_to_where_a_root_waits_is_seen(void **state) {
-  (void)state;
-  struct vv_tree tree = {4, 0, 0};
-  struct vv_credit credit;
-  vv_credit_init(&credit, lines, &tree, 8, false);
-  assert_false(vv_credit_heard(&credit, &tree, 1, 1, 1));
-  vv_credit_await(&credit, 4);
-  assert_false(vv_credit_heard(&credit, &tree, 1, 3, 1));
-  assert_true(vv_credit_heard(&credit, &tree, 1, 4, 1));
-  assert_false(vv_credit_heard(&credit, &tree, 1, 4, 1));
-  assert_false(vv_credit_heard(&credit, &tree, 1, 6, 1));
-  assert_true(vv_credit_heard(&credit, &tree, 2, 5, 2));
-}
-
 static void test_a_large_group_counts_subtrees_and_begins_anew(void **state) {
   (void)state;
   struct vv_tree tree = {100, 0, 0};
@@ -92,7 +77,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_fits_a_buffer),
       cmocka_unit_test(test_the_slowest_rank_holds_the_horizon),
-      cmocka_unit_test(test_who_comes_to_where_a_root_waits_is_seen),
       cmocka_unit_test(test_a_large_group_counts_subtrees_and_begins_anew),
       cmocka_unit_test(test_reports_come_by_halves),
       cmocka_unit_test(test_a_poll_is_answered_at_once_and_again_when_it_is_met),
