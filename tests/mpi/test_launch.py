@@ -38,6 +38,16 @@ def test_messages_of_all_sizes_come_back_sound_over_the_cable(launch, two, stack
     assert grown.near.tx_bytes > sum(len(cell.ns) * cell.size_bytes for cell in outcome.cells)
 
 
+def test_messages_that_did_not_cross_the_cable_are_refused(launched, two, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two ranks on one host of an MPICH that is told nothing: it takes their memory."""
+    monkeypatch.setattr(mpi, "_tcp_only", lambda _host, _manner: {})
+    before = counters(two)
+    outcome = launched(replace(two, hosts=dict.fromkeys(two.hosts, two.hosts["m1"])), "mpich", 100_000)
+    assert outcome.failure is None, outcome.failure
+    refused = path.refused(outcome.cells, path.Grown(counters(two).since(before)))
+    assert refused and refused.code == "another-path"
+
+
 @pytest.mark.parametrize(
     ("stack", "words"),
     [
@@ -53,9 +63,11 @@ def test_a_launch_says_which_library_and_settings_it_had(launch, stack: str, wor
     assert [word for word in words if word not in hello["way"]] == [], hello["way"]
 
 
-@pytest.mark.parametrize(
-    "stack", ["openmpi", "openmpi:default", "openmpi:scatter-ring", "openmpi:chain", "mpich:default"]
-)
+TRIED = ("openmpi", "openmpi:default", "openmpi:scatter-ring", "openmpi:chain", "mpich:default")
+OTHERS = (f"openmpi:{name}" for name in mpi.BROADCASTS if f"openmpi:{name}" not in TRIED)
+
+
+@pytest.mark.parametrize("stack", [*TRIED, *(pytest.param(one, marks=pytest.mark.slow) for one in OTHERS)])
 def test_a_broadcast_reaches_every_far_end(launch, stack: str) -> None:
     outcome = launch(stack, 1, 100_000, fanout=2, cell_ms=30_000)
     assert outcome.failure is None, outcome.failure

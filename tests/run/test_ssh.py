@@ -45,13 +45,17 @@ def test_hosts_are_measured_over_ssh_and_nothing_stays(cluster: Cluster) -> None
 
 
 @pytest.mark.lab
-@pytest.mark.needs("mpirun.openmpi")
-def test_mpi_is_started_by_its_own_launcher_over_ssh(cluster: Cluster) -> None:
-    done = cluster.vaiven("measure", "--hosts", "localhost,node2", *QUICK[:3], "--stacks", "openmpi", "--no-page")
+@pytest.mark.needs("mpirun.openmpi", "mpiexec.hydra")
+@pytest.mark.parametrize(
+    ("stack", "setting"),
+    [("openmpi", "btl_tcp_if_include=eth0"), pytest.param("mpich", "UCX_NET_DEVICES=eth0", marks=pytest.mark.slow)],
+)
+def test_mpi_is_started_by_its_own_launcher_over_ssh(cluster: Cluster, stack: str, setting: str) -> None:
+    done = cluster.vaiven("measure", "--hosts", "localhost,node2", *QUICK[:3], "--stacks", stack, "--no-page")
     assert done.returncode == 0, done.stderr
     run = only_run(cluster)
-    records = [one for one in query.launch_records(run) if one.stack == "openmpi"]
-    assert len(records) == 3 and all("btl_tcp_if_include=eth0" in one.hello["way"] for one in records)
+    records = [one for one in query.launch_records(run) if one.stack == stack]
+    assert len(records) == 3 and all(setting in one.hello["way"] for one in records)
     assert all(one.hello["far"]["hostname"] == "node2" for one in records)
     assert all(one.path["tx_bytes"] > one.path["expected_tx_bytes"] / 2 for one in records)
     assert list(cluster.remote.iterdir()) == []

@@ -46,6 +46,11 @@ class Host:
     proc_net: Path | None = None
     here: bool = False
 
+    @property
+    def name_elsewhere(self) -> str:
+        """What it is called on other machines, where localhost is another one."""
+        return self.address if self.name in LOCAL else self.name
+
     def library_probe(self, name: str) -> tuple[str, ...]:
         """The probe of that library. VaivenError ("no-probe") with why there is none."""
         if name not in self.libraries:

@@ -210,7 +210,8 @@ def _parameters_as_environment(ranks: Sequence[Rank], manner: Manner) -> dict[st
 
 def _mpich(launcher: _Launcher, ranks: Sequence[Rank], manner: Manner) -> list[str]:
     """UCX and OFI are told by the environment, whichever of them this MPICH was built with."""
-    words = [launcher.path, "-hosts", ",".join(rank.host.name for rank in ranks)]
+    names = [rank.host.name if launcher.shell else rank.host.name_elsewhere for rank in ranks]
+    words = [launcher.path, "-hosts", ",".join(names)]
     if launcher.shell:
         words += ["-launcher", "rsh", "-launcher-exec", str(launcher.shell)]
 

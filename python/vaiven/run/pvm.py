@@ -25,7 +25,7 @@ from pathlib import Path
 from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.run import hosts, rsh, signals
-from vaiven.run.hosts import LOCAL, Host
+from vaiven.run.hosts import Host
 
 SLACK_NS = 10_000_000
 _HOMES = "/tmp/vaiven-pvm"  # not TMPDIR: sockets have short names
@@ -100,7 +100,7 @@ class _Seat:
     @property
     def name(self) -> str:
         """What the daemons call that host: all of them must mean the same one."""
-        return self.host.address if self.host.name in LOCAL else self.host.name
+        return self.host.name_elsewhere
 
     @property
     def environment(self) -> list[str]:
