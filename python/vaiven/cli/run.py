@@ -50,6 +50,7 @@ def run(
     if not command:
         raise VaivenError("which program?", "vaiven run --lab lidi --stack openmpi -- ./program", code="usage")
     wanted = stacks.parse(stack)
+    programs.library_of(wanted)  # or it is refused before anything is raised
     with signals.interruptible(), _place(lab, tuple(filter(None, hosts.split(","))), iface) as place:
         if place.missing:
             raise next(iter(place.missing.values()))

@@ -27,7 +27,7 @@ def run(hosts: Sequence[Host], stack: Stack, ranks: int, command: Sequence[str])
     When this process is interrupted the program is ended. VaivenError: "unknown-stack", "too-few-hosts", "no-mpi",
     those of pvm.machine.
     """
-    library = _library(stack)
+    library = library_of(stack)
     if not 0 <= ranks <= len(hosts):
         raise VaivenError(f"{ranks} ranks on {len(hosts)} hosts", "one rank on each host", code="too-few-hosts")
     count = ranks or len(hosts)
@@ -38,8 +38,8 @@ def run(hosts: Sequence[Host], stack: Stack, ranks: int, command: Sequence[str])
         return _passed_through([hosts[0].argv(words)])
 
 
-def _library(stack: Stack) -> str:
-    """The one that programs on that stack are written for."""
+def library_of(stack: Stack) -> str:
+    """The one that programs on that stack are written for. VaivenError ("unknown-stack")."""
     known = {one: name for name, library in libraries.LIBRARIES.items() if name != PVM for one in library.stacks}
     known[PVM] = PVM
     if stack.id not in known:
