@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two ranks on the loopback interface: what one gives in a batch comes to the other datagram by datagram. */
+#include "io/port/cast.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/wire/bytes.h"
+
+enum { PORT = 7321, STREAM = 5, ROOM = 600, PATIENCE_MS = 60000 };
+
+static struct vv_cast ranks[2]; /* 0 sends, 1 hears */
+
+static int set_up(void **state) {
+  (void)state;
+  uint8_t key[16] = {0}; /* each process has a group of its own, should several of them run */
+  struct vv_error error;
+  vv_put32(key, (uint32_t)getpid());
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(vv_cast_open(&ranks[i], "127.0.0.1", &error), 0);
+    assert_int_equal(vv_cast_join(&ranks[i], vv_cast_group_of(key, STREAM), PORT, STREAM, true, &error), 0);
+  }
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) vv_cast_close(&ranks[i]);
+  return 0;
+}
+
+/* What a datagram of that number and length is, in two pieces. */
+static struct vv_cast_datagram datagram(uint8_t number, size_t length, struct sockaddr_in to) {
+  static uint8_t bytes[VV_CAST_BATCH][ROOM];
+  uint8_t *own = bytes[number];
+  memset(own, number, ROOM);
+  vv_put32(own, (uint32_t)VV_GROUP_DATA << 24 | STREAM);
+  return (struct vv_cast_datagram){to, {{own, 16}, {own + 16, length - 16}}};
+}
+
+/* The next datagram at that socket is the one of that number and length. */
+static void assert_comes(int socket, uint8_t number, size_t length) {
+  static uint8_t bytes[VV_CAST_BATCH * ROOM], wanted[ROOM];
+  static unsigned came, taken;
+  static size_t counts[VV_CAST_BATCH];
+  struct pollfd one = {.fd = ranks[1].fds[socket], .events = POLLIN};
+  if (taken == came) {
+    assert_int_equal(poll(&one, 1, PATIENCE_MS), 1);
+    came = vv_cast_recv(&ranks[1], socket, bytes, ROOM, counts);
+    taken = 0;
+  }
+  assert_true(taken < came);
+  const struct vv_cast_datagram made = datagram(number, length, ranks[0].group);
+  memcpy(wanted, made.pieces[0].iov_base, length);
+  assert_int_equal(counts[taken], length);
+  assert_memory_equal(bytes + (size_t)taken * ROOM, wanted, length);
+  taken++;
+}
+
+/* Two trains with their shorter ends, between them one to another place, and one too long for the train before it. */
+static void send_mixed(void) {
+  const size_t lengths[] = {300, 300, 300, 20, 300, 200, 200, 200, 500};
+  struct vv_cast_datagram batch[9];
+  for (uint8_t i = 0; i < 9; i++) batch[i] = datagram(i, lengths[i], i == 4 ? ranks[1].own : ranks[0].group);
+  vv_cast_send(&ranks[0], batch, 9);
+  for (uint8_t i = 0; i < 9; i++) {
+    if (i != 4) assert_comes(VV_CAST_DATA, i, lengths[i]);
+  }
+  assert_comes(VV_CAST_OWN, 4, lengths[4]);
+}
+
+static void test_a_batch_comes_datagram_by_datagram(void **state) {
+  (void)state;
+  send_mixed();
+}
+
+static void test_a_batch_comes_without_trains(void **state) {
+  (void)state;
+  ranks[0].trains = false;
+  send_mixed();
+}
+
+static void test_a_train_that_the_kernel_refuses_goes_one_by_one(void **state) {
+  (void)state;
+  const int on = 1; /* without checksums Linux cuts nothing */
+  assert_int_equal(setsockopt(ranks[0].fds[VV_CAST_OWN], SOL_SOCKET, SO_NO_CHECK, &on, sizeof on), 0);
+  send_mixed();
+  assert_false(ranks[0].trains);
+  send_mixed();
+}
+
+static void test_who_awaits_gets_what_is_there_and_no_more_than_it_wants(void **state) {
+  (void)state;
+  uint8_t bytes[VV_CAST_BATCH * ROOM];
+  size_t counts[VV_CAST_BATCH];
+  bool broken = true;
+  struct vv_cast_datagram batch[3];
+  for (uint8_t i = 0; i < 3; i++) batch[i] = datagram(i, 100, ranks[0].group);
+  vv_cast_send(&ranks[0], batch, 3);
+  unsigned came = 0;
+  while (came == 0) came = vv_cast_await(&ranks[1], bytes, ROOM, counts, 1, &broken);
+  assert_true(came == 1 && counts[0] == 100 && !broken);
+  while (came < 3) came += vv_cast_await(&ranks[1], bytes, ROOM, counts, VV_CAST_BATCH, &broken);
+  assert_true(ranks[1].awaits);
+  assert_int_equal(vv_cast_await(&ranks[1], bytes, ROOM, counts, VV_CAST_BATCH, &broken), 0);
+  assert_false(broken);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CASE(test_a_batch_comes_datagram_by_datagram),
+      CASE(test_a_batch_comes_without_trains),
+      CASE(test_a_train_that_the_kernel_refuses_goes_one_by_one),
+      CASE(test_who_awaits_gets_what_is_there_and_no_more_than_it_wants),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
