@@ -123,7 +123,8 @@ def attacked(rounds: int) -> list[Ratio]:
         hostile = _built(scratch, "hostile", source="hostile")
         with _ranks(lab, _built(scratch, "group_rank")) as ranks:
             places = [lab.hosts[3].address, lab.hosts[1].address, _own_port(lab, 1), str(PORT), str(KEY)]
-            words = [str(hostile), *places, str(ATTACK_S), str(ATTACK)]
+            # An attacker has a machine of its own: here it goes before the ranks that share its processors.
+            words = ["nice", "-n", "-10", str(hostile), *places, str(ATTACK_S), str(ATTACK)]
             for _ in range(rounds):
                 peace = statistics.median(ranks.cast(MB) for _ in range(30))
                 flood = subprocess.Popen(lab.hosts[3].argv(words), stdout=subprocess.PIPE, text=True)
