@@ -394,7 +394,9 @@ static void note(struct vv_end *end, const struct vv_marks *from, unsigned first
   for (unsigned mark = first; mark <= last && end->marking; mark++) end->marks.at_ns[mark] = from->at_ns[mark];
 }
 
+/* While an enquiry is unanswered nothing is made here, but in the next recv: then that mark is missing. */
 static enum vv_got llc_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  end->sent = (struct vv_marks){0};
   end->node.engine.marks = end->marking ? &end->sent : NULL;
   vv_mark(end->node.engine.marks, VV_MARK_GIVEN);
   enum vv_got got = (size_bytes <= COPY_BYTES ? send_copy : send_large)(end, message, size_bytes, error);

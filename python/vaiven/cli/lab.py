@@ -173,7 +173,8 @@ def layers(
     samples
         Exchanges of each size, timed as a whole and by layer.
     wait
-        How the ends wait: spin or block, which adds what waking up takes.
+        How the ends wait: spin, or block, which adds what waking up takes. On a timed lab ends that spin take the
+        processors from the fabric: block.
     """
     from vaiven.cli.layers import show
     from vaiven.lab import lab as labs
