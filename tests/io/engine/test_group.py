@@ -260,6 +260,56 @@ def with_multicast(lab: Lab, number: int, arrives: bool) -> None:
     subprocess.run(lab.switch.argv(port), check=True)
 
 
+# Networks that are not as they should be
+
+
+def ip(lab: Lab, number: int, words: str) -> None:
+    subprocess.run(lab.hosts[number].argv(["ip", *words.split()]), check=True)
+
+
+@pytest.mark.lab
+def test_a_host_that_hears_no_multicast_makes_all_take_broadcasts(cured: Lab, on_lab) -> None:
+    """And is an error of everybody where nothing else is allowed."""
+    with_multicast(cured, 2, False)
+    try:
+        group = on_lab(route="any")
+        assert group.opened() == {"open broadcast"}
+        everybody_is_root(group, [1, 100_000])
+        assert group.leave() == ["left"] * 4
+        assert all(said.startswith("failed no-multicast ") for said in on_lab(route="multicast").opened())
+    finally:
+        with_multicast(cured, 2, True)
+
+
+@pytest.mark.lab
+def test_the_address_says_which_interface(cured: Lab, on_lab) -> None:
+    """Though another one of that host has the route of all groups."""
+    ip(cured, 1, "link add second type veth peer name other")
+    try:
+        ip(cured, 1, "addr add 192.168.77.1/24 dev second")
+        ip(cured, 1, "link set other up")
+        ip(cured, 1, "link set second up")
+        ip(cured, 1, "route add 239.0.0.0/8 dev second")
+        group = on_lab(route="multicast")
+        assert group.opened() == {"open multicast"}
+        everybody_is_root(group, [1, 100_000])
+        assert group.leave() == ["left"] * 4
+    finally:
+        ip(cured, 1, "link del second")
+
+
+@pytest.mark.lab
+def test_the_smallest_mtu_counts(cured: Lab, on_lab) -> None:
+    ip(cured, 2, "link set eth0 mtu 1000")
+    try:
+        group = on_lab(route="multicast")
+        assert group.opened() == {"open multicast"}
+        everybody_is_root(group, [1, 972, 973, 100_000])
+        assert group.leave() == ["left"] * 4
+    finally:
+        ip(cured, 2, "link set eth0 mtu 1500")
+
+
 # Other machines, other users, other libraries
 
 
