@@ -3,7 +3,7 @@
 
 #include "core/wire/group.h"
 
-enum { RESERVE = 16 };
+enum { RESERVE = 16, REPEATED_EACH = 4 };
 
 uint32_t vv_credit_datagrams(uint64_t buffer_bytes, uint64_t charge_bytes) {
   uint64_t room = buffer_bytes * 3 / 4 / charge_bytes;
@@ -37,6 +37,7 @@ void vv_credit_init(struct vv_credit *credit, void *memory, const struct vv_tree
 void vv_credit_turn(struct vv_credit *credit, const struct vv_tree *tree) {
   credit->polled = 0;
   credit->answer = false;
+  credit->repeated = 0;
   if (vv_tree_flat(tree->ranks)) return;
   credit->reported = credit->horizon;
   begin_lines(credit, tree);
@@ -83,14 +84,15 @@ void vv_credit_poll(struct vv_credit *credit, uint64_t position) {
   credit->answer = true;
 }
 
-bool vv_credit_due(struct vv_credit *credit, uint64_t least) {
+bool vv_credit_due(struct vv_credit *credit, const struct vv_tree *tree, uint64_t least) {
   uint32_t half = credit->window_datagrams / 2;
   bool crossed = !credit->only_polled && least / half > credit->reported / half;
   bool awaited = least >= credit->polled && credit->reported < credit->polled;
   if (!crossed && !awaited && !credit->answer) return false;
+  credit->repeated = least > credit->reported ? 0 : credit->repeated + 1;
   credit->reported = least;
   credit->answer = false;
-  return true;
+  return vv_tree_parent(tree) == tree->root || credit->repeated <= 1 || credit->repeated % REPEATED_EACH == 0;
 }
 
 uint64_t vv_credit_limit(const struct vv_credit *credit) {

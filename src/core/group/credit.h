@@ -34,7 +34,8 @@ struct vv_credit {
   uint64_t reported; /* to the present root */
   uint64_t polled;   /* a root waits until all have consumed what is below; 0: none */
   bool only_polled;
-  bool answer; /* a poll waits for an answer, whatever it is */
+  bool answer;       /* a poll waits for an answer, whatever it is */
+  uint32_t repeated; /* answers in a row that had nothing new to say */
 };
 
 /*
@@ -71,8 +72,13 @@ struct vv_credit_line vv_credit_reckon(struct vv_credit *credit, const struct vv
 /* The root waits until all have consumed what is below position. */
 void vv_credit_poll(struct vv_credit *credit, uint64_t position);
 
-/* True when it is time to report `least` up the tree; it is then taken as reported. */
-bool vv_credit_due(struct vv_credit *credit, uint64_t least);
+/*
+ * True when it is time to report `least` up the tree; it is then taken as
+ * reported. A root that polls is awake, but a parent between may sleep, and what
+ * its children say waits in its buffer: of answers that only repeat what it was
+ * told it gets the first, in case that was lost, and then every fourth.
+ */
+bool vv_credit_due(struct vv_credit *credit, const struct vv_tree *tree, uint64_t least);
 
 /* The position below which a root may send. */
 uint64_t vv_credit_limit(const struct vv_credit *credit);

@@ -74,7 +74,7 @@ void vv_peer_report(struct vv_group *group, uint64_t now_ns) {
     return;
   }
   struct vv_credit_line least = vv_credit_least(&group->credit, &group->tree, group->consumed);
-  if (!vv_credit_due(&group->credit, least.consumed)) return;
+  if (!vv_credit_due(&group->credit, &group->tree, least.consumed)) return;
   if (group->wanted.slot_ns == 0) {
     send_report(group);
   } else if (group->report_ns == VV_NEVER) {

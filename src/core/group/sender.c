@@ -66,12 +66,18 @@ static void finish(struct vv_group *group, uint64_t now_ns) {
   group->remind_wait_ns = first_ns * REMIND_SLOWER;
 }
 
+/* Until those who answer a poll one after the other, on a hub, have all had their turn. */
+static uint64_t turns_ns(const struct vv_group *group) {
+  uint32_t ranks = group->wanted.ranks;
+  return (ranks < VV_TREE_SLOTS ? ranks : VV_TREE_SLOTS) * group->wanted.slot_ns;
+}
+
 void vv_sender_stall(struct vv_group *group, uint64_t now_ns) {
   if (group->stalled_ns != VV_NEVER) return;
   if (!group->closing) group->counts.stalls++;
   group->stalled_ns = now_ns;
   group->poll_ns = now_ns + (group->credit.only_polled ? 0 : POLL_FIRST * group->wanted.rtt_ns);
-  group->poll_wait_ns = POLL_WAIT * group->wanted.rtt_ns;
+  group->poll_wait_ns = POLL_WAIT * group->wanted.rtt_ns + turns_ns(group);
 }
 
 bool vv_sender_data(struct vv_group *group, uint64_t now_ns, struct vv_group_datagram *datagram) {

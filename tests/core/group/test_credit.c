@@ -53,10 +53,10 @@ static void test_reports_come_by_halves(void **state) {
   struct vv_tree tree = {3, 1, 0};
   struct vv_credit credit;
   vv_credit_init(&credit, lines, &tree, 8, false);
-  assert_false(vv_credit_due(&credit, 3));
-  assert_true(vv_credit_due(&credit, 5));
-  assert_false(vv_credit_due(&credit, 7));
-  assert_true(vv_credit_due(&credit, 8));
+  assert_false(vv_credit_due(&credit, &tree, 3));
+  assert_true(vv_credit_due(&credit, &tree, 5));
+  assert_false(vv_credit_due(&credit, &tree, 7));
+  assert_true(vv_credit_due(&credit, &tree, 8));
 }
 
 static void test_a_poll_is_answered_at_once_and_again_when_it_is_met(void **state) {
@@ -64,13 +64,35 @@ static void test_a_poll_is_answered_at_once_and_again_when_it_is_met(void **stat
   struct vv_tree tree = {3, 1, 0};
   struct vv_credit credit;
   vv_credit_init(&credit, lines, &tree, 100, true);
-  assert_false(vv_credit_due(&credit, 99)); /* only polled */
+  assert_false(vv_credit_due(&credit, &tree, 99)); /* only polled */
   vv_credit_init(&credit, lines, &tree, 100, true);
   vv_credit_poll(&credit, 10);
-  assert_true(vv_credit_due(&credit, 4));
-  assert_false(vv_credit_due(&credit, 9));
-  assert_true(vv_credit_due(&credit, 10));
-  assert_false(vv_credit_due(&credit, 60));
+  assert_true(vv_credit_due(&credit, &tree, 4));
+  assert_false(vv_credit_due(&credit, &tree, 9));
+  assert_true(vv_credit_due(&credit, &tree, 10));
+  assert_false(vv_credit_due(&credit, &tree, 60));
+}
+
+/* Which of twelve polls a rank of that place answers that has consumed nothing meanwhile, one bit each. */
+static unsigned answers(struct vv_credit *credit, const struct vv_tree *tree) {
+  unsigned answered = 0;
+  for (unsigned i = 0; i < 12; i++) {
+    vv_credit_poll(credit, 10);
+    answered |= (unsigned)vv_credit_due(credit, tree, 4) << i;
+  }
+  return answered;
+}
+
+static void test_a_parent_that_may_sleep_hears_the_same_more_rarely(void **state) {
+  (void)state;
+  struct vv_tree child = {100, 1, 0}, grandchild = {100, 99, 0};
+  struct vv_credit credit;
+  vv_credit_init(&credit, lines, &child, 100, true);
+  assert_int_equal(answers(&credit, &child), 0xfff);
+  vv_credit_init(&credit, lines, &grandchild, 100, true);
+  assert_int_equal(answers(&credit, &grandchild), 0x113); /* the news, the same once more, then every fourth */
+  vv_credit_poll(&credit, 10);
+  assert_true(vv_credit_due(&credit, &grandchild, 10));
 }
 
 int main(void) {
@@ -80,6 +102,7 @@ int main(void) {
       cmocka_unit_test(test_a_large_group_counts_subtrees_and_begins_anew),
       cmocka_unit_test(test_reports_come_by_halves),
       cmocka_unit_test(test_a_poll_is_answered_at_once_and_again_when_it_is_met),
+      cmocka_unit_test(test_a_parent_that_may_sleep_hears_the_same_more_rarely),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
