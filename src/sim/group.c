@@ -2,8 +2,6 @@
 /* vaiven-sim group: reliable multicast on a simulated LAN. */
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/group_world.h"
 #include "sim/options.h"
@@ -63,19 +61,17 @@ static void print(const struct vv_group_plan *plan, const struct vv_world_result
          (unsigned long long)counts->control, (unsigned long long)counts->asks, (unsigned long long)counts->stall_ns);
 }
 
-static int run_one(const struct vv_group_plan *plan) {
+static enum vv_seeds_outcome run_asked(int argc, char **argv, uint64_t *seed, char wrong[VV_SEEDS_WRONG_BYTES]) {
+  struct vv_group_plan plan;
   struct vv_world_result result;
-  char wrong[160];
-  bool right = vv_world_run(plan, &result, wrong);
-  if (right) {
-    print(plan, &result);
-  } else {
-    printf("seed %llu: %s\n", (unsigned long long)plan->seed, wrong);
-  }
-  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+  if (!parse(argc, argv, &plan)) return VV_SEEDS_USAGE;
+  *seed = plan.seed;
+  if (!vv_world_run(&plan, &result, wrong)) return VV_SEEDS_WRONG;
+  print(&plan, &result);
+  return VV_SEEDS_RIGHT;
 }
 
-static bool run_seed(uint64_t seed, char wrong[VV_SEEDS_WRONG_BYTES]) {
+static bool run_drawn(uint64_t seed, char wrong[VV_SEEDS_WRONG_BYTES]) {
   struct vv_group_plan plan;
   struct vv_world_result result;
   vv_group_plan_draw(&plan, seed);
@@ -83,12 +79,5 @@ static bool run_seed(uint64_t seed, char wrong[VV_SEEDS_WRONG_BYTES]) {
 }
 
 int vv_sim_group(int argc, char **argv) {
-  struct vv_group_plan plan;
-  uint64_t first, last;
-  if (argc == 2 && strcmp(argv[0], "--seeds") == 0 && vv_options_seeds(argv[1], &first, &last)) {
-    return vv_seeds("group", first, last, run_seed);
-  }
-  if (parse(argc, argv, &plan)) return run_one(&plan);
-  fputs(usage, stderr);
-  return 2;
+  return vv_seeds_verb(&(struct vv_seeds_verb){"group", usage, run_drawn, run_asked}, argc, argv);
 }

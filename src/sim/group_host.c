@@ -8,6 +8,7 @@
 #include "core/base/heap.h"
 #include "core/ethernet/link.h"
 #include "core/group/cut.h"
+#include "sim/memory.h"
 
 /* A switch forgets a member, and learns of it again, in about this time. */
 #define REJOIN_NS UINT64_C(100000000)
@@ -15,11 +16,6 @@
 #define RTT_NS    UINT64_C(500000)
 
 enum { SCRIBBLE = 0xee, GROUP_STREAM = 0x5117, BURST_DATAGRAMS = 8, UDP_BYTES = 28, LINE_BYTES = 64 };
-
-static void *must(void *memory) {
-  if (memory == NULL) abort();
-  return memory;
-}
 
 /* The rate of datagrams on a link that frames of full size fill. */
 static uint64_t payload_rate_bps(const struct vv_group_plan *plan) {
@@ -54,7 +50,7 @@ void vv_host_open(struct vv_host *host, const struct vv_group_plan *plan, uint32
                   void *context) {
   struct vv_group_wanted wanted = group_wanted(plan, rank);
   *host = (struct vv_host){.plan = plan, .send = send, .context = context, .rng = {plan->seed ^ (rank + 1) << 20}};
-  host->memory = must(malloc(vv_group_bytes(&wanted)));
+  host->memory = vv_memory_must(malloc(vv_group_bytes(&wanted)));
   vv_group_init(&host->group, host->memory, &wanted);
   vv_payload_init(&host->payload, wanted.key, false);
   vv_sim_socket_open(&host->data, plan->buffer_bytes);
@@ -123,7 +119,7 @@ static void send_all(struct vv_host *host, uint64_t now_ns) {
 
 /* The memory that the application has for a message, at most size_bytes long; NULL: not enough. */
 static uint8_t *memory_for(const struct vv_host *host, bool root, uint64_t size_bytes) {
-  return root || size_bytes <= host->plan->memory_bytes ? must(malloc(size_bytes + 1)) : NULL;
+  return root || size_bytes <= host->plan->memory_bytes ? vv_memory_must(malloc(size_bytes + 1)) : NULL;
 }
 
 static void start(struct vv_host *host, uint64_t now_ns) {

@@ -6,17 +6,13 @@
 #include <string.h>
 
 #include "core/ethernet/link.h"
+#include "sim/memory.h"
 
 #define MS UINT64_C(1000000)
 
 /* A killed process is noticed at once; a dead host or a cut cable when keepalives have failed. */
 enum { UDP_BYTES = 28, HOST_FRAMES = 32, PORT_FRAMES = 512, KEEPALIVE_MS = 3000, FRAMES_PER_RANK = 64 };
 enum { FLIGHTS_PER_RANK = 256, REORDER_US = 1000 };
-
-static void *must(void *memory) {
-  if (memory == NULL) abort();
-  return memory;
-}
 
 static struct vv_lan_wanted lan_wanted(const struct vv_group_plan *plan) {
   return (struct vv_lan_wanted){.fabric = plan->fabric,
@@ -277,13 +273,13 @@ static void open_world(struct vv_world *world, const struct vv_group_plan *plan)
   world->victim = UINT32_MAX;
   world->rng.state = ~plan->seed;
   world->wanted = lan_wanted(plan);
-  world->lan_memory = must(malloc(vv_lan_bytes(&world->wanted)));
+  world->lan_memory = vv_memory_must(malloc(vv_lan_bytes(&world->wanted)));
   vv_lan_init(&world->lan, world->lan_memory, &world->wanted);
-  world->wakes_memory = must(malloc(vv_heap_bytes(wakes)));
+  world->wakes_memory = vv_memory_must(malloc(vv_heap_bytes(wakes)));
   vv_heap_init(&world->wakes, world->wakes_memory, wakes);
-  world->hosts = must(calloc(plan->ranks, sizeof *world->hosts));
-  world->seen = must(calloc(plan->ranks, sizeof *world->seen));
-  world->other_bytes = must(calloc(2 * (size_t)plan->ranks, sizeof *world->other_bytes));
+  world->hosts = vv_memory_must(calloc(plan->ranks, sizeof *world->hosts));
+  world->seen = vv_memory_must(calloc(plan->ranks, sizeof *world->seen));
+  world->other_bytes = vv_memory_must(calloc(2 * (size_t)plan->ranks, sizeof *world->other_bytes));
   for (uint32_t i = 0; i < plan->ranks; i++) {
     vv_host_open(&world->hosts[i], plan, i, send, world);
     vv_heap_set(&world->wakes, i, 0);
@@ -371,7 +367,7 @@ uint64_t vv_world_raw_ns(const struct vv_group_plan *plan) {
   two.ranks = 2; /* a good LAN brings a frame to every receiver at once */
   struct vv_lan_wanted wanted = lan_wanted(&two);
   struct vv_lan lan;
-  void *memory = must(malloc(vv_lan_bytes(&wanted)));
+  void *memory = vv_memory_must(malloc(vv_lan_bytes(&wanted)));
   vv_lan_init(&lan, memory, &wanted);
   uint64_t left = plan->size_bytes, now_ns = 0, last_ns = 0;
   bool first = true;

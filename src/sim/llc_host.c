@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/memory.h"
+
 #define MS UINT64_C(1000000)
 
 enum { SAP = 0x64, NONCE = 0x6a6f6221, BUSY_CREDIT = 3 };
-
-static void *must(void *memory) {
-  if (memory == NULL) abort();
-  return memory;
-}
 
 struct vv_llc_address vv_llc_host_address(uint32_t number) {
   return (struct vv_llc_address){.mac = {2, 'v', 'v', 0, 0, (uint8_t)number}, .sap = SAP};
@@ -51,10 +48,10 @@ void vv_llc_host_start(struct vv_llc_host *host, const struct vv_llc_plan *plan,
   *host = (struct vv_llc_host){.plan = plan, .number = number, .life = life, .alive = true};
   host->rng.state = plan->seed * 31 + number * 2 + life + 1;
   struct vv_station_wanted wanted = station_wanted(host);
-  host->memory = must(malloc(vv_station_bytes(&wanted)));
+  host->memory = vv_memory_must(malloc(vv_station_bytes(&wanted)));
   vv_station_init(&host->station, host->memory, &wanted);
-  host->peers = must(calloc(plan->hosts, sizeof *host->peers));
-  host->taking = must(malloc(plan->hosts * (plan->size_bytes + 1)));
+  host->peers = vv_memory_must(calloc(plan->hosts, sizeof *host->peers));
+  host->taking = vv_memory_must(malloc(plan->hosts * (plan->size_bytes + 1)));
   for (uint32_t other = 0; other < plan->hosts; other++) {
     struct vv_llc_peer *peer = &host->peers[other];
     peer->link = VV_NO_LINK;
@@ -88,7 +85,7 @@ static void send_more(struct vv_llc_host *host, uint64_t now_ns, uint32_t other)
   struct vv_llc_peer *peer = &host->peers[other];
   while (peer->sent < host->plan->messages && peer->sent - peer->acknowledged < VV_LLC_SENDS_AHEAD) {
     uint32_t size = vv_llc_plan_size(host->plan, host->number, other, peer->sent);
-    uint8_t *bytes = must(malloc(size + 1));
+    uint8_t *bytes = vv_memory_must(malloc(size + 1));
     vv_payload_fill(&peer->out, peer->sent, bytes, size);
     peer->sending[peer->sent % VV_LLC_SENDS_AHEAD] = bytes;
     if (!vv_station_send(&host->station, now_ns, peer->link, bytes, size, peer->sent)) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/memory.h"
+
 #define MS UINT64_C(1000000)
 
 enum { HOST_FRAMES = 64, PORT_FRAMES = 200, FRAMES = 4096, FLIGHTS = 16384, INBOX = 400, INCIDENTS_MAX = 32 };
@@ -56,11 +58,6 @@ struct world {
   char *wrong;
 };
 
-static void *must(void *memory) {
-  if (memory == NULL) abort();
-  return memory;
-}
-
 static uint64_t below(struct world *world, uint64_t end) {
   return end == 0 ? 0 : vv_rng_next(&world->rng) % end;
 }
@@ -97,7 +94,7 @@ static void set_up_lan(struct world *world) {
                                 .duplicate = plan->duplicate,
                                 .reorder = plan->reorder,
                                 .reorder_ns = plan->reorder_ns};
-  world->lan_memory = must(malloc(vv_lan_bytes(&wanted)));
+  world->lan_memory = vv_memory_must(malloc(vv_lan_bytes(&wanted)));
   vv_lan_init(&world->lan, world->lan_memory, &wanted);
   for (uint32_t host = 0; host < plan->hosts; host++) vv_lan_faults(&world->lan, host, VV_WAY_IN, &in);
 }
@@ -124,7 +121,7 @@ static void plan_incidents(struct world *world) {
 
 static struct packet *packet_of(const struct vv_station_frame *frame) {
   size_t count = frame->head_bytes + frame->data_bytes;
-  struct packet *packet = must(malloc(sizeof *packet + count));
+  struct packet *packet = vv_memory_must(malloc(sizeof *packet + count));
   packet->count = count;
   packet->to = frame->head[VV_MAC_BYTES - 1];
   memcpy(packet->bytes, frame->head, frame->head_bytes);
@@ -133,7 +130,7 @@ static struct packet *packet_of(const struct vv_station_frame *frame) {
 }
 
 static struct packet *copy_of(const struct packet *packet) {
-  struct packet *copy = must(malloc(sizeof *copy + packet->count));
+  struct packet *copy = vv_memory_must(malloc(sizeof *copy + packet->count));
   memcpy(copy, packet, sizeof *copy + packet->count);
   return copy;
 }
@@ -349,10 +346,10 @@ static void set_up(struct world *world) {
   const struct vv_llc_plan *plan = world->plan;
   world->rng.state = plan->seed * 7919 + 1;
   set_up_lan(world);
-  world->hosts = must(calloc(plan->hosts, sizeof *world->hosts));
-  world->held = must(calloc(plan->hosts, sizeof(struct packet *)));
-  world->wake_ns = must(calloc(plan->hosts, sizeof *world->wake_ns));
-  world->inboxes = must(calloc(plan->hosts, sizeof *world->inboxes));
+  world->hosts = vv_memory_must(calloc(plan->hosts, sizeof *world->hosts));
+  world->held = vv_memory_must(calloc(plan->hosts, sizeof(struct packet *)));
+  world->wake_ns = vv_memory_must(calloc(plan->hosts, sizeof *world->wake_ns));
+  world->inboxes = vv_memory_must(calloc(plan->hosts, sizeof *world->inboxes));
   for (uint32_t host = 0; host < plan->hosts; host++) vv_llc_host_start(&world->hosts[host], plan, host, 0);
   plan_incidents(world);
 }

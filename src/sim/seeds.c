@@ -4,6 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "sim/options.h"
 
 int vv_seeds(const char *verb, uint64_t first, uint64_t last, vv_seeds_run *run) {
   uint64_t failed = 0;
@@ -16,4 +19,22 @@ int vv_seeds(const char *verb, uint64_t first, uint64_t last, vv_seeds_run *run)
   }
   printf("%" PRIu64 " seeds, %" PRIu64 " failed\n", last - first + 1, failed);
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int vv_seeds_verb(const struct vv_seeds_verb *verb, int argc, char **argv) {
+  uint64_t first, last, seed = 0;
+  char wrong[VV_SEEDS_WRONG_BYTES];
+  if (argc == 2 && strcmp(argv[0], "--seeds") == 0 && vv_options_seeds(argv[1], &first, &last)) {
+    return vv_seeds(verb->name, first, last, verb->drawn);
+  }
+  switch (verb->asked(argc, argv, &seed, wrong)) {
+  case VV_SEEDS_RIGHT:
+    return EXIT_SUCCESS;
+  case VV_SEEDS_WRONG:
+    printf("seed %" PRIu64 ": %s\n", seed, wrong);
+    return EXIT_FAILURE;
+  default:
+    fputs(verb->usage, stderr);
+    return 2;
+  }
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "sim/memory.h"
+
 /* 212992 bytes hold 71 full or 154 tiny datagrams. */
 enum { FULL_CHARGE = 2990, TINY_CHARGE = 1380, TINY_BYTES = 128 };
 
@@ -10,13 +12,8 @@ uint64_t vv_sim_charge_bytes(size_t count) {
   return count <= TINY_BYTES ? TINY_CHARGE : FULL_CHARGE;
 }
 
-static void *must(void *memory) {
-  if (memory == NULL) abort();
-  return memory;
-}
-
 struct vv_packet *vv_packet_new(size_t count) {
-  struct vv_packet *packet = must(malloc(sizeof *packet + count));
+  struct vv_packet *packet = vv_memory_must(malloc(sizeof *packet + count));
   *packet = (struct vv_packet){.references = 1, .count = (uint32_t)count};
   return packet;
 }
@@ -28,7 +25,7 @@ void vv_packet_drop(struct vv_packet *packet) {
 void vv_sim_socket_open(struct vv_sim_socket *socket, uint64_t buffer_bytes) {
   uint32_t room = (uint32_t)(buffer_bytes / TINY_CHARGE + 2);
   *socket = (struct vv_sim_socket){.room = room, .buffer_bytes = buffer_bytes};
-  socket->queue = must(malloc(room * sizeof(struct vv_packet *)));
+  socket->queue = vv_memory_must(malloc(room * sizeof(struct vv_packet *)));
 }
 
 void vv_sim_socket_close(struct vv_sim_socket *socket) {
