@@ -29,7 +29,7 @@ def test_the_layers_of_every_exchange_are_inside_it(probe) -> None:
 def test_neither_kind_of_run_uses_up_the_time_of_the_other(probe) -> None:
     """Where the time of a cell ends before its samples are reached, plain and marked runs still take turns."""
     runs, effort = 8, ("--ask", "layers", "--one-clock", "--samples", "40000", "--cell-ms", "800")
-    near, _ = probe.pair("tcp", "--sizes", "1000000", *effort, "--timeout-ms", "60000")
+    near, _ = probe.pair("tcp", "--sizes", "200000", *effort, "--timeout-ms", "60000")
     assert near.status == 0, near.records[-1]
     (cell,) = near.cells
     assert len(cell["rtt_ns"]) > runs and len(cell["marked_ns"]) > runs
