@@ -186,6 +186,7 @@ int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast 
   reach->stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GROUP_STREAM_MAX;
   if (agree(&trial, cast->mtu_bytes, (uint32_t)cast->room_bytes, agreed) != 0) return -1;
   reach->datagram_bytes = agreed[0] - UDP_BYTES < DATAGRAM_MAX ? agreed[0] - UDP_BYTES : DATAGRAM_MAX;
+  vv_cast_cut(cast, reach->datagram_bytes);
   const uint64_t train = agreed[1] / 2 / charge_guess_bytes(reach);
   trial.train = train < 4 ? 4 : train > TRAIN_MAX ? TRAIN_MAX : (uint32_t)train;
   uint8_t *bytes = calloc(VV_CAST_BATCH, reach->datagram_bytes);

@@ -88,17 +88,9 @@ int vv_datagram_send_many(int fd, const struct msghdr *messages, unsigned count)
   return sendmmsg(fd, batch, count, 0);
 }
 
-int vv_datagram_send_train(int fd, const struct msghdr *train, size_t each_bytes) {
-  const uint16_t cut_bytes = (uint16_t)each_bytes;
-  union {
-    struct cmsghdr head;
-    char room[CMSG_SPACE(sizeof cut_bytes)];
-  } control = {.head = {CMSG_LEN(sizeof cut_bytes), IPPROTO_UDP, UDP_SEGMENT}};
-  struct msghdr message = *train;
-  memcpy(CMSG_DATA(&control.head), &cut_bytes, sizeof cut_bytes);
-  message.msg_control = &control;
-  message.msg_controllen = sizeof control;
-  return sendmsg(fd, &message, 0) < 0 ? -1 : 0;
+bool vv_datagram_cut(int fd, size_t each_bytes) {
+  const int cut_bytes = (int)each_bytes;
+  return setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &cut_bytes, sizeof cut_bytes) == 0;
 }
 #else
 int vv_datagram_recv_many(int fd, struct msghdr *messages, size_t *bytes, unsigned count, bool wait) {
@@ -117,10 +109,9 @@ int vv_datagram_send_many(int fd, const struct msghdr *messages, unsigned count)
   return went > 0 ? went : -1;
 }
 
-int vv_datagram_send_train(int fd, const struct msghdr *train, size_t each_bytes) {
-  (void)fd, (void)train, (void)each_bytes;
-  errno = ENOTSUP;
-  return -1;
+bool vv_datagram_cut(int fd, size_t each_bytes) {
+  (void)fd, (void)each_bytes;
+  return false;
 }
 #endif
 

@@ -44,10 +44,10 @@ int vv_datagram_send_many(int fd, const struct msghdr *messages, unsigned count)
 #define VV_DATAGRAM_TRAIN_BYTES_MAX 65000 /* of a train */
 
 /*
- * Sends one message that the kernel cuts into datagrams of each_bytes, the last of which may be shorter: it then passes
- * the kernel once. Waits for room. 0, or -1 and errno; without it always ENOTSUP.
+ * From now on the kernel cuts what is sent in one call and is longer into datagrams of each_bytes, the last of which
+ * may be shorter: they pass the kernel as one. 0: no more. False: it cannot, and nothing has changed.
  */
-int vv_datagram_send_train(int fd, const struct msghdr *train, size_t each_bytes);
+bool vv_datagram_cut(int fd, size_t each_bytes);
 
 /* The kernel of the other side is asked whether it lives: the connection breaks within about that time if not. */
 void vv_stream_keepalive(int fd, int seconds);

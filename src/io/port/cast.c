@@ -34,7 +34,7 @@ int vv_cast_open(struct vv_cast *cast, const char *address, struct vv_error *err
   setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &hops, sizeof hops);
   setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
   cast->room_bytes = vv_datagram_room_bytes(fd);
-  cast->trains = true;
+  cast->cut_bytes = 0;
   return 0;
 }
 
@@ -155,16 +155,19 @@ static bool is_to_same(const struct vv_cast_datagram *a, const struct vv_cast_da
   return a->to.sin_addr.s_addr == b->to.sin_addr.s_addr && a->to.sin_port == b->to.sin_port;
 }
 
-/* How many of them, from the first, are one train: of one length but for the last, and to one place. 1: none. */
+/* How many of them, from the first, are one train: as long as is agreed but for the last, to one place. 1: none. */
 static unsigned train_of(const struct vv_cast *cast, const struct vv_cast_datagram *datagrams, unsigned count) {
-  const size_t each_bytes = length_of(datagrams);
   unsigned length = 1;
-  while (cast->trains && length < count && length_of(&datagrams[length - 1]) == each_bytes &&
-         length_of(&datagrams[length]) <= each_bytes && is_to_same(datagrams, &datagrams[length]) &&
-         (length + 1) * each_bytes <= VV_DATAGRAM_TRAIN_BYTES_MAX) {
+  while (length < count && length_of(&datagrams[length - 1]) == cast->cut_bytes &&
+         length_of(&datagrams[length]) <= cast->cut_bytes && is_to_same(datagrams, &datagrams[length]) &&
+         (length + 1) * cast->cut_bytes <= VV_DATAGRAM_TRAIN_BYTES_MAX) {
     length++;
   }
   return length;
+}
+
+void vv_cast_cut(struct vv_cast *cast, size_t datagram_bytes) {
+  cast->cut_bytes = vv_datagram_cut(cast->fds[VV_CAST_OWN], datagram_bytes) ? datagram_bytes : 0;
 }
 
 static bool is_passing(int reason) {
@@ -178,10 +181,11 @@ static unsigned send_train(struct vv_cast *cast, struct vv_cast_datagram *datagr
                                .msg_namelen = sizeof datagrams->to,
                                .msg_iov = pieces,
                                .msg_iovlen = (size_t)2 * count};
-  if (vv_datagram_send_train(cast->fds[VV_CAST_OWN], &train, length_of(datagrams)) == 0) return count;
+  if (sendmsg(cast->fds[VV_CAST_OWN], &train, 0) >= 0) return count;
   if (is_passing(errno)) return 0;
-  cast->trains = errno == ENOBUFS; /* what else is wrong: the kernel, the interface or the route knows none */
-  return cast->trains ? count : 0;
+  if (errno == ENOBUFS) return count;
+  vv_cast_cut(cast, 0); /* the interface or the route knows no trains */
+  return 0;
 }
 
 static unsigned send_each(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {
@@ -193,7 +197,10 @@ static unsigned send_each(struct vv_cast *cast, struct vv_cast_datagram *datagra
                                   .msg_iovlen = 2};
   }
   const int went = vv_datagram_send_many(cast->fds[VV_CAST_OWN], messages, count);
-  return went > 0 ? (unsigned)went : !is_passing(errno);
+  if (went > 0 || is_passing(errno)) return went > 0 ? (unsigned)went : 0;
+  if (cast->cut_bytes == 0 || errno == ENOBUFS) return 1;
+  vv_cast_cut(cast, 0); /* some routes take nothing from a socket that may send trains */
+  return 0;
 }
 
 void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {

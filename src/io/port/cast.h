@@ -36,7 +36,7 @@ struct vv_cast {
   uint32_t mtu_bytes;       /* of that interface */
   uint64_t room_bytes;      /* of each socket's buffer; 0: unknown */
   bool awaits;              /* vv_cast_await comes to an end */
-  bool trains;              /* the kernel may be given many datagrams as one, as far as is known */
+  size_t cut_bytes;         /* so long are the datagrams of a train, which passes the kernel as one; 0: no trains */
 };
 
 /* Opens `own` at that numeric IPv4 address, any port. 0, or -1 and *error ("bad-address", "no-iface", "no-port",
@@ -72,6 +72,10 @@ unsigned vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t r
 unsigned vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH], unsigned most,
                        bool *broken);
 
+/* Datagrams of that length are sent as trains from now on, if the kernel has such, and none that are longer; 0: none.
+ */
+void vv_cast_cut(struct vv_cast *cast, size_t datagram_bytes);
+
 /* A datagram to send: where to, and its two pieces. */
 struct vv_cast_datagram {
   struct sockaddr_in to;
@@ -80,9 +84,8 @@ struct vv_cast_datagram {
 
 /*
  * Sends up to VV_CAST_BATCH datagrams; waits for room in the socket. Those in a row
- * that are of one length and go to one place pass the kernel as one train, if it
- * has such. What does not go is lost, as on any wire (ENOBUFS and what a peer's
- * kernel says).
+ * that go to one place pass the kernel as one train (vv_cast_cut). What does not go is lost, as on any wire (ENOBUFS
+ * and what a peer's kernel says).
  */
 void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count);
 

@@ -54,8 +54,7 @@ int main(int argc, char **argv) {
   memset(key, atoi(argv[5]), sizeof key);
   const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(port >> 8), (uint8_t)port};
   const uint32_t stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GROUP_STREAM_MAX;
-  if (vv_cast_open(&cast, argv[1], &error) != 0) return 1;
-  cast.trains = false; /* each is to cost its victim what a frame of its own costs */
+  if (vv_cast_open(&cast, argv[1], &error) != 0) return 1; /* no trains: each costs its victim what a frame costs */
   struct sockaddr_in to[3] = {{.sin_family = AF_INET, .sin_port = htons(port)}};
   to[0].sin_addr = vv_cast_group_of(key, stream);
   to[1] = to[2] = to[0];
