@@ -21,13 +21,11 @@ uint64_t vv_rounds_tag(uint64_t seq, size_t size_bytes) {
 
 /* near: one round ------------------------------------------------------ */
 
-/* Where send waits until a message has arrived, the far end may have said so before: hear reads that. */
 enum vv_outcome vv_rounds_give(struct vv_rounds *rounds, size_t far, struct vv_error *error) {
   struct vv_session *session = rounds->fars->ends[far].session;
   session->stop_at_ns = rounds->session->stop_at_ns;
   enum vv_got got = vv_session_send(session, vv_rounds_message(rounds), rounds->size_bytes, error);
   if (got == VV_GOT_MESSAGE) return VV_ANSWERED;
-  if (got == VV_GOT_STOPPED && session->stack->drain && vv_watch_has_input(session->control.fd)) return VV_ANSWERED;
   if (got == VV_GOT_STOPPED) return vv_session_why(session, error) == 0 ? VV_LOST : VV_FAILED;
   if (got == VV_GOT_CLOSED) vv_session_closed(session, error);
   return VV_FAILED;

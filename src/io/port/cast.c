@@ -170,8 +170,12 @@ void vv_cast_cut(struct vv_cast *cast, size_t datagram_bytes) {
   cast->cut_bytes = vv_datagram_cut(cast->fds[VV_CAST_OWN], datagram_bytes) ? datagram_bytes : 0;
 }
 
-static bool is_passing(int reason) {
-  return reason == EINTR || reason == ECONNREFUSED;
+/* After a send that failed: how many of so many datagrams are lost by it. 0: they are sent again. */
+static unsigned lost(struct vv_cast *cast, unsigned count) {
+  if (errno == EINTR || errno == ECONNREFUSED) return 0;
+  if (errno == ENOBUFS || cast->cut_bytes == 0) return count;
+  vv_cast_cut(cast, 0); /* an interface or a route may take nothing from a socket that sends trains */
+  return 0;
 }
 
 static unsigned send_train(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {
@@ -181,11 +185,7 @@ static unsigned send_train(struct vv_cast *cast, struct vv_cast_datagram *datagr
                                .msg_namelen = sizeof datagrams->to,
                                .msg_iov = pieces,
                                .msg_iovlen = (size_t)2 * count};
-  if (sendmsg(cast->fds[VV_CAST_OWN], &train, 0) >= 0) return count;
-  if (is_passing(errno)) return 0;
-  if (errno == ENOBUFS) return count;
-  vv_cast_cut(cast, 0); /* the interface or the route knows no trains */
-  return 0;
+  return sendmsg(cast->fds[VV_CAST_OWN], &train, 0) >= 0 ? count : lost(cast, count);
 }
 
 static unsigned send_each(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {
@@ -197,10 +197,7 @@ static unsigned send_each(struct vv_cast *cast, struct vv_cast_datagram *datagra
                                   .msg_iovlen = 2};
   }
   const int went = vv_datagram_send_many(cast->fds[VV_CAST_OWN], messages, count);
-  if (went > 0 || is_passing(errno)) return went > 0 ? (unsigned)went : 0;
-  if (cast->cut_bytes == 0 || errno == ENOBUFS) return 1;
-  vv_cast_cut(cast, 0); /* some routes take nothing from a socket that may send trains */
-  return 0;
+  return went > 0 ? (unsigned)went : lost(cast, 1);
 }
 
 void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {
