@@ -6,7 +6,7 @@
 #include "core/base/carve.h"
 #include "core/base/heap.h"
 
-enum { DEBTS_MIN = 32, DEBTS_PER_POSITION = 4 };
+enum { DEBTS_MIN = 32, DEBTS_PER_POSITION = 4, ALL_PART = 4 };
 
 static void lay_out(struct vv_repair *repair, struct vv_carve *carve, uint32_t window_datagrams) {
   uint32_t debts = DEBTS_PER_POSITION * window_datagrams;
@@ -30,7 +30,7 @@ static struct vv_repair_mark clean(uint64_t position) {
 void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_datagrams, uint64_t rtt_ns) {
   struct vv_carve carve = {.memory = memory};
   assert(memory != NULL);
-  *repair = (struct vv_repair){.rtt_ns = rtt_ns};
+  *repair = (struct vv_repair){.rtt_ns = rtt_ns, .all_max = (window_datagrams + ALL_PART - 1) / ALL_PART};
   lay_out(repair, &carve, window_datagrams);
   for (uint32_t i = 0; i < repair->marks_room; i++) repair->marks[i] = clean(VV_NEVER);
 }
@@ -59,13 +59,14 @@ static uint64_t due_ns(const struct vv_repair *repair, const struct vv_repair_de
 }
 
 /* True when the debt is to be paid; to all if others wait for the same, or to the one. */
-static bool judge(struct vv_repair_mark *mark, const struct vv_repair_debt *debt, uint64_t now_ns,
-                  struct vv_repair_order *order) {
+static bool judge(struct vv_repair *repair, struct vv_repair_mark *mark, const struct vv_repair_debt *debt,
+                  uint64_t now_ns, struct vv_repair_order *order) {
   *order = (struct vv_repair_order){debt->position, debt->rank, 1};
   if (!debt->deaf) {
     if (mark->waiting > 0) mark->waiting--;
     if (mark->all_ns != VV_NEVER && mark->all_ns >= debt->asked_ns) return false;
-    if (debt->own && mark->waiting > 0 && mark->all_ns == VV_NEVER) {
+    if (debt->own && mark->waiting > 0 && mark->all_ns == VV_NEVER && repair->all_count < repair->all_max) {
+      repair->all_count++;
       mark->all_ns = now_ns;
       *order = (struct vv_repair_order){debt->position, VV_REPAIR_ALL, 1 + mark->waiting};
       return true;
@@ -76,14 +77,16 @@ static bool judge(struct vv_repair_mark *mark, const struct vv_repair_debt *debt
   return true;
 }
 
-bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, struct vv_repair_order *order) {
+bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, uint64_t horizon, struct vv_repair_order *order) {
+  if (horizon > repair->horizon) repair->all_count = 0;
+  repair->horizon = horizon;
   while (repair->debts_count > 0) {
     const struct vv_repair_debt debt = repair->debts[repair->debts_first];
     if (due_ns(repair, &debt) > now_ns) return false;
     repair->debts_first = (repair->debts_first + 1) % repair->debts_room;
     repair->debts_count--;
     struct vv_repair_mark *mark = mark_of(repair, debt.position);
-    if (mark->position == debt.position && judge(mark, &debt, now_ns, order)) return true;
+    if (mark->position == debt.position && judge(repair, mark, &debt, now_ns, order)) return true;
   }
   return false;
 }

@@ -5,9 +5,10 @@
  * A peer answers each who asks. The root waits half a round trip for others who
  * lack the same, then sends it to the one, or once to all; what it sent to all
  * it does not send again for a round trip. A position goes to all at most once,
- * so a CONTROL socket that nobody reads for a while stays within its buffer;
- * after that it goes to each who still asks. A rank that hears no multicast is
- * always answered alone.
+ * and no more than a quarter of a window of positions do while the horizon
+ * stands still, so a CONTROL socket that nobody reads for a while has room left
+ * for what else comes to it; all further goes to each who asks. A rank that hears
+ * no multicast is always answered alone.
  */
 #ifndef VV_CORE_GROUP_REPAIR_H
 #define VV_CORE_GROUP_REPAIR_H
@@ -47,6 +48,8 @@ struct vv_repair {
   struct vv_repair_mark *marks; /* by position */
   uint32_t debts_room, debts_first, debts_count;
   uint32_t marks_room;
+  uint32_t all_max, all_count; /* positions that may go, and went, to all since the horizon was there */
+  uint64_t horizon;
   uint64_t rtt_ns;
 };
 
@@ -57,8 +60,8 @@ void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_data
  */
 void vv_repair_owe(struct vv_repair *repair, uint64_t now_ns, uint64_t position, uint32_t rank, bool own, bool deaf);
 
-/* The next repair that is due: false when none is. */
-bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, struct vv_repair_order *order);
+/* The next repair that is due: false when none is. horizon: what all ranks have consumed (core/group/credit.h). */
+bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, uint64_t horizon, struct vv_repair_order *order);
 
 /* When the next is due; VV_NEVER. */
 uint64_t vv_repair_due_ns(const struct vv_repair *repair);

@@ -131,7 +131,7 @@ bool vv_sender_repair(struct vv_group *group, uint64_t now_ns, struct vv_group_d
   struct vv_repair_order order;
   do {
     if (vv_rate_ready_ns(&group->rate, now_ns) > now_ns) return false;
-    if (!vv_repair_next(&group->repair, now_ns, &order)) return false;
+    if (!vv_repair_next(&group->repair, now_ns, group->credit.horizon, &order)) return false;
   } while (!find_piece(group, order.position, &pdu));
   bool all = order.rank == VV_REPAIR_ALL;
   datagram->way = all ? VV_GROUP_TO_CONTROL : VV_GROUP_TO_RANK;

@@ -21,14 +21,14 @@ static struct vv_repair fresh(void) {
 
 static void assert_next(struct vv_repair *repair, uint64_t now_ns, uint64_t position, uint32_t rank) {
   struct vv_repair_order order;
-  assert_true(vv_repair_next(repair, now_ns, &order));
+  assert_true(vv_repair_next(repair, now_ns, 0, &order));
   assert_true(order.position == position && order.rank == rank);
   assert_true(rank == VV_REPAIR_ALL ? order.ranks > 1 : order.ranks == 1);
 }
 
 static void assert_none(struct vv_repair *repair, uint64_t now_ns) {
   struct vv_repair_order order;
-  assert_false(vv_repair_next(repair, now_ns, &order));
+  assert_false(vv_repair_next(repair, now_ns, 0, &order));
 }
 
 static void test_a_peer_answers_each_at_once(void **state) {
@@ -81,13 +81,40 @@ static void test_the_deaf_are_answered_alone_and_at_once(void **state) {
   assert_next(&repair, 0, 3, 8);
 }
 
+/* Two ranks lack each of the positions: how many of these go to all. */
+static uint32_t all_of(struct vv_repair *repair, uint64_t now_ns, uint64_t horizon, uint64_t first, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    vv_repair_owe(repair, now_ns, first + i, 7, true, false);
+    vv_repair_owe(repair, now_ns, first + i, 8, true, false);
+  }
+  struct vv_repair_order order;
+  uint32_t all = 0, one = 0;
+  while (vv_repair_next(repair, now_ns + RTT / 2, horizon, &order)) {
+    if (order.rank == VV_REPAIR_ALL) {
+      all++;
+    } else {
+      one++;
+    }
+  }
+  assert_int_equal(all + one / 2, count);
+  return all;
+}
+
+static void test_a_rank_that_sleeps_gets_a_quarter_of_a_window_at_most(void **state) {
+  (void)state;
+  struct vv_repair repair = fresh();
+  assert_int_equal(all_of(&repair, 0, 0, 0, WINDOW - 1), WINDOW / 4);
+  assert_int_equal(all_of(&repair, 100 * RTT, 0, WINDOW, 2), 0);
+  assert_int_equal(all_of(&repair, 200 * RTT, 1, 2 * WINDOW, 1), 1); /* it has read */
+}
+
 static void test_it_is_bounded(void **state) {
   (void)state;
   struct vv_repair repair = fresh();
   for (uint32_t rank = 0; rank < 1000; rank++) vv_repair_owe(&repair, 0, rank % WINDOW, rank, false, false);
   struct vv_repair_order order;
   uint32_t count = 0;
-  while (vv_repair_next(&repair, 0, &order)) count++;
+  while (vv_repair_next(&repair, 0, 0, &order)) count++;
   assert_int_equal(count, repair.debts_room);
 }
 
@@ -97,6 +124,7 @@ int main(void) {
       cmocka_unit_test(test_the_root_waits_for_others_and_sends_once_to_all),
       cmocka_unit_test(test_one_who_lacks_it_gets_it_alone),
       cmocka_unit_test(test_the_deaf_are_answered_alone_and_at_once),
+      cmocka_unit_test(test_a_rank_that_sleeps_gets_a_quarter_of_a_window_at_most),
       cmocka_unit_test(test_it_is_bounded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
