@@ -91,13 +91,13 @@ void vv_group_start(struct vv_group *group, uint64_t now_ns, const struct vv_gro
   assert(operation->size_bytes <= VV_GROUP_SIZE_BYTES_MAX);
   if (group->left && !group->member.failed) vv_peer_fail(group, now_ns, group->left_rank, VV_GROUP_LEFT);
   if (group->member.failed) {
-    group->waiting[VV_GROUP_FAILED] = true;
+    vv_group_tell(group, VV_GROUP_FAILED);
     return;
   }
   begin(group, operation);
   if (group->wanted.ranks == 1) {
     group->current.busy = false;
-    group->waiting[VV_GROUP_DONE] = true;
+    vv_group_tell(group, VV_GROUP_DONE);
   } else if (operation->root == group->wanted.rank) {
     start_as_root(group, now_ns);
   } else {
@@ -156,9 +156,9 @@ bool vv_group_next(struct vv_group *group, uint64_t now_ns, struct vv_group_data
 }
 
 bool vv_group_event(struct vv_group *group, struct vv_group_event *event) {
-  for (int kind = 0; kind < VV_GROUP_EVENTS; kind++) {
-    if (!group->waiting[kind]) continue;
-    group->waiting[kind] = false;
+  for (int kind = 0; group->waiting != 0; kind++) {
+    if ((group->waiting >> kind & 1) == 0) continue;
+    vv_group_untell(group, (enum vv_group_event_kind)kind);
     *event = (struct vv_group_event){.kind = (enum vv_group_event_kind)kind,
                                      .size_bytes = group->current.size_bytes,
                                      .representation = group->current.representation,
@@ -196,7 +196,8 @@ void vv_group_close(struct vv_group *group, uint64_t now_ns) {
   if (group->member.failed) return;
   bool whole = group->wanted.ranks == 1 || group->left || group->credit.horizon >= group->consumed;
   if (whole) {
-    group->closed = group->waiting[VV_GROUP_CLOSED] = true;
+    group->closed = true;
+    vv_group_tell(group, VV_GROUP_CLOSED);
   } else if (group->last_root == group->wanted.rank) {
     vv_sender_stall(group, now_ns);
   } else {

@@ -156,8 +156,6 @@ struct vv_group_current {
   uint8_t representation;
 };
 
-enum { VV_GROUP_EVENTS = VV_GROUP_CLOSED + 1 };
-
 struct vv_group {
   struct vv_group_wanted wanted;
   uint32_t body_bytes; /* of a full datagram, without the 16 bytes of header */
@@ -188,11 +186,20 @@ struct vv_group {
   bool closed;
   bool left; /* a rank has left in order */
   uint32_t left_rank;
-  bool waiting[VV_GROUP_EVENTS]; /* events to be told */
+  uint32_t waiting; /* events to be told: a bit for each kind */
   uint32_t late_rank;
   struct vv_group_counts counts;
   struct vv_outbox outbox; /* last, because it is large: what every datagram touches lies together before it */
 };
+
+/* For the files of core/group: an event is to be told, or is no more. */
+static inline void vv_group_tell(struct vv_group *group, enum vv_group_event_kind kind) {
+  group->waiting |= 1u << kind;
+}
+
+static inline void vv_group_untell(struct vv_group *group, enum vv_group_event_kind kind) {
+  group->waiting &= ~(1u << kind);
+}
 
 /* The memory that such a group needs, and the group in it: the caller's, aligned as malloc's, there as long as it. */
 size_t vv_group_bytes(const struct vv_group_wanted *wanted);

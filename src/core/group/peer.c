@@ -39,7 +39,7 @@ void vv_peer_cry(struct vv_group *group, uint64_t now_ns) {
 static void fail(struct vv_group *group, const struct vv_group_failure *failure, uint64_t cry_ns) {
   if (!vv_member_fail(&group->member, failure, cry_ns)) return;
   group->current.busy = false;
-  group->waiting[VV_GROUP_FAILED] = true;
+  vv_group_tell(group, VV_GROUP_FAILED);
   vv_gap_end(&group->gap);
 }
 
@@ -54,7 +54,8 @@ static void horizon(struct vv_group *group, uint64_t now_ns, uint64_t position) 
   vv_credit_reckon(&group->credit, &group->tree, group->consumed);
   vv_sender_credit(group, now_ns);
   if (!group->closing || group->closed || group->credit.horizon < group->consumed) return;
-  group->closed = group->waiting[VV_GROUP_CLOSED] = true;
+  group->closed = true;
+  vv_group_tell(group, VV_GROUP_CLOSED);
   vv_gap_end(&group->gap);
 }
 

@@ -103,7 +103,7 @@ static void take_head(struct vv_group *group, uint64_t now_ns, const struct vv_g
 
 static void finish(struct vv_group *group) {
   group->current.busy = false;
-  group->waiting[VV_GROUP_DONE] = true;
+  vv_group_tell(group, VV_GROUP_DONE);
   vv_gap_end(&group->gap);
 }
 
@@ -196,8 +196,8 @@ void vv_receiver_data(struct vv_group *group, uint64_t now_ns, enum vv_group_soc
   advance(group, now_ns);
   if (waits(group)) vv_gap_came(&group->gap, now_ns, group->consumed < group->edge, by_multicast);
   if (!vv_gap_turned_deaf(&group->gap, by_multicast)) return;
-  group->waiting[VV_GROUP_DEAFENED] = group->gap.deaf;
-  group->waiting[VV_GROUP_HEARING] = !group->gap.deaf;
+  vv_group_untell(group, group->gap.deaf ? VV_GROUP_HEARING : VV_GROUP_DEAFENED);
+  vv_group_tell(group, group->gap.deaf ? VV_GROUP_DEAFENED : VV_GROUP_HEARING);
 }
 
 void vv_receiver_told(struct vv_group *group, uint64_t now_ns, uint64_t edge) {

@@ -58,7 +58,7 @@ static void hold(struct vv_group *group, const struct vv_group_pdu *pdu) {
 
 static void finish(struct vv_group *group, uint64_t now_ns) {
   group->current.busy = false;
-  group->waiting[VV_GROUP_DONE] = true;
+  vv_group_tell(group, VV_GROUP_DONE);
   group->reminders = 0;
   uint64_t first_ns = REMIND_FIRST * group->wanted.rtt_ns;
   if (first_ns < REMIND_NS_MIN) first_ns = REMIND_NS_MIN;
@@ -129,6 +129,7 @@ static bool is_shared(const struct vv_group *group, uint32_t ranks) {
 bool vv_sender_repair(struct vv_group *group, uint64_t now_ns, struct vv_group_datagram *datagram) {
   struct vv_group_pdu pdu;
   struct vv_repair_order order;
+  if (vv_repair_due_ns(&group->repair) > now_ns) return false;
   do {
     if (vv_rate_ready_ns(&group->rate, now_ns) > now_ns) return false;
     if (!vv_repair_next(&group->repair, now_ns, group->credit.horizon, &order)) return false;
@@ -173,7 +174,7 @@ static void poll(struct vv_group *group, uint64_t now_ns) {
   send_poll(group, needed(group));
   if (group->poll_wait_ns >= LATE_AFTER * group->wanted.rtt_ns && group->late_rank == UINT32_MAX) {
     group->late_rank = vv_credit_reckon(&group->credit, &group->tree, group->consumed).slowest;
-    group->waiting[VV_GROUP_LATE] = true;
+    vv_group_tell(group, VV_GROUP_LATE);
   }
   group->poll_ns = now_ns + group->poll_wait_ns;
   group->poll_wait_ns = slower(group->poll_wait_ns, POLL_SLOWER);
@@ -204,7 +205,7 @@ static void go_on(struct vv_group *group, uint64_t now_ns) {
   group->counts.stall_ns += now_ns - group->stalled_ns;
   group->stalled_ns = group->poll_ns = VV_NEVER;
   group->late_rank = UINT32_MAX;
-  group->waiting[VV_GROUP_LATE] = false;
+  vv_group_untell(group, VV_GROUP_LATE);
 }
 
 void vv_sender_credit(struct vv_group *group, uint64_t now_ns) {

@@ -45,6 +45,7 @@ struct vv_group_end {
   void (*notice)(void *context, const char *text);
   bool (*stop)(void *context);
   void *context;
+  uint64_t at_ns;         /* when this turn began: the clock is read once after each wait */
   uint8_t *bytes;         /* room for what who holds the lock takes, then for what is awaited without it */
   size_t room;            /* for one */
   struct pollfd *watched; /* of who holds the lock */
@@ -106,13 +107,18 @@ static void notice(struct vv_group_end *end, const char *format, uint32_t rank) 
 
 /* Driving the core. All of these hold the lock. */
 
-static uint64_t now_ns(void) {
-  return (uint64_t)vv_clock_ns();
+static void begin_turn(struct vv_group_end *end) {
+  end->at_ns = (uint64_t)vv_clock_ns();
+}
+
+static void lock(struct vv_group_end *end) {
+  pthread_mutex_lock(&end->lock);
+  begin_turn(end);
 }
 
 /* A rank's kernel, or rank 0, says that it is gone. Rank 0 tells the others in a way that loses nothing. */
 static void lose(struct vv_group_end *end, uint32_t rank) {
-  vv_group_lost(&end->core, now_ns(), rank, VV_GROUP_DIED);
+  vv_group_lost(&end->core, end->at_ns, rank, VV_GROUP_DIED);
   if (end->meeting.rank == 0) vv_meeting_tell(&end->meeting, &(struct vv_note){VV_NOTE_LOST, {rank}});
 }
 
@@ -136,9 +142,8 @@ static void hear_link(struct vv_group_end *end, uint32_t rank) {
 
 static void take(struct vv_group_end *end, enum vv_group_socket from, const uint8_t *bytes, const size_t *counts,
                  unsigned came) {
-  const uint64_t at_ns = now_ns();
   for (unsigned i = 0; i < came; i++) {
-    if (counts[i] > 0) vv_group_take(&end->core, at_ns, from, bytes + i * end->room, counts[i]);
+    if (counts[i] > 0) vv_group_take(&end->core, end->at_ns, from, bytes + i * end->room, counts[i]);
   }
 }
 
@@ -172,9 +177,8 @@ static struct sockaddr_in target(const struct vv_group_end *end, const struct vv
 static bool send_some(struct vv_group_end *end) {
   struct vv_group_datagram datagrams[VV_CAST_BATCH];
   struct vv_cast_datagram out[VV_CAST_BATCH];
-  const uint64_t at_ns = now_ns();
   unsigned count = 0;
-  for (; count < VV_CAST_BATCH && vv_group_next(&end->core, at_ns, &datagrams[count]); count++) {
+  for (; count < VV_CAST_BATCH && vv_group_next(&end->core, end->at_ns, &datagrams[count]); count++) {
     struct vv_group_datagram *one = &datagrams[count];
     out[count] = (struct vv_cast_datagram){
         target(end, one), {{one->header, one->header_bytes}, {(void *)(uintptr_t)one->payload, one->payload_bytes}}};
@@ -216,7 +220,9 @@ static void hear_core(struct vv_group_end *end) {
 
 /* Looks at what has come, without sleeping. */
 static void look(struct vv_group_end *end) {
-  if (poll(end->watched, end->watched_count, 0) > 0) take_ready(end);
+  const int ready = poll(end->watched, end->watched_count, 0);
+  begin_turn(end);
+  if (ready > 0) take_ready(end);
 }
 
 /* Everything that can be done now. */
@@ -250,7 +256,7 @@ static bool await_data(struct vv_group_end *end, unsigned most) {
   bool broken;
   pthread_mutex_unlock(&end->lock);
   const unsigned came = vv_cast_await(&end->cast, bytes, end->room, counts, most, &broken);
-  pthread_mutex_lock(&end->lock);
+  lock(end);
   take(end, VV_GROUP_SOCKET_DATA, bytes, counts, came);
   return !broken;
 }
@@ -260,13 +266,14 @@ static bool await_anything(struct vv_group_end *end, int64_t deadline_ns) {
   end->watched[VV_CAST_DATA].events = vv_group_wants_data(&end->core) ? POLLIN : 0;
   const int64_t until_ns = end->spin ? 0 : sooner(deadline_ns, vv_group_deadline_ns(&end->core));
   const bool quiet = rest(end->watched, end->watched_count, until_ns);
+  begin_turn(end);
   take_ready(end);
   return quiet && !end->spin; /* who spins is hardly ever caught asleep by a signal */
 }
 
 static bool may_await(const struct vv_group_end *end) {
   return !end->spin && end->cast.awaits && vv_group_wants_data_alone(&end->core) &&
-         vv_group_deadline_ns(&end->core) > now_ns() + AWAIT_NS;
+         vv_group_deadline_ns(&end->core) > end->at_ns + AWAIT_NS;
 }
 
 /* Drives the core until `*flag`, a failure, or the deadline. True: the flag. */
@@ -274,8 +281,9 @@ static bool drive(struct vv_group_end *end, const bool *flag, int64_t deadline_n
   for (uint32_t waits = 0;; waits++) {
     turn(end);
     if (*flag) return true;
-    if (end->failed || vv_clock_ns() >= deadline_ns) return false;
+    if (end->failed || (int64_t)end->at_ns >= deadline_ns) return false;
     if (end->spin && waits % LOOKS != 0) {
+      begin_turn(end);
       take_socket(end, VV_CAST_DATA);
       continue;
     }
@@ -293,7 +301,7 @@ static bool drive(struct vv_group_end *end, const bool *flag, int64_t deadline_n
 
 static void *serve(void *argument) {
   struct vv_group_end *end = argument;
-  pthread_mutex_lock(&end->lock);
+  lock(end);
   while (!end->stopping) {
     end->watched[VV_CAST_DATA].events = 0; /* data wait in the kernel for the application's next call */
     look(end);
@@ -306,7 +314,7 @@ static void *serve(void *argument) {
     rest(end->asleep, end->watched_count, end->asleep_until_ns);
     char bytes[64];
     if (end->asleep[WATCH_WAKE].revents && read(end->wake[0], bytes, sizeof bytes) < 0) bytes[0] = 0;
-    pthread_mutex_lock(&end->lock);
+    lock(end);
   }
   pthread_mutex_unlock(&end->lock);
   return NULL;
@@ -461,11 +469,11 @@ static int operate(struct vv_group_end *end, const struct vv_group_operation *op
                    struct vv_group_problem *problem) {
   if (check_operation(end, operation, problem) != 0) return -1;
   if (end->meeting.ranks == 1) return 0;
-  pthread_mutex_lock(&end->lock);
+  lock(end);
   if (!end->failed) {
     if (!end->stopped) {
       end->done = false; /* one that was broken off may be done by now */
-      vv_group_start(&end->core, now_ns(), operation);
+      vv_group_start(&end->core, end->at_ns, operation);
     }
     end->stopped = false;
     drive(end, &end->done, INT64_MAX);
@@ -494,8 +502,8 @@ int vv_group_receive(struct vv_group_end *end, uint32_t root, void *buffer, size
 }
 
 void vv_group_move(struct vv_group_end *end, void *buffer, size_t room_bytes) {
-  pthread_mutex_lock(&end->lock);
-  if (end->stopped) vv_group_redirect(&end->core, now_ns(), buffer, room_bytes);
+  lock(end);
+  if (end->stopped) vv_group_redirect(&end->core, end->at_ns, buffer, room_bytes);
   pthread_mutex_unlock(&end->lock);
 }
 
@@ -505,7 +513,7 @@ enum vv_group_route vv_group_route_of(const struct vv_group_end *end) {
 
 void vv_group_repairs(const struct vv_group_end *end, uint64_t *given, uint64_t *asked) {
   struct vv_group_end *own = (struct vv_group_end *)(uintptr_t)end;
-  pthread_mutex_lock(&own->lock);
+  lock(own);
   *given = end->core.counts.repairs_one + end->core.counts.repairs_all;
   *asked = end->core.counts.asks;
   pthread_mutex_unlock(&own->lock);
@@ -521,7 +529,7 @@ static void part(struct vv_group_end *end) {
   const struct vv_note bye = {.kind = VV_NOTE_BYE};
   end->stop = NULL; /* bounded by the time-out alone */
   if (!end->stopped) {
-    vv_group_close(&end->core, now_ns());
+    vv_group_close(&end->core, end->at_ns);
     if (!drive(end, &end->closed, deadline_ns)) return;
   }
   if (end->meeting.rank != 0) vv_meeting_tell(&end->meeting, &bye);
@@ -532,7 +540,7 @@ static void part(struct vv_group_end *end) {
 void vv_group_leave(struct vv_group_end *end) {
   if (!end) return;
   if (end->has_thread) {
-    pthread_mutex_lock(&end->lock);
+    lock(end);
     if (!end->failed) part(end);
     end->stopping = true;
     pthread_mutex_unlock(&end->lock);

@@ -107,16 +107,24 @@ void vv_cast_rejoin(struct vv_cast *cast) {
   }
 }
 
-/* True when a datagram is one to take: whole, not empty, and not from this rank itself. */
-static bool is_good(const struct vv_cast *cast, const struct msghdr *message, size_t bytes) {
-  const struct sockaddr_in *from = message->msg_name;
-  const bool own = from->sin_port == cast->own.sin_port && from->sin_addr.s_addr == cast->own.sin_addr.s_addr;
-  return bytes > 0 && !own && !(message->msg_flags & MSG_TRUNC);
+static bool is_own(const struct vv_cast *cast, const struct sockaddr_in *from) {
+  return from->sin_port == cast->own.sin_port && from->sin_addr.s_addr == cast->own.sin_addr.s_addr;
 }
 
-/* vv_cast_recv, and vv_cast_await if it waits: -1 and errno if nothing came. */
-static int receive(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t *counts, unsigned most,
-                   bool wait) {
+/* Waits for one datagram. -1 and errno if none came. */
+static int receive_one(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t *count) {
+  struct sockaddr_in from = {0};
+  socklen_t length = sizeof from;
+  /* Linux tells so how long a datagram is that did not fit; elsewhere its tag is wrong. */
+  const ssize_t got = recvfrom(cast->fds[socket], bytes, room, MSG_TRUNC, (struct sockaddr *)&from, &length);
+  if (got < 0) return -1;
+  *count = is_own(cast, &from) || (size_t)got > room ? 0 : (size_t)got;
+  return 1;
+}
+
+/* As many as there are; waits for the first, or not. -1 and errno if none came. */
+static int receive_many(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t *counts, unsigned most,
+                        bool wait) {
   struct sockaddr_in from[VV_CAST_BATCH];
   struct iovec pieces[VV_CAST_BATCH];
   struct msghdr messages[VV_CAST_BATCH];
@@ -127,7 +135,7 @@ static int receive(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room
   }
   const int got = vv_datagram_recv_many(cast->fds[socket], messages, counts, most, wait);
   for (int i = 0; i < got; i++) {
-    if (!is_good(cast, &messages[i], counts[i])) counts[i] = 0;
+    if (is_own(cast, &from[i]) || (messages[i].msg_flags & MSG_TRUNC)) counts[i] = 0;
   }
   return got;
 }
@@ -135,14 +143,15 @@ static int receive(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room
 unsigned vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH]) {
   int got;
   /* What a kernel says about an earlier datagram of ours (ECONNREFUSED) is no end: links tell who is gone. */
-  do got = receive(cast, socket, bytes, room, counts, VV_CAST_BATCH, false);
+  do got = receive_many(cast, socket, bytes, room, counts, VV_CAST_BATCH, false);
   while (got < 0 && (errno == EINTR || errno == ECONNREFUSED));
   return got < 0 ? 0 : (unsigned)got;
 }
 
 unsigned vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH], unsigned most,
                        bool *broken) {
-  const int got = receive(cast, VV_CAST_DATA, bytes, room, counts, most, true);
+  const int got = most == 1 ? receive_one(cast, VV_CAST_DATA, bytes, room, counts)
+                            : receive_many(cast, VV_CAST_DATA, bytes, room, counts, most, true);
   *broken = got < 0 && errno == EINTR;
   return got < 0 ? 0 : (unsigned)got;
 }
@@ -206,7 +215,7 @@ void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsi
     const unsigned left = count - sent, train = train_of(cast, next, left);
     unsigned before_train = 1;
     while (before_train < left && train_of(cast, next + before_train, left - before_train) == 1) before_train++;
-    sent += train > 1 ? send_train(cast, next, train) : send_each(cast, next, before_train);
+    sent += train > 1 || left == 1 ? send_train(cast, next, train) : send_each(cast, next, before_train);
   }
 }
 
