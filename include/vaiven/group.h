@@ -52,7 +52,9 @@ struct vv_group_config {
   /* Told what is worth knowing and no error (a rank that all wait for, multicast that does not arrive); may be NULL.
    * From any thread, never two at once; it makes no call on the end. */
   void (*notice)(void *context, const char *text);
-  /* Asked when a signal breaks a wait in broadcast or receive: true ends the call with VV_GROUP_STOPPED. May be NULL.
+  /*
+   * Asked before each wait in broadcast or receive, which last some milliseconds or until a signal breaks them: true
+   * ends the call with VV_GROUP_STOPPED. May be NULL.
    */
   bool (*stop)(void *context);
   void *context; /* of notice and stop */

@@ -5,7 +5,9 @@
  * A position is lacking when a later one has been sent. The first question waits
  * for what a network may have reordered: three later datagrams, or a quarter of a
  * round trip. An operation of which nothing comes at all is asked about too
- * (the root may be late, or all its datagrams lost), more and more rarely.
+ * (the root may be late, or all its datagrams lost), more and more rarely: such
+ * a question names nothing, and the answer says what was sent, not the data,
+ * which may be in a queue on their way.
  * Each unanswered question goes to somebody else (vv_tree_helper), later and
  * later; any answer starts the waits anew, at twice what answers take. A root of
  * which nothing is heard gets no more questions than all ranks together may put
@@ -20,7 +22,7 @@
 #define VV_GAP_WAIT_NS_MAX UINT64_C(8000000000) /* between questions: what a rank was asked is there when it wakes */
 #define VV_GAP_REORDER     3                    /* later datagrams that make a position lost */
 #define VV_GAP_ASK_MAX     16 /* datagrams asked for at once by name, at most: an eighth of a window or fewer */
-#define VV_GAP_OPEN_MAX    8  /* datagrams that an open question gets */
+#define VV_GAP_MORE_MAX    8  /* datagrams that a deaf rank gets beyond those it names */
 #define VV_GAP_DEAF        8  /* repairs in a row, and no multicast between them */
 
 struct vv_gap {
@@ -35,7 +37,7 @@ struct vv_gap {
   uint32_t root_asks_max;
   uint32_t attempt;     /* questions since the last progress */
   uint32_t later;       /* datagrams that came behind the lacking one */
-  uint32_t outstanding; /* of what was asked for, by name or openly */
+  uint32_t outstanding; /* of what was asked for */
   uint32_t repairs;     /* in a row */
   bool lacking;         /* a position is known to be lacking */
   bool deaf;

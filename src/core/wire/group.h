@@ -57,7 +57,7 @@ enum vv_group_kind {
   VV_GROUP_FAIL,
 };
 
-enum { VV_GROUP_ASK_OPEN = 1, VV_GROUP_ASK_DEAF = 2 }; /* flags of an ASK */
+enum { VV_GROUP_ASK_DEAF = 1 }; /* a flag of an ASK: source hears no multicast, and lacks what comes after, too */
 
 /* Why a group failed. */
 enum vv_group_why {

@@ -235,40 +235,36 @@ static int64_t sooner(int64_t a_ns, uint64_t b_ns) {
   return b_ns < (uint64_t)a_ns ? (int64_t)b_ns : a_ns;
 }
 
-/* Sleeps until something comes, or that time. `fds` are those of whoever sleeps. False: a signal came first. */
-static bool rest(struct pollfd *fds, nfds_t count, int64_t until_ns) {
+/* Sleeps until something or a signal comes, or that time. `fds` are those of whoever sleeps. */
+static void rest(struct pollfd *fds, nfds_t count, int64_t until_ns) {
   int64_t left_ns = until_ns == INT64_MAX ? INT64_MAX : until_ns - vv_clock_ns();
   if (left_ns < 0) left_ns = 0;
   const struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
   const int ready = ppoll(fds, count, left_ns == INT64_MAX ? NULL : &left, NULL);
   for (nfds_t i = 0; ready <= 0 && i < count; i++) fds[i].revents = 0;
-  return ready >= 0;
 }
 
 /*
  * The application's thread sleeps in the very call that fetches what it waits for, `most` datagrams, without the lock:
  * a small message costs one system call, a large one as few as can be. The thread of this end does all else meanwhile.
- * Only if nothing is due soon. False: a signal came first.
+ * Only if nothing is due soon.
  */
-static bool await_data(struct vv_group_end *end, unsigned most) {
+static void await_data(struct vv_group_end *end, unsigned most) {
   uint8_t *bytes = end->bytes + VV_CAST_BATCH * end->room;
   size_t counts[VV_CAST_BATCH];
-  bool broken;
   pthread_mutex_unlock(&end->lock);
-  const unsigned came = vv_cast_await(&end->cast, bytes, end->room, counts, most, &broken);
+  const unsigned came = vv_cast_await(&end->cast, bytes, end->room, counts, most);
   lock(end);
   take(end, VV_GROUP_SOCKET_DATA, bytes, counts, came);
-  return !broken;
 }
 
-/* Sleeps until something comes, or is due, and takes what came. False: a signal came first. */
-static bool await_anything(struct vv_group_end *end, int64_t deadline_ns) {
+/* Sleeps until something comes, or is due, and takes what came. */
+static void await_anything(struct vv_group_end *end, int64_t deadline_ns) {
   end->watched[VV_CAST_DATA].events = vv_group_wants_data(&end->core) ? POLLIN : 0;
   const int64_t until_ns = end->spin ? 0 : sooner(deadline_ns, vv_group_deadline_ns(&end->core));
-  const bool quiet = rest(end->watched, end->watched_count, until_ns);
+  rest(end->watched, end->watched_count, until_ns);
   begin_turn(end);
   take_ready(end);
-  return quiet && !end->spin; /* who spins is hardly ever caught asleep by a signal */
 }
 
 static bool may_await(const struct vv_group_end *end) {
@@ -276,7 +272,10 @@ static bool may_await(const struct vv_group_end *end) {
          vv_group_deadline_ns(&end->core) > end->at_ns + AWAIT_NS;
 }
 
-/* Drives the core until `*flag`, a failure, or the deadline. True: the flag. */
+/*
+ * Drives the core until `*flag`, a failure, the deadline, or a stop. True: the flag. A stop is asked for before each
+ * wait, and not by how one ends: Linux may report a signal in the last jiffy of a time-out as the time-out.
+ */
 static bool drive(struct vv_group_end *end, const bool *flag, int64_t deadline_ns) {
   for (uint32_t waits = 0;; waits++) {
     turn(end);
@@ -287,12 +286,14 @@ static bool drive(struct vv_group_end *end, const bool *flag, int64_t deadline_n
       take_socket(end, VV_CAST_DATA);
       continue;
     }
-    /* A small message is all that comes: no look for more. */
-    const unsigned most = waits == 0 ? 1 : VV_CAST_BATCH;
-    const bool quiet = may_await(end) ? await_data(end, most) : await_anything(end, deadline_ns);
-    if (!quiet && end->stop && end->stop(end->context)) {
+    if (end->stop && end->stop(end->context)) {
       end->stopped = true;
       return false;
+    }
+    if (may_await(end)) {
+      await_data(end, waits == 0 ? 1 : VV_CAST_BATCH); /* a small message is all that comes: no look for more */
+    } else {
+      await_anything(end, deadline_ns);
     }
   }
 }

@@ -148,11 +148,9 @@ unsigned vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t r
   return got < 0 ? 0 : (unsigned)got;
 }
 
-unsigned vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH], unsigned most,
-                       bool *broken) {
+unsigned vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH], unsigned most) {
   const int got = most == 1 ? receive_one(cast, VV_CAST_DATA, bytes, room, counts)
                             : receive_many(cast, VV_CAST_DATA, bytes, room, counts, most, true);
-  *broken = got < 0 && errno == EINTR;
   return got < 0 ? 0 : (unsigned)got;
 }
 

@@ -67,10 +67,9 @@ unsigned vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t r
 /*
  * The same of `data`, `most` datagrams. Sleeps for the first, a few milliseconds at
  * most, if cast->awaits: who waits for one datagram makes one system call. 0: none
- * has come, or a signal has (*broken).
+ * has come, or a signal has.
  */
-unsigned vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH], unsigned most,
-                       bool *broken);
+unsigned vv_cast_await(struct vv_cast *cast, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH], unsigned most);
 
 /* Datagrams of that length are sent as trains from now on, if the kernel has such, and none that are longer; 0: none.
  */

@@ -4,7 +4,9 @@
  *
  *   group_rank RANKS RANK ADDRESS MEETING KEY-BYTE ROUTE [TIMEOUT-MS]
  *
- *   cast ROOT SIZE SEED    a broadcast of that pattern; says "done MICROSECONDS", or "wrong" at a receiver
+ *   cast ROOT SIZE SEED    a broadcast of that pattern; says "done MICROSECONDS", or "wrong" at a receiver; the same
+ *                          once more goes on with one that was "stopped"
+ *   patience WAITS         its calls are broken off when they have waited so often
  *   counts                 says "counts GIVEN ASKED", and what its thread has had of a processor, in ns
  *   stop                   says "stopping" and stops, all threads of it, until a line "go"
  *   leave                  leaves in order; says "left"
@@ -23,6 +25,7 @@
 #include "vaiven/group.h"
 
 static uint8_t *buffer;
+static uint32_t patience = UINT32_MAX; /* waits */
 
 static int64_t now_us(void) {
   struct timespec now;
@@ -45,7 +48,9 @@ static int cast(struct vv_group_end *end, uint32_t rank, uint32_t root, size_t s
   struct vv_group_problem problem;
   for (size_t i = 0; i < size; i++) buffer[i] = rank == root ? pattern(seed, i) : 0xa5;
   const int64_t begin_us = now_us();
-  if (vv_group_broadcast(end, root, buffer, size, &problem) != 0) return failed(&problem);
+  const int result = vv_group_broadcast(end, root, buffer, size, &problem);
+  if (result == VV_GROUP_STOPPED) return puts("stopped") < 0;
+  if (result != 0) return failed(&problem);
   const int64_t spent_us = now_us() - begin_us;
   for (size_t i = 0; i < size; i++) {
     if (buffer[i] != pattern(seed, i)) return printf("wrong at %zu of %zu\n", i, size), 1;
@@ -78,6 +83,13 @@ static int stop(void) {
   return waitpid(waker, NULL, 0) == waker ? 0 : 1;
 }
 
+static bool has_no_patience(void *context) {
+  (void)context;
+  if (patience == 0) return true;
+  patience--;
+  return false;
+}
+
 static void notice(void *context, const char *text) {
   (void)context;
   fprintf(stderr, "%s\n", text);
@@ -88,6 +100,7 @@ static int obey(struct vv_group_end *end, uint32_t rank, const char *line) {
   uint32_t root, seed;
   size_t size;
   if (sscanf(line, "cast %" SCNu32 " %zu %" SCNu32, &root, &size, &seed) == 3) return cast(end, rank, root, size, seed);
+  if (sscanf(line, "patience %" SCNu32, &patience) == 1) return 0;
   if (strcmp(line, "counts\n") == 0) return counts(end);
   if (strcmp(line, "stop\n") == 0) return stop();
   return strcmp(line, "leave\n") == 0 ? 2 : 1;
@@ -96,7 +109,7 @@ static int obey(struct vv_group_end *end, uint32_t rank, const char *line) {
 int main(int argc, char **argv) {
   static const char *const routes[] = {"any", "multicast", "broadcast"};
   struct vv_group_problem problem;
-  struct vv_group_config config = {.timeout_ms = 60000, .notice = notice};
+  struct vv_group_config config = {.timeout_ms = 60000, .notice = notice, .stop = has_no_patience};
   char line[200];
   if (argc < 7) return 2;
   setvbuf(stdout, NULL, _IOLBF, 0);

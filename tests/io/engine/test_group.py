@@ -61,6 +61,22 @@ def test_ranks_on_one_host(make_group, rank_program: Path, ranks: int, route: st
     assert group.leave() == ["left"] * ranks
 
 
+def test_a_wait_ends_when_the_application_wants_it_and_goes_on_later(make_group, rank_program: Path) -> None:
+    """Without any signal: Linux may report one that comes late in a wait as the end of the wait."""
+    group = make_group([[str(rank_program), "2", str(i), "127.0.0.1", "127.0.0.1:7005", "9", "any"] for i in range(2)])
+    assert group.opened() == {"open multicast"}
+    everybody_is_root(group, [1000])
+    rank = group.ranks[1]
+    for waits in (0, 1, 5):
+        rank.tell(f"patience {waits}")
+        rank.tell("cast 0 1000 77")
+        assert rank.hear() == "stopped"
+    rank.tell("patience 1000000")
+    group.cast(0, 1000)
+    assert group.done() == ["done"] * 2
+    assert group.leave() == ["left"] * 2
+
+
 def test_a_group_of_one_has_nobody_to_wait_for(make_group, rank_program: Path) -> None:
     group = make_group([[str(rank_program), "1", "0", "127.0.0.1", "127.0.0.1:7002", "9", "any"]])
     assert group.opened() == {"open multicast"}
