@@ -36,6 +36,7 @@ struct rank {
 static struct rank *ranks;
 static uint64_t now_ns;
 static uint32_t sent_data, sent_control;
+static bool queued; /* what goes to all but the last rank is still in a queue of the network */
 /* True when this datagram is lost on its way to that rank. */
 static bool (*loses)(const struct vv_group_datagram *datagram, uint32_t to);
 
@@ -53,6 +54,7 @@ static int set_up(void **state) {
   (void)state;
   ranks = calloc(RANKS, sizeof *ranks);
   now_ns = sent_data = sent_control = 0;
+  queued = false;
   loses = NULL;
   for (uint32_t i = 0; i < RANKS; i++) {
     struct vv_group_wanted mine = wanted(i);
@@ -124,8 +126,9 @@ static bool drive(uint32_t i) {
   struct vv_group_event event;
   bool moved = false;
   if (rank->asleep) return false;
-  while (take_one(rank, VV_GROUP_SOCKET_CONTROL)) moved = true;
-  while (vv_group_wants_data(&rank->group) && take_one(rank, VV_GROUP_SOCKET_DATA)) moved = true;
+  bool reached = !queued || i == RANKS - 1;
+  while (reached && take_one(rank, VV_GROUP_SOCKET_CONTROL)) moved = true;
+  while (reached && vv_group_wants_data(&rank->group) && take_one(rank, VV_GROUP_SOCKET_DATA)) moved = true;
   for (; vv_group_next(&rank->group, now_ns, &datagram); moved = true) send(i, &datagram);
   for (; vv_group_event(&rank->group, &event); moved = true) {
     rank->told[event.kind]++;
@@ -251,6 +254,22 @@ static void test_each_datagram_lost_in_turn_comes_within_50_ms(void **state) {
       run(now_ns + 100 * MS); /* and the root's application computes */
       for (uint32_t i = 0; i < RANKS; i++) assert_true(ranks[i].done_ns < begin_ns + 50 * MS);
       assert_delivered(size);
+    }
+  }
+}
+
+static void test_what_is_late_and_not_lost_is_not_sent_again(void **state) {
+  (void)state;
+  for (uint64_t size = 1; size <= 3000; size += 2999) {
+    queued = true;
+    start_all(RANKS - 1, size);
+    run(now_ns + 100 * MS); /* all ask, more than once */
+    for (uint32_t i = 0; i < RANKS - 1; i++) assert_true(ranks[i].group.counts.asks > 1);
+    queued = false;
+    run(now_ns + MS);
+    assert_delivered(size);
+    for (uint32_t i = 0; i < RANKS; i++) {
+      assert_true(ranks[i].group.counts.repairs_one + ranks[i].group.counts.repairs_all == 0);
     }
   }
 }
@@ -454,6 +473,7 @@ int main(void) {
       CASE(test_every_size),
       CASE(test_a_group_of_one),
       CASE(test_each_datagram_lost_in_turn_comes_within_50_ms),
+      CASE(test_what_is_late_and_not_lost_is_not_sent_again),
       CASE(test_a_sleeper_stops_the_root_and_loses_nothing),
       CASE(test_a_message_may_go_on_in_another_buffer),
       CASE(test_a_message_that_does_not_fit_elsewhere_is_an_error),
