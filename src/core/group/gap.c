@@ -104,6 +104,7 @@ void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root
   gap->attempt++;
   gap->asked_ns = now_ns;
   if (root) gap->root_asks++;
+  gap->repair_asks++;
   gap->ask_ns = now_ns + gap->wait_ns + count * gap->rtt_ns / 8;
   gap->wait_ns = 2 * gap->wait_ns < VV_GAP_WAIT_NS_MAX ? 2 * gap->wait_ns : VV_GAP_WAIT_NS_MAX;
 }
@@ -114,7 +115,9 @@ void vv_gap_heard_root(struct vv_gap *gap) {
 
 bool vv_gap_turned_deaf(struct vv_gap *gap, bool by_multicast) {
   gap->repairs = by_multicast ? 0 : gap->repairs + 1;
-  bool deaf = gap->repairs >= VV_GAP_DEAF || (gap->deaf && gap->repairs > 0);
+  if (by_multicast) gap->repair_asks = 0;
+  bool turns = gap->repairs >= VV_GAP_DEAF && gap->repair_asks >= VV_GAP_DEAF_ASKS;
+  bool deaf = turns || (gap->deaf && gap->repairs > 0);
   bool turned = deaf != gap->deaf;
   gap->deaf = deaf;
   return turned;

@@ -180,6 +180,17 @@ static bool contradicts(const struct vv_group *group, const struct vv_group_pdu 
   return slot->own || (held(group, head->position, &other) && other.rank != head->rank);
 }
 
+/* What nobody has been told yet is taken back. */
+static void tell_hearing(struct vv_group *group) {
+  enum vv_group_event_kind kind = group->gap.deaf ? VV_GROUP_DEAFENED : VV_GROUP_HEARING;
+  enum vv_group_event_kind other = group->gap.deaf ? VV_GROUP_HEARING : VV_GROUP_DEAFENED;
+  if ((group->waiting >> other & 1) != 0) {
+    vv_group_untell(group, other);
+  } else {
+    vv_group_tell(group, kind);
+  }
+}
+
 void vv_receiver_data(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from,
                       const struct vv_group_pdu *pdu) {
   bool by_multicast = from == VV_GROUP_SOCKET_DATA;
@@ -196,8 +207,7 @@ void vv_receiver_data(struct vv_group *group, uint64_t now_ns, enum vv_group_soc
   advance(group, now_ns);
   if (waits(group)) vv_gap_came(&group->gap, now_ns, group->consumed < group->edge, by_multicast);
   if (!vv_gap_turned_deaf(&group->gap, by_multicast)) return;
-  vv_group_untell(group, group->gap.deaf ? VV_GROUP_HEARING : VV_GROUP_DEAFENED);
-  vv_group_tell(group, group->gap.deaf ? VV_GROUP_DEAFENED : VV_GROUP_HEARING);
+  tell_hearing(group);
 }
 
 void vv_receiver_told(struct vv_group *group, uint64_t now_ns, uint64_t edge) {

@@ -119,7 +119,15 @@ static void test_the_deaf_notice(void **state) {
   (void)state;
   struct vv_gap gap = gap_of(8, 80);
   vv_gap_begin(&gap, 0, false);
+  vv_gap_asked(&gap, 0, VV_GAP_DEAF, false);
+  for (uint64_t i = 1; i <= VV_GAP_DEAF; i++) { /* the answer to one question, before multicast is read */
+    vv_gap_came(&gap, i, false, false);
+    assert_false(vv_gap_turned_deaf(&gap, false));
+  }
+  vv_gap_came(&gap, 10, false, true);
+  assert_false(vv_gap_turned_deaf(&gap, true));
   for (uint64_t i = 1; i <= VV_GAP_DEAF; i++) {
+    if (i <= VV_GAP_DEAF_ASKS) vv_gap_asked(&gap, i * RTT, 1, false);
     vv_gap_came(&gap, i * RTT, false, false);
     assert_int_equal(vv_gap_turned_deaf(&gap, false), i == VV_GAP_DEAF);
   }
