@@ -53,8 +53,9 @@ struct vv_group_config {
    * From any thread, never two at once; it makes no call on the end. */
   void (*notice)(void *context, const char *text);
   /*
-   * Asked before each wait in broadcast or receive, which last some milliseconds or until a signal breaks them: true
-   * ends the call with VV_GROUP_STOPPED. May be NULL.
+   * Asked before each wait in broadcast or receive: true ends the call with VV_GROUP_STOPPED. A signal ends a wait, but
+   * not one that it comes just before, and a wait may last seconds: who must stop soon sends signals until it has. May
+   * be NULL.
    */
   bool (*stop)(void *context);
   void *context; /* of notice and stop */

@@ -23,8 +23,9 @@
 #define VV_GAP_REORDER     3                    /* later datagrams that make a position lost */
 #define VV_GAP_ASK_MAX     16 /* datagrams asked for at once by name, at most: an eighth of a window or fewer */
 #define VV_GAP_MORE_MAX    8  /* datagrams that a deaf rank gets beyond those it names */
-#define VV_GAP_DEAF        8  /* repairs in a row, and no multicast between them, */
-#define VV_GAP_DEAF_ASKS   3  /* after so many questions: what one brings may overtake multicast that nobody has read */
+/* So many repairs, after so many questions, and no multicast meanwhile: what one question brings may overtake it. */
+#define VV_GAP_DEAF      8
+#define VV_GAP_DEAF_ASKS 3
 
 struct vv_gap {
   uint64_t rtt_ns;
@@ -39,9 +40,9 @@ struct vv_gap {
   uint32_t attempt;     /* questions since the last progress */
   uint32_t later;       /* datagrams that came behind the lacking one */
   uint32_t outstanding; /* of what was asked for */
-  uint32_t repairs;     /* in a row, and questions, since a datagram came by multicast */
-  uint32_t repair_asks;
-  bool lacking; /* a position is known to be lacking */
+  uint32_t repairs;     /* since a datagram came by multicast */
+  uint32_t repair_asks; /* questions since then */
+  bool lacking;         /* a position is known to be lacking */
   bool deaf;
 };
 
