@@ -6,6 +6,8 @@
 /* In round trips. */
 enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_FOR_END = 64, ANSWER_MAX = 64 };
 
+enum { MORE_ASKS = 2 }; /* questions in a row that ask for more */
+
 #define WAIT_NS_MIN UINT64_C(4000000) /* for any: operations that follow each other sooner need no questions */
 
 void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams) {
@@ -96,6 +98,10 @@ bool vv_gap_spares_root(const struct vv_gap *gap) {
 
 void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns) {
   if (gap->lacking && gap->attempt == 1 && !vv_gap_spares_root(gap)) ask_by(gap, now_ns + gap->slot_ns);
+}
+
+bool vv_gap_wants_more(const struct vv_gap *gap) {
+  return gap->deaf && gap->attempt < MORE_ASKS;
 }
 
 void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root) {

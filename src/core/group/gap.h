@@ -22,7 +22,7 @@
 #define VV_GAP_WAIT_NS_MAX UINT64_C(8000000000) /* between questions: what a rank was asked is there when it wakes */
 #define VV_GAP_REORDER     3                    /* later datagrams that make a position lost */
 #define VV_GAP_ASK_MAX     16 /* datagrams asked for at once by name, at most: an eighth of a window or fewer */
-#define VV_GAP_MORE_MAX    8  /* datagrams that a deaf rank gets beyond those it names */
+#define VV_GAP_MORE_MAX    8  /* datagrams that a question for more gets beyond those it names */
 /* So many repairs, after so many questions, and no multicast meanwhile: what one question brings may overtake it. */
 #define VV_GAP_DEAF      8
 #define VV_GAP_DEAF_ASKS 3
@@ -65,6 +65,12 @@ void vv_gap_told(struct vv_gap *gap, uint64_t now_ns);
 
 /* The first who was asked has it not either: the root is asked at once, if a position is lacking for sure. */
 void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns);
+
+/*
+ * True when a deaf rank asks for more than it can name. After two questions without an answer it does not: all the
+ * answers may come at once to a rank that sleeps meanwhile.
+ */
+bool vv_gap_wants_more(const struct vv_gap *gap);
 
 /* Question number gap->attempt goes out now, for `count` positions at most. */
 void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root);

@@ -116,8 +116,8 @@ static void take_ask(struct vv_group *group, uint64_t now_ns, const struct vv_gr
       refused = true;
     }
   }
-  bool deaf = (ask->flags & VV_GROUP_ASK_DEAF) != 0;
-  for (uint32_t i = named; deaf && i < named + VV_GAP_MORE_MAX && ask->position + i < group->edge; i++) {
+  bool more = (ask->flags & VV_GROUP_ASK_MORE) != 0;
+  for (uint32_t i = named; more && i < named + VV_GAP_MORE_MAX && ask->position + i < group->edge; i++) {
     if (!owe(group, now_ns, ask, ask->position + i)) break;
     given++;
   }

@@ -243,16 +243,17 @@ void vv_receiver_ask(struct vv_group *group, uint64_t now_ns) {
   tree.root = group->last_root;
   uint32_t rank = vv_tree_helper(&tree, group->gap.attempt);
   if (rank == tree.root && vv_gap_spares_root(&group->gap)) rank = vv_tree_helper(&tree, group->gap.attempt + 1);
-  bool deaf = group->gap.deaf;
-  vv_gap_asked(&group->gap, now_ns, count + (deaf ? VV_GAP_MORE_MAX : 0), rank == tree.root);
+  bool more = vv_gap_wants_more(&group->gap);
+  vv_gap_asked(&group->gap, now_ns, count + (more ? VV_GAP_MORE_MAX : 0), rank == tree.root);
   struct vv_group_pdu ask = {.kind = VV_GROUP_ASK,
                              .position = group->consumed,
                              .source = group->wanted.rank,
                              .operation = group->current.number,
                              .rank = group->last_root,
-                             .flags = deaf ? VV_GROUP_ASK_DEAF : 0,
                              .data = bitmap,
                              .data_bytes = bytes};
+  if (group->gap.deaf) ask.flags |= VV_GROUP_ASK_DEAF;
+  if (more) ask.flags |= VV_GROUP_ASK_MORE;
   vv_outbox_put(&group->outbox, rank, &ask);
   group->counts.asks++;
 }

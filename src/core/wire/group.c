@@ -85,7 +85,8 @@ static bool ask_parse(const uint8_t *body, struct vv_group_pdu *pdu) {
   pdu->operation = vv_get32(body + 4);
   pdu->rank = vv_get32(body + 8);
   pdu->flags = body[12];
-  return body[12] <= VV_GROUP_ASK_DEAF && body[13] <= VV_GROUP_BITMAP_BYTES && body[13] == pdu->data_bytes;
+  return body[12] <= (VV_GROUP_ASK_DEAF | VV_GROUP_ASK_MORE) && body[13] <= VV_GROUP_BITMAP_BYTES &&
+         body[13] == pdu->data_bytes;
 }
 
 /* The body of any control PDU, whose fixed part is there. */

@@ -57,7 +57,8 @@ enum vv_group_kind {
   VV_GROUP_FAIL,
 };
 
-enum { VV_GROUP_ASK_DEAF = 1 }; /* a flag of an ASK: source hears no multicast, and lacks what comes after, too */
+/* Flags of an ASK: source hears no multicast; it lacks what comes after the bitmap, too. */
+enum { VV_GROUP_ASK_DEAF = 1, VV_GROUP_ASK_MORE = 2 };
 
 /* Why a group failed. */
 enum vv_group_why {

@@ -133,6 +133,10 @@ static void test_the_deaf_notice(void **state) {
   }
   vv_gap_came(&gap, 100 * RTT, false, false);
   assert_true(!vv_gap_turned_deaf(&gap, false) && gap.deaf && gap.ask_ns == 101 * RTT);
+  for (int i = 0; i < 4; i++) {
+    assert_int_equal(vv_gap_wants_more(&gap), i < 2); /* whoever sleeps meanwhile can hold the answers */
+    vv_gap_asked(&gap, (uint64_t)(101 + i) * RTT, 8, false);
+  }
   vv_gap_came(&gap, 102 * RTT, false, true);
   assert_true(vv_gap_turned_deaf(&gap, true) && !gap.deaf);
 }

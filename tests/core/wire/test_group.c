@@ -47,7 +47,7 @@ static const struct vv_group_pdu samples[] = {
      .source = 9,
      .operation = 7,
      .rank = 3,
-     .flags = VV_GROUP_ASK_DEAF,
+     .flags = VV_GROUP_ASK_DEAF | VV_GROUP_ASK_MORE,
      .data = data,
      .data_bytes = 32},
     {.kind = VV_GROUP_ACK, .position = 0x1fffffff1, .source = 1, .rank = 2, .target = 3},
