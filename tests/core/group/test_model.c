@@ -22,7 +22,7 @@
 #include "core/group/group.h"
 
 enum { RANKS = 3, WINDOW = 2, DATAGRAM = 128, QUEUE = 6, MEMORY = 2304, MESSAGE = 256, DEPTH_MAX = 1000 };
-enum { TIMEOUTS_MAX = 100, STATES_ROOM = 1 << 22, OPERATIONS = 2 };
+enum { TIMEOUTS_MAX = 100, STATES_ROOM = 1 << 23, OPERATIONS = 2 };
 static const struct {
   uint32_t root;
   uint32_t size_bytes;
