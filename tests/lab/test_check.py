@@ -211,7 +211,7 @@ def test_a_fabric_that_loses_frames_is_found_out(raise_lab) -> None:
     """A queue of no length drops what has to wait: of a train, all but the first; who gives up first is chance."""
     lab = raise_lab(PAIR)
     exits.command(lab, ["exit hub queue_ns=0"])
-    with pytest.raises(VaivenError, match="nothing arrives: 30 x 1514 B|the time is up|closed the control"):
+    with pytest.raises(VaivenError, match=r"nothing arrives: 30 x 1514 B|the time is up|closed the control"):
         check.run(lab, quick=True)
 
 
