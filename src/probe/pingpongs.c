@@ -47,8 +47,9 @@ struct shared {
   atomic_uint arrived;
   atomic_uint begun;     /* are at this size */
   atomic_uint satisfied; /* have samples enough of it */
-  atomic_bool failed;
-  char code[32]; /* of the first error */
+  atomic_bool failing;   /* somebody writes the first error, */
+  atomic_bool failed;    /* which all may read now */
+  char code[32];
   char text[256];
   struct report reports[VV_FARS_MAX];
   int64_t rtt_ns[]; /* samples of each, one after the other */
@@ -64,9 +65,10 @@ static struct {
 } party;
 
 static void fail(struct shared *shared, const struct vv_error *error) {
-  if (atomic_exchange(&shared->failed, true)) return;
+  if (atomic_exchange(&shared->failing, true)) return;
   snprintf(shared->code, sizeof shared->code, "%s", error->code);
   snprintf(shared->text, sizeof shared->text, "%s", error->text);
+  atomic_store(&shared->failed, true);
 }
 
 /* A process that has ended in the middle never comes to a meeting. */
