@@ -1,27 +1,30 @@
 # make              build, and install into .venv
 # make demo         what a message costs, on a small lab of this machine
-# make test         every test a user runs (under 20 minutes on 2 cores, after installation)
+# make check        the tests that need neither root nor a lab
+# make test         every test a user runs (about 13 minutes on 2 cores, after installation)
 # make help         the rest
 
 PYTHON ?= python3
 VENV   := .venv
+PREFIX ?= /usr/local
 BIN    := $(VENV)/bin
 CROSS  := s390x aarch64
 PIP    := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --no-build-isolation --config-settings=build-dir=build
 SOURCES := $(shell find src python labs plans cross -type f -not -path '*/__pycache__/*' 2>/dev/null) \
            meson.build meson.options pyproject.toml
 
-.PHONY: all demo test test-suites soak bench bench-aa docs format clean help
+.PHONY: all demo check test test-suites soak bench bench-aa docs install-lib format clean help
 all: $(VENV)/.installed
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
 # make test-suites  the slower suites: sanitizers, cross builds, long labs
 # make bench        the numbers of bench/RESULTS.md, as ratios
-# make bench-aa     the method tested on itself: false alarms and coverage, 1000 times each
+# make bench-aa     the method tested on itself, beside the rules of the field: false alarms, power and coverage
 # make soak         hours of sweeps
 # make format       format the code
 # make docs         the manual, as HTML in build-docs
+# make install-lib  libvaiven, for programs in C, into PREFIX (/usr/local)
 
 $(VENV)/.python: pyproject.toml
 	./tools/install build lab stacks
@@ -48,7 +51,13 @@ $(VENV)/.cross: $(VENV)/.test
 	@touch $@
 
 demo: all
-	$(BIN)/vaiven measure plans/demo.toml
+	@if [ "$$(id -u)" = 0 ]; then set -- plans/demo.toml; else \
+	  echo "not root, so no timed network: a first look at software alone, on a free lab (sudo make demo has both)"; \
+	  set -- --lab free --quick; \
+	fi; echo "vaiven measure $$*"; $(BIN)/vaiven measure "$$@"
+
+check: $(VENV)/.test
+	tools/check
 
 test: $(VENV)/.test $(VENV)/.cross
 	tools/test
@@ -64,9 +73,22 @@ format: $(VENV)/.test
 	$(BIN)/ruff format python tests
 	$(BIN)/ruff check --fix python tests
 
-docs: $(VENV)/.test
+# The manual needs what it describes, and Sphinx: no package of the tests.
+$(VENV)/.docs: $(VENV)/.installed
+	$(PIP) '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -q docs build-docs
 	@echo "build-docs/index.html"
+
+# The library, its headers and what pkg-config reads, and nothing else; where everybody looks, the loader is told.
+LIB := build-lib
+install-lib: $(VENV)/.python
+	$(BIN)/meson setup $(LIB) $$([ ! -d $(LIB) ] || echo --reconfigure) --prefix "$(abspath $(PREFIX))" --libdir lib >/dev/null
+	$(BIN)/meson compile -C $(LIB) vaiven:shared_library
+	$(BIN)/meson install -C $(LIB) --no-rebuild --tags libvaiven,devel
+	case "$(PREFIX)" in /usr|/usr/local) ldconfig ;; esac
 
 clean:
 	rm -rf build build-* $(VENV)
@@ -76,4 +98,6 @@ bench: $(VENV)/.test
 	$(BIN)/python bench/run.py
 
 bench-aa: $(VENV)/.installed
+	$(BIN)/python bench/wolf.py build-wolf/quiet
+	$(BIN)/python bench/wolf.py build-wolf/busy --loaded
 	$(BIN)/python bench/aa.py

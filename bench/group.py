@@ -14,8 +14,8 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,9 +29,12 @@ from vaiven.lab import lab as labs
 from vaiven.lab.lab import Lab
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ["src/core/group/*.c", "src/core/wire/group.c", "src/core/base/siphash.c", "src/io/os/[cdeisw]*.c"]
-PARTS += ["src/io/engine/group.c", "src/io/engine/reach.c", "src/io/port/cast.c", "src/io/boot/meeting.c"]
+PARTS = ["src/core/group/*.c", "src/core/wire/[gl]*.c", "src/core/base/siphash.c", "src/io/os/[cdehisw]*.c"]
+PARTS += ["src/io/engine/group.c", "src/io/engine/reach.c", "src/io/port/cast.c", "src/io/boot/*.c"]
 PORT, KEY = 7000, 7
+OPENING_MS_MOST = {"lidi": 20.0, "inpe": 40.0, "hub8": 80.0}
+COUNTED, COUNTED_CASTS = "vv_group_broadcast", (100, 500)  # what they differ by is so many broadcasts and no opening
+SETTLED_NS = 200_000_000  # the group before has been left everywhere
 ATTACK, ATTACK_S = 100_000, 10  # datagrams a second, and how long
 
 
@@ -49,25 +52,26 @@ def _raised(what: topology.Topology) -> Iterator[Lab]:
         labs.down(lab)
 
 
-def _built(directory: str, name: str, *options: str, source: str = "group_rank") -> Path:
-    """That program of tests/io/engine, built as the product is."""
+def _built(directory: str, name: str, *options: str, source: str = "tests/io/engine/group_rank.c") -> Path:
+    """That program, built as the product is."""
     program = Path(directory) / name
     sources = [str(path) for part in PARTS for path in sorted(ROOT.glob(part))]
     command = ["cc", "-std=gnu17", "-O2", "-pthread", "-D_GNU_SOURCE", '-DVV_VERSION="bench"', "-Isrc", "-Iinclude"]
-    command += [*options, f"tests/io/engine/{source}.c", *sources, "-o", str(program)]
+    command += [*options, source, *sources, "-o", str(program)]
     subprocess.run(command, cwd=ROOT, check=True)
     return program
 
 
 class Ranks:
-    """A group of one rank on each host."""
+    """A group of one rank on each host. watched, watcher: that rank is run by those words, such as valgrind's."""
 
-    def __init__(self, lab: Lab, program: Path) -> None:
+    def __init__(self, lab: Lab, program: Path, watched: int = -1, watcher: Sequence[str] = ()) -> None:
         meeting, self._casts = f"{lab.hosts[0].address}:{PORT}", 0
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
         self.processes = []
         for rank, host in enumerate(lab.hosts):
             words = [str(program), str(len(lab.hosts)), str(rank), host.address, meeting, str(KEY), "any"]
+            words = [*watcher, *words] if rank == watched else words
             self.processes.append(subprocess.Popen(host.argv(words), **pipes))
         self._hear("open")
 
@@ -93,6 +97,14 @@ class Ranks:
         self.processes[0].stdin.flush()
         return int(self.processes[0].stdout.readline().split()[3])
 
+    def leave(self) -> None:
+        """All ranks leave the group and end."""
+        for process in self.processes:
+            process.stdin.write("leave\n")
+            process.stdin.flush()
+        for process in self.processes:
+            process.wait()
+
     def end(self) -> None:
         for process in self.processes:
             process.kill()
@@ -100,12 +112,72 @@ class Ranks:
 
 
 @contextmanager
-def _ranks(lab: Lab, program: Path) -> Iterator[Ranks]:
-    ranks = Ranks(lab, program)
+def _ranks(lab: Lab, program: Path, watched: int = -1, watcher: Sequence[str] = ()) -> Iterator[Ranks]:
+    ranks = Ranks(lab, program, watched, watcher)
     try:
         yield ranks
     finally:
         ranks.end()
+
+
+def instructions() -> list[Ratio]:
+    """What a broadcast takes of the processor in the library, whatever else the machine does: counted by callgrind."""
+    found = []
+    with tempfile.TemporaryDirectory() as scratch, _raised(topology.ready("free")) as lab:
+        program, counts = _built(scratch, "group_rank", "-g"), Path(scratch) / "callgrind"
+        watcher = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", f"--toggle-collect={COUNTED}"]
+        for size in (1, 1000):
+            for rank, name in enumerate(("root", "a receiver")):
+                spent = []
+                for casts in COUNTED_CASTS:
+                    with _ranks(lab, program, rank, watcher) as ranks:
+                        for _ in range(casts):
+                            ranks.cast(size)
+                        ranks.leave()
+                    spent.append(_total(counts))
+                each = (spent[1] - spent[0]) / (COUNTED_CASTS[1] - COUNTED_CASTS[0])
+                what = f"instructions of a broadcast of {size} B at {name}"
+                found.append(Ratio(what, each, each, each, 1, "none", True))
+    return found
+
+
+def _total(counts: Path) -> int:
+    """The instructions in that file of callgrind."""
+    line = next(line for line in counts.read_text().splitlines() if line.startswith("totals:"))
+    return int(line.split()[1])
+
+
+def opening(rounds: int) -> list[Ratio]:
+    """How long `vv_group_open` takes, from the call of the last rank until the last rank has returned."""
+    found = []
+    with tempfile.TemporaryDirectory() as scratch:
+        program = _built(scratch, "open", source="bench/open.c")
+        for name, most in OPENING_MS_MOST.items():
+            with _raised(topology.ready(name)) as lab:
+                spent = _openings(lab, program, rounds)
+                found.append(bound(f"`{name}`, open of a group of {len(lab.hosts)}, ms", spent, most, "ms"))
+    return found
+
+
+def _openings(lab: Lab, program: Path, rounds: int) -> list[float]:
+    """Milliseconds, round by round."""
+    meeting, spent = f"{lab.hosts[0].address}:{PORT}", []
+    with ExitStack() as ending:
+        processes = []
+        for rank, host in enumerate(lab.hosts):
+            words = [str(program), str(len(lab.hosts)), str(rank), host.address, meeting]
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+            processes.append(ending.enter_context(subprocess.Popen(host.argv(words), **pipes)))
+        for _ in range(rounds):
+            at_ns = time.monotonic_ns() + SETTLED_NS
+            for process in processes:
+                process.stdin.write(f"{at_ns}\n")
+                process.stdin.flush()
+            said = [process.stdout.readline().split() for process in processes]
+            if any(words[:1] != ["opened"] for words in said):
+                raise RuntimeError(f"a rank did not open: {said}")
+            spent.append((max(int(to) for _, _, to in said) - max(int(begun) for _, begun, _ in said)) / 1e6)
+    return spent
 
 
 def _own_port(lab: Lab, number: int) -> str:
@@ -120,9 +192,9 @@ def attacked(rounds: int) -> list[Ratio]:
     """1 MB to three while one of them gets 100000 forged datagrams a second for 10 s, against in peace."""
     pairs, sent = [], []
     with tempfile.TemporaryDirectory() as scratch, _raised(topology.ready("free")) as lab:
-        hostile = _built(scratch, "hostile", source="hostile")
+        hostile = _built(scratch, "hostile", source="tests/io/engine/hostile.c")
         with _ranks(lab, _built(scratch, "group_rank")) as ranks:
-            places = [lab.hosts[3].address, lab.hosts[1].address, _own_port(lab, 1), str(PORT), str(KEY)]
+            places = [lab.hosts[3].address, lab.hosts[1].address, _own_port(lab, 1), str(PORT)]
             # An attacker has a machine of its own: here it goes before the ranks that share its processors.
             words = ["nice", "-n", "-10", str(hostile), *places, str(ATTACK_S), str(ATTACK)]
             for _ in range(rounds):

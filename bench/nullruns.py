@@ -21,6 +21,7 @@ from scipy import stats
 
 from vaiven import resources
 from vaiven.cli.model import launch_times
+from vaiven.model.half import half_rate, half_size
 from vaiven.model.knees import Kind, find_knees
 from vaiven.model.line import fit_line
 from vaiven.model.selftest import Kept
@@ -57,7 +58,7 @@ class Trial:
 
 
 def line_coverage(trials: int, seed: int, count: int = 12) -> list[Kept]:
-    """How often the intervals of alpha, beta, r_inf and n_1/2 contain what was programmed."""
+    """How often the intervals of alpha, beta and n_1/2 contain what was programmed."""
     return _kept(_line_trial, trials, seed, count)
 
 
@@ -86,8 +87,10 @@ def _line_trial(seed: int, count: int) -> Trial:
     times = _measured(_LINE, _LINE_SIZES, seed, count)
     line = fit_line(times, np.random.default_rng(seed), resamples=1000)
     alpha, beta = ALPHA_NS * _TYPICAL, BETA_NS * _TYPICAL
-    truth = {"alpha": alpha, "beta": beta, "r_inf": 1e9 / beta, "n_half": alpha / beta}
-    found = {name: getattr(line, name) for name in truth}
+    n_half = half_size(times.sizes_bytes, (alpha + beta * times.sizes_bytes)[None])[0]
+    truth = {"alpha": alpha, "beta": beta, "n_half": float(n_half)}
+    half = half_rate(times, np.random.default_rng(seed)).size
+    found = {"alpha": line.alpha, "beta": line.beta, "n_half": half}
     return Trial(
         {name: one.known and one.low <= truth[name] <= one.high for name, one in found.items()},
         {name: not one.known for name, one in found.items()},

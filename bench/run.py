@@ -158,6 +158,8 @@ CASES: dict[str, Case] = {
     "group-attacked": lambda _: group.attacked(8),
     "group-flat": lambda a: group.flat(a.seed),
     "group-gigabit": lambda a: group.gigabit(a.seed),
+    "group-instructions": lambda _: group.instructions(),
+    "group-open": lambda a: group.opening(a.rounds),
     "group-sender": lambda _: group.sender(6),
     "group-lossy": lambda _: group.lossy(6),
     "group-thousand": lambda _: group.thousand(),

@@ -4,14 +4,19 @@
 import sys
 from pathlib import Path
 
+from vaiven import __version__
+
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "vaiven"
-author = "the authors of vaiven"
+author = "the vaiven maintainers"
+version = release = __version__
+project_copyright = f"2026, {author} (BSD-3-Clause). This is the manual of vaiven {release}"
 extensions = ["myst_parser", "cyclopts.sphinx_ext", "vaiven_reference"]
 exclude_patterns = ["_ext"]
 html_theme = "furo"
-html_title = "vaiven"
+html_title = f"vaiven {release}"
 html_copy_source = False
+smartquotes = False  # commands are pasted: -- stays --
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]  # pages that include a part of ARCHITECTURE.md begin below its first heading

@@ -4,24 +4,33 @@
 A test that needs root, a lab, a browser or a program of another package says so by its marker; here, and nowhere else,
 the marker is turned into a skip with a reason on a machine that cannot do it. When the environment variable CI is set
 every skip, whatever its origin, is a failure.
+
+Here, too, a test without the mark `slow` is held to its budget of time, where TEST_BUDGET_S says one.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from vaiven import resources
 from vaiven.errors import VaivenError
 
 pytest_plugins = ["pytester"]
+settings.register_profile("vaiven", deadline=None)  # no test asserts an absolute time, not even of one example
+settings.load_profile("vaiven")
 
+BUDGET_S = float(os.environ.get("TEST_BUDGET_S", "inf"))  # tools/test says it; a sanitizer or an emulator takes longer
+_PRESSURE = Path("/proc/pressure/cpu")
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -42,6 +51,36 @@ def _is_here(program: str) -> bool:
     with suppress(VaivenError):
         return bool(resources.program(program))
     return False
+
+
+def processor_s() -> float:
+    """Processor time of this process and of its children that have ended, in s."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def stalled_s() -> float:
+    """How long, in s, something on this machine has waited for a processor; 0 where the kernel does not tell."""
+    with suppress(OSError):
+        return int(_PRESSURE.read_text().partition("total=")[2].split()[0]) / 1e6
+    return 0.0
+
+
+def spent_s(wall_s: float, busy_s: float, waited_s: float) -> float:
+    """What a test costs on a machine of its own, at least: its processor time, or its time less what others took."""
+    return max(busy_s, wall_s - waited_s)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fails a test that passes but takes longer than its budget, unless it is marked as slow."""
+    began = time.monotonic(), processor_s(), stalled_s()
+    result = yield
+    ended = time.monotonic(), processor_s(), stalled_s()
+    took_s = spent_s(*(after - before for before, after in zip(began, ended, strict=True)))
+    if took_s > BUDGET_S and not item.get_closest_marker("slow"):
+        pytest.fail(f"took {took_s:.1f} s of {BUDGET_S:g}: make it shorter, or mark it slow", pytrace=False)
+    return result
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -10,7 +10,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -86,15 +86,14 @@ def counters(two: Place) -> path.Counters:
     return path.counters(text, host.interface)
 
 
-def processes() -> dict[int, list[str]]:
-    """The command line of every process of this machine, ours excepted."""
+def processes(where: Place) -> dict[int, list[str]]:
+    """The command line of every process on these hosts of a lab; other tests have theirs elsewhere."""
+    networks = {os.stat(host.proc_net.parent / "ns/net").st_ino for host in where.hosts.values()}
     found = {}
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            found[int(process.parent.name)] = process.read_bytes().decode(errors="replace").split("\0")
-        except OSError:
-            continue
-    found.pop(os.getpid(), None)
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if os.stat(process / "ns/net").st_ino in networks:
+                found[int(process.name)] = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
     return found
 
 

@@ -2,16 +2,24 @@
 """Directives that write the reference from the code itself, so that it cannot lag behind.
 
 fields MODULE:STRUCT     the docstring of a msgspec Struct, and a table of its keys
+records MODULE:CLASS     the docstring of a dataclass, a table of its keys as JSON has them, and so for all within it
 docstring MODULE         a module's docstring, as it stands
 program NAME ARGS...     what one of our programs prints
+claims LETTER            the results of a paper that `vaiven reproduce` judges
 """
 
 from __future__ import annotations
 
+import dataclasses
+import enum
+import fnmatch
 import importlib
 import inspect
 import re
 import subprocess
+import types
+import typing
+from collections.abc import Iterator
 
 import msgspec
 from docutils import nodes
@@ -19,6 +27,7 @@ from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
 from vaiven import resources
+from vaiven.papers import claims
 
 
 def key_rows(struct: type) -> list[tuple[str, str, str, str]]:
@@ -38,19 +47,77 @@ def key_rows(struct: type) -> list[tuple[str, str, str, str]]:
 def described(struct: type) -> tuple[str, dict[str, str]]:
     """(the docstring without what it says of fields, field -> what it says).
 
-    A docstring says something of a field in a sentence that begins "name:", or "a, b:" for two of them.
+    A docstring says something of a field in a sentence that begins "name:", or "a, b:" for two of them, "a_*:" for all
+    that begin so.
     """
-    names = {field.name for field in msgspec.structs.fields(struct)}
+    names = field_names(struct)
     general: list[str] = []
     meanings: dict[str, str] = {}
     for paragraph in (inspect.getdoc(struct) or "").split("\n\n"):
         text = " ".join(paragraph.split())
-        heads = [h for h in re.finditer(r"(?:^|(?<=[.] ))(\w+(?:, \w+)*): ", text) if set(h[1].split(", ")) <= names]
-        general.append(text[: heads[0].start()] if heads else text)
-        for head, after in zip(heads, [*heads[1:], None], strict=False):
-            told = text[head.end() : after.start() if after else None].strip()
-            meanings |= dict.fromkeys(head[1].split(", "), told)
+        found = re.finditer(r"(?:^|(?<=[.;] ))([\w*]+(?:, [\w*]+)*): ", text)
+        heads = [(head, of) for head in found if (of := _meant(head[1].split(", "), names))]
+        general.append(text[: heads[0][0].start()] if heads else text)
+        for (head, of), after in zip(heads, [*heads[1:], None], strict=False):
+            told = text[head.end() : after[0].start() if after else None].strip(" ;")
+            meanings |= dict.fromkeys(of, told)
     return "\n\n".join(part for part in general if part), meanings
+
+
+def field_names(struct: type) -> list[str]:
+    """The fields of a dataclass or of a Struct."""
+    fields = dataclasses.fields(struct) if dataclasses.is_dataclass(struct) else msgspec.structs.fields(struct)
+    return [field.name for field in fields]
+
+
+def written_keys(struct: type) -> dict[str, str]:
+    """field -> its key in JSON, which a Struct may call otherwise."""
+    renamed = [] if dataclasses.is_dataclass(struct) else msgspec.structs.fields(struct)
+    return {name: name for name in field_names(struct)} | {field.name: field.encode_name for field in renamed}
+
+
+def _meant(words: list[str], names: list[str]) -> list[str]:
+    """The fields that these words mean; none if one of the words means nothing."""
+    found = [fnmatch.filter(names, word) for word in words]
+    return [name for of in found for name in of] if all(found) else []
+
+
+def records_in(kind: type) -> list[type]:
+    """A dataclass, or a Struct, and all that lie within it, the outer ones first."""
+    found = [kind]
+    for one in found:
+        hints = typing.get_type_hints(one)
+        inner = [part for name in field_names(one) for part in _records_of(hints[name])]
+        found += [part for part in dict.fromkeys(inner) if part not in found]
+    return found
+
+
+def _records_of(hint: object) -> Iterator[type]:
+    if isinstance(hint, type) and (dataclasses.is_dataclass(hint) or issubclass(hint, msgspec.Struct)):
+        yield hint
+    for part in typing.get_args(hint):
+        yield from _records_of(part)
+
+
+def json_type(hint: object) -> str:
+    """What JSON has for a type: "list of number", "string or null", "object (SizePoint)"."""
+    origin, parts = typing.get_origin(hint), [one for one in typing.get_args(hint) if one is not Ellipsis]
+    if origin is typing.Annotated:
+        return json_type(parts[0])
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(json_type(part) for part in parts)
+    if origin is typing.Literal:
+        return ", ".join(map(str, parts))
+    if origin is tuple and len(set(parts)) > 1:
+        return f"list ({', '.join(map(json_type, parts))})"
+    if origin in (tuple, list, set, frozenset):
+        return f"list of {json_type(parts[0])}"
+    if not isinstance(hint, type) or origin is dict or hint is dict:
+        return "list of number" if "ndarray" in str(hint) else "object"
+    if issubclass(hint, enum.Enum):
+        return ", ".join(str(one.value) for one in hint)
+    plain = {bool: "true or false", int: "integer", float: "number", str: "string", type(None): "null"}
+    return plain.get(hint) or f"object ({hint.__name__})"
 
 
 def _type(about: dict) -> str:
@@ -87,7 +154,7 @@ def _table(rows: list[tuple[str, ...]], heads: tuple[str, ...]) -> nodes.table:
         for line in lines:
             row = nodes.row()
             for column, text in enumerate(line):
-                is_code = column in (0, 2) and line is not heads and text
+                is_code = column in ((0, 2) if len(heads) == 4 else (0,)) and line is not heads and text
                 row += nodes.entry("", _paragraph(f"`{text}`" if is_code else text))
             part += row
         group += part
@@ -105,6 +172,26 @@ class Fields(Directive):
         struct = getattr(importlib.import_module(module), name)
         paragraphs = [_paragraph(part) for part in described(struct)[0].split("\n\n")]
         return [*paragraphs, _table(key_rows(struct), ("key", "type", "default", "meaning"))]
+
+
+class Records(Directive):
+    """{records} MODULE:CLASS"""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        module, name = self.arguments[0].split(":")
+        written: list[nodes.Node] = []
+        for one in records_in(getattr(importlib.import_module(module), name)):
+            general, meanings = described(one)
+            hints = typing.get_type_hints(one)
+            said = {name: re.sub(r"\b(?:None|NaN)\b", "null", meaning) for name, meaning in meanings.items()}
+            keys = written_keys(one).items()
+            rows = [(key, json_type(hints[name]), said.get(name, "")) for name, key in keys]
+            heading = nodes.paragraph("", "", nodes.strong(text=one.__name__))
+            written += [heading, *map(_paragraph, filter(None, general.split("\n\n")))]
+            written.append(_table(rows, ("key", "type", "meaning")))
+        return written
 
 
 class Docstring(Directive):
@@ -129,8 +216,28 @@ class Program(Directive):
         return [nodes.literal_block(text, text, language="text")]
 
 
+class Claims(Directive):
+    """{claims} LETTER"""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        of_paper = [one for one in claims.published() if one.paper == self.arguments[0]]
+        rows = [(one.id, one.says) for one in of_paper if one.check and not one.lacks]
+        if not rows:
+            return [_paragraph("None of its results is judged by `vaiven reproduce` yet.")]
+        told = f"`vaiven reproduce` judges {len(rows)} of its results, each on a run that has what it speaks of:"
+        return [_paragraph(told), _table(rows, ("claim", "what it says"))]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Registers the directives."""
-    for name, directive in (("fields", Fields), ("docstring", Docstring), ("program", Program)):
+    for name, directive in (
+        ("fields", Fields),
+        ("records", Records),
+        ("docstring", Docstring),
+        ("program", Program),
+        ("claims", Claims),
+    ):
         app.add_directive(name, directive)
     return {"parallel_read_safe": True}

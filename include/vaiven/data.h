@@ -4,8 +4,8 @@
  * memory, with a descriptor of their types and of the sender's representation.
  * The receiver makes them right, and only if its own representation differs:
  * no conversion between equal machines, one between unlike ones, also when one
- * broadcast reaches both kinds ("A": Tinetti and others 1999, section C.3;
- * a common format such as XDR converts twice).
+ * broadcast reaches both kinds (paper A, section C.3: docs/papers.md; a common
+ * format such as XDR converts twice).
  *
  * Big-endian means that the most significant byte of a number comes first in
  * memory, little-endian that the least significant one does. Floating-point
@@ -35,6 +35,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum vv_data_type {
   VV_DATA_CHAR = 1,
@@ -136,5 +140,9 @@ enum vv_data_result vv_data_parse(const uint8_t *descriptor, size_t size, struct
 enum vv_data_result vv_data_take(const struct vv_data_description *description, const void *data, size_t data_bytes,
                                  const struct vv_data_layout *own, void *own_data, size_t own_bytes,
                                  uint64_t *converted);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

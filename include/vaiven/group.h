@@ -15,7 +15,9 @@
  * Every rank makes the same calls in the same order, with the same root and size.
  * A rank that is late is waited for: it may compute for hours between two calls.
  * A rank that dies ends the group: at every rank the present or the next call
- * fails and names it.
+ * fails and names it. A rank that cannot be reached is as good as dead: an outage
+ * of 5 s is survived, one of 7 s or more ends the group. Until all ranks have met,
+ * one that was killed may be started again.
  *
  * A thread of the library answers peers that have lost something while the
  * application computes. Calls on one end come from one thread at a time.
@@ -27,6 +29,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define VV_GROUP_KEY_BYTES 16
 #define VV_GROUP_ENDS_MAX  1024 /* ranks of one group */
 
@@ -35,7 +41,7 @@ struct vv_group_end; /* a process's place in a group */
 /* How datagrams reach everybody. */
 enum vv_group_route {
   VV_GROUP_ANY, /* the first of the following that reaches all ranks, found by trying: all ranks then agree on it */
-  VV_GROUP_MULTICAST, /* IP multicast, an address of 239.192.0.0/14 made from the key */
+  VV_GROUP_MULTICAST, /* IP multicast, an address of 239.192.0.0/14, another one for each group */
   VV_GROUP_BROADCAST, /* the broadcast address of the subnet: every host of it is interrupted */
 };
 
@@ -44,12 +50,17 @@ struct vv_group_config {
   uint32_t ranks;      /* 1 .. VV_GROUP_ENDS_MAX */
   uint32_t rank;       /* this one, from 0 */
   const char *address; /* own numeric IPv4 address: it says which interface. Ranks may share one */
-  const char *meeting; /* where rank 0 listens until all are there, "10.1.0.1:7000": its address, a TCP port */
-  uint8_t key[VV_GROUP_KEY_BYTES]; /* of the job: secret, random, the same at all ranks */
-  uint32_t timeout_ms;             /* how long to wait for the others in open and leave */
-  enum vv_group_route route;       /* the same at all ranks */
-  bool spin;                       /* keep the processor while waiting in a broadcast */
-  /* Told what is worth knowing and no error (a rank that all wait for, multicast that does not arrive); may be NULL.
+  const char
+      *meeting; /* where rank 0 listens until all are there, "10.1.0.1:7000": its address, a TCP port up to 65534 */
+  /* Of the job: secret, random (getrandom, or a file that others cannot read), the same at all ranks; zeros are
+   * refused. It proves who is of the job, and hides nothing. Groups of one job may share it: nothing of one is believed
+   * in another. */
+  uint8_t key[VV_GROUP_KEY_BYTES];
+  uint32_t timeout_ms;       /* how long to wait for the others in open and leave */
+  enum vv_group_route route; /* the same at all ranks */
+  bool spin;                 /* keep the processor while waiting in a broadcast */
+  /* Told what is worth knowing and no error: a rank that all wait for, multicast that does not arrive though unicast
+   * does (never of a rank that merely sleeps), a flood of foreign datagrams. May be NULL.
    * From any thread, never two at once; it makes no call on the end. */
   void (*notice)(void *context, const char *text);
   /*
@@ -65,16 +76,17 @@ struct vv_group_config {
 
 /* Why a call failed. */
 struct vv_group_problem {
-  const char
-      *code;      /* "rank-died", "timeout", "no-multicast", "wrong-key", "sizes-differ", "roots-differ", ...: static */
-  int64_t rank;   /* whom it is about; -1: nobody */
-  char text[512]; /* a sentence for people, with the rank's address and what to do about it */
+  const char *code; /* "rank-died", "timeout", "no-multicast", "flooded", "wrong-key", "no-descriptors", "sizes-differ",
+                       "roots-differ", ...: static */
+  int64_t rank;     /* whom it is about; -1: nobody */
+  char text[512];   /* a sentence for people, with the rank's address and what to do about it */
 };
 
 /*
  * Meets the other ranks, tries how to reach them, and agrees on how much may be
- * under way. All ranks call it. The end, or NULL and *problem; rank 0 names a rank
- * that did not come.
+ * under way. All ranks call it. The end, or NULL and *problem, within half a second
+ * of the time-out; who did not come is named to all who did. Rank 0 has a descriptor
+ * for each other rank, and raises its soft limit (RLIMIT_NOFILE) if it must.
  */
 struct vv_group_end *vv_group_open(const struct vv_group_config *config, struct vv_group_problem *problem);
 
@@ -109,9 +121,19 @@ enum vv_group_route vv_group_route_of(const struct vv_group_end *end);
 void vv_group_repairs(const struct vv_group_end *end, uint64_t *given, uint64_t *asked);
 
 /*
+ * Datagrams that came to this rank's ports, began as those of the group do, and were not: forged, damaged, a
+ * stranger's. They are dropped; a hundred a second are told by `notice`.
+ */
+uint64_t vv_group_foreign(const struct vv_group_end *end);
+
+/*
  * Leaves the group in order: waits until nobody needs this rank any more (time-out:
  * config's), then frees the end. All ranks call it. NULL is allowed.
  */
 void vv_group_leave(struct vv_group_end *end);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The `vaiven` command."""
 
-from vaiven.cli import run
+from vaiven.cli import start
 
 
 def main() -> None:
     """Runs the command line; errors of ours become one line and exit status 1."""
-    run()
+    start()
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ static int connect_many(struct vv_session *session, int64_t *connect_ns, size_t 
   do {
     if (connect_once(session, far_contact, &connect_ns[*count], error) != 0) return -1;
     ++*count;
-  } while (*count < session->options->samples && vv_clock_ns() < deadline_ns);
+  } while (vv_question_goes_on(session->options, *count, 0, vv_clock_ns() < deadline_ns));
   if (vv_control_send(&session->control, error, "end") != 0) return -1;
   return vv_session_expect(session, "done", line, error);
 }

@@ -144,7 +144,8 @@ int vv_control_number(const char *line, const char *name, int64_t *value, struct
   if (vv_control_word(line, name, digits, sizeof digits) == 0) {
     errno = 0;
     long long number = strtoll(digits, &end, 10);
-    if (end != digits && *end == '\0' && errno == 0) {
+    bool bounded = number >= -VV_CONTROL_NUMBER_MAX && number <= VV_CONTROL_NUMBER_MAX;
+    if (end != digits && *end == '\0' && errno == 0 && bounded) {
       *value = number;
       return 0;
     }

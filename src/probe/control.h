@@ -16,8 +16,9 @@
 
 #include "io/os/error.h"
 
-#define VV_CONTROL_LINE_MAX 1024
-#define VV_CONTROL_NONE     (-1) /* the descriptor of no connection */
+#define VV_CONTROL_LINE_MAX   1024
+#define VV_CONTROL_NUMBER_MAX INT64_C(3000000000000000000)
+#define VV_CONTROL_NONE       (-1) /* the descriptor of no connection */
 
 struct vv_control {
   int fd; /* or VV_CONTROL_NONE */
@@ -54,7 +55,10 @@ int vv_control_expect(struct vv_control *control, const char *verb, char line[VV
 bool vv_control_is(const char *line, const char *verb);
 /* Copies the value of that name. 0, or -1 when there is none or it is too long. */
 int vv_control_word(const char *line, const char *name, char *value, size_t room);
-/* The value as a number. 0, or -1 and *error "bad-control". */
+/*
+ * The value as a number, from -VV_CONTROL_NUMBER_MAX to it: so far that any time is within until 2065, and so near that
+ * what two of them and a clock of ours come to is a number, too. 0, or -1 and *error "bad-control".
+ */
 int vv_control_number(const char *line, const char *name, int64_t *value, struct vv_error *error);
 
 /* Tells the other end what broke; failures to do so are of no interest any more. */

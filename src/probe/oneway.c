@@ -2,7 +2,7 @@
 /*
  * The question oneway: how long does a train of messages take one way, until
  * its first and its last message are there? For ends that share one clock, as
- * the hosts of a lab do.
+ * the hosts of a lab do (--one-clock), or whose clocks are compared before and after.
  *
  * near: oneway size_bytes= train= trains= launch= end= broadcast= segment= port=     far: listening at=
  *       ... trains, at the beats of a clock that all senders of the lab share ...
@@ -21,6 +21,7 @@
 #include "probe/fars.h"
 #include "probe/question.h"
 #include "probe/trains.h"
+#include "probe/warmup.h"
 
 #define WARM_UP    2        /* trains that count for nothing */
 #define GAP_NS     3000000  /* between trains, unless --idle-ms says more */
@@ -60,12 +61,20 @@ static int check(const struct vv_options *options, struct vv_error *error) {
 
 /* near ---------------------------------------------------------------- */
 
+/* Of one far end: when the messages of each train came, by its clock; 0: did not. */
+struct result {
+  int64_t *first_at_ns;
+  int64_t *last_at_ns;
+  int64_t came; /* messages */
+};
+
 struct cell {
   struct vv_session *session;
   struct vv_fars *fars;
   struct vv_trains_config config;
   uint32_t trains; /* with those that count for nothing */
   int64_t *sent_ns;
+  struct result results[VV_FARS_MAX];
 };
 
 /* All far ends listen; those after the first on its port. *to is where the trains go. */
@@ -122,14 +131,6 @@ static int send_trains(struct cell *cell, struct vv_trains_sender *sender, struc
   return vv_watch_sleep(vv_clock_ns() + period, error);
 }
 
-struct result {
-  int64_t *first_ns;
-  int64_t *last_ns;
-  size_t first_count;
-  size_t last_count;
-  int64_t came; /* messages */
-};
-
 static int take_train(const struct cell *cell, const char *line, struct result *result, struct vv_error *error) {
   int64_t number, first_ns, last_ns, count;
   if (vv_control_number(line, "number", &number, error) != 0 ||
@@ -138,12 +139,55 @@ static int take_train(const struct cell *cell, const char *line, struct result *
       vv_control_number(line, "count", &count, error) != 0) {
     return -1;
   }
-  if (number < 0 || number >= cell->trains) return vv_error_set(error, "bad-control", "there was no such train");
+  if (count < 0 || count > cell->config.train || number < 0 || number >= cell->trains)
+    return vv_error_set(error, "bad-control", "there was no such train");
   if (number < WARM_UP) return 0;
   result->came += count;
-  if (first_ns > 0) result->first_ns[result->first_count++] = first_ns - cell->sent_ns[number];
-  if (last_ns > 0) result->last_ns[result->last_count++] = last_ns - cell->sent_ns[number];
+  result->first_at_ns[number] = first_ns;
+  result->last_at_ns[number] = last_ns;
   return 0;
+}
+
+/* Fills took_ns with what the trains took that came there, in order, and returns how many. Their clock said when. */
+static size_t elapsed(const struct cell *cell, const struct vv_strip *strip, const int64_t *at_ns, int64_t *took_ns) {
+  size_t count = 0;
+  for (uint32_t number = WARM_UP; number < cell->trains; number++) {
+    if (at_ns[number] <= 0) continue;
+    int64_t sent_ns = cell->sent_ns[number], about_ns = at_ns[number] - vv_strip_ahead_ns(strip, sent_ns);
+    took_ns[count++] = at_ns[number] - vv_strip_ahead_ns(strip, about_ns) - sent_ns;
+  }
+  return count;
+}
+
+/* What compares the clocks: "common", "bounded", or "refused", and that is said. Sorts the times. */
+static const char *judge_clock(const struct cell *cell, const struct vv_far *far, int64_t *last_ns, size_t count) {
+  struct vv_error why;
+  int64_t error_ns = vv_strip_half_width_ns(&far->strip);
+  if (cell->session->options->one_clock) return "common";
+  if (!far->set && (count == 0 || !vv_fars_too_rough(error_ns, vv_median_ns(last_ns, count)))) return "bounded";
+  vv_fars_refuse(far->set ? far : NULL, error_ns, &why);
+  vv_record_warning(why.code, "%zu B: no time one way: %s", cell->config.size_bytes, why.text);
+  return "refused";
+}
+
+/* A time that is not told is null, so that it is known how many were sent. */
+static void record_times(struct vv_record *record, const char *key, const int64_t *took_ns, size_t count, bool told) {
+  vv_record_array(record, key);
+  for (size_t i = 0; i < count; i++) {
+    if (told) vv_record_int(record, NULL, took_ns[i]);
+    if (!told) vv_record_null(record, NULL);
+  }
+  vv_record_array_end(record);
+}
+
+static void record_clock(struct vv_record *record, const struct vv_far *far, const char *kind) {
+  vv_record_object(record, "clock");
+  vv_record_text(record, "kind", kind);
+  vv_record_int(record, "error_ns", vv_strip_half_width_ns(&far->strip));
+  vv_record_array(record, "ends");
+  if (strcmp(kind, "bounded") == 0) vv_fars_record_strip(record, far);
+  vv_record_array_end(record);
+  vv_record_object_end(record);
 }
 
 static void record_wire(struct vv_record *record, const struct cell *cell) {
@@ -158,11 +202,16 @@ static void record_wire(struct vv_record *record, const struct cell *cell) {
   vv_record_object_end(record);
 }
 
-static int print_result(const struct cell *cell, const struct vv_session *far, const struct result *result,
+/* first_ns, last_ns: room for all trains. */
+static int print_result(const struct cell *cell, size_t number, int64_t *first_ns, int64_t *last_ns,
                         struct vv_error *error) {
   struct vv_record record;
   char host[VV_ADDRESS_TEXT_MAX];
-  vv_address_format_host(&far->peer, host);
+  const struct vv_far *far = &cell->fars->ends[number];
+  const struct result *result = &cell->results[number];
+  const char *kind = judge_clock(cell, far, last_ns, elapsed(cell, &far->strip, result->last_at_ns, last_ns));
+  bool told = strcmp(kind, "refused") != 0;
+  vv_address_format_host(&far->session->peer, host);
   vv_record_begin(&record, "cell");
   vv_record_text(&record, "ask", "oneway");
   vv_record_text(&record, "far", host);
@@ -170,41 +219,57 @@ static int print_result(const struct cell *cell, const struct vv_session *far, c
   vv_record_int(&record, "train", cell->config.train);
   vv_record_bool(&record, "segment", cell->config.segment);
   vv_record_bool(&record, "broadcast", cell->config.broadcast);
-  vv_record_ints(&record, "first_ns", result->first_ns, result->first_count);
-  vv_record_ints(&record, "last_ns", result->last_ns, result->last_count);
+  size_t count = elapsed(cell, &far->strip, result->first_at_ns, first_ns);
+  record_times(&record, "first_ns", first_ns, count, told);
+  count = elapsed(cell, &far->strip, result->last_at_ns, last_ns);
+  record_times(&record, "last_ns", last_ns, count, told);
   vv_record_int(&record, "lost", (int64_t)(cell->trains - WARM_UP) * cell->config.train - result->came);
+  record_clock(&record, far, kind);
   record_wire(&record, cell);
   return vv_record_end(&record, error);
 }
 
-static int take_result(const struct cell *cell, struct vv_session *far, struct vv_error *error) {
+static int print_results(const struct cell *cell, struct vv_error *error) {
+  int64_t *times_ns = calloc(2 * (size_t)cell->trains, sizeof *times_ns);
+  int failed = times_ns ? 0 : vv_error_set(error, "no-memory", "no memory for the results");
+  for (size_t i = 0; i < cell->fars->count && !failed; i++) {
+    failed = print_result(cell, i, times_ns, times_ns + cell->trains, error);
+  }
+  free(times_ns);
+  return failed;
+}
+
+static int take_result(const struct cell *cell, struct vv_session *far, struct result *result, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX];
-  struct result result = {.first_ns = calloc(cell->trains, sizeof(int64_t)),
-                          .last_ns = calloc(cell->trains, sizeof(int64_t))};
-  int failed = result.first_ns && result.last_ns ? 0 : vv_error_set(error, "no-memory", "no memory for the results");
-  if (!failed) failed = vv_control_send(&far->control, error, "end");
+  int failed = vv_control_send(&far->control, error, "end");
   for (uint32_t i = 0; i < cell->trains && !failed; i++) {
     failed = vv_session_expect(far, "train", line, error);
-    if (!failed) failed = take_train(cell, line, &result, error);
+    if (!failed) failed = take_train(cell, line, result, error);
   }
-  if (!failed) failed = print_result(cell, far, &result, error);
-  free(result.first_ns);
-  free(result.last_ns);
   return failed;
+}
+
+/* Where the hosts share no clock: reads the far ends' ones. */
+static int visit(const struct cell *cell, bool first, struct vv_error *error) {
+  return cell->session->options->one_clock ? 0 : vv_fars_visit(cell->fars, first, error);
 }
 
 static int ask_all(struct cell *cell, struct vv_error *error) {
   char to[VV_TRAINS_CONTACT_MAX];
   struct vv_trains_sender sender;
   cell->fars = vv_fars_meet(cell->session, false, error);
-  if (!cell->fars || make_listen(cell, to, error) != 0 || vv_trains_dial(&sender, &cell->config, to, error) != 0) {
-    return -1;
-  }
+  if (!cell->fars || visit(cell, true, error) != 0) return -1;
+  if (make_listen(cell, to, error) != 0 || vv_trains_dial(&sender, &cell->config, to, error) != 0) return -1;
   int result = send_trains(cell, &sender, error);
   vv_trains_hang_up(&sender);
   for (size_t i = 0; i < cell->fars->count && result == 0; i++)
-    result = take_result(cell, cell->fars->ends[i].session, error);
-  return result;
+    result = take_result(cell, cell->fars->ends[i].session, &cell->results[i], error);
+  if (result == 0) result = visit(cell, false, error);
+  if (result != 0) return result;
+  if (!cell->session->options->one_clock) {
+    vv_fars_bound(cell->fars, cell->sent_ns[0], cell->sent_ns[cell->trains - 1] + period_ns(cell));
+  }
+  return print_results(cell, error);
 }
 
 static struct vv_trains_config make_config(struct vv_session *session, size_t size_bytes) {
@@ -225,10 +290,16 @@ static struct vv_trains_config make_config(struct vv_session *session, size_t si
 static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {
   struct cell cell = {
       .session = session, .config = make_config(session, size_bytes), .trains = session->options->samples + WARM_UP};
-  cell.sent_ns = calloc(cell.trains, sizeof *cell.sent_ns);
-  if (!cell.sent_ns) return vv_error_set(error, "no-memory", "no memory for the times of %u trains", cell.trains);
+  size_t ends = session->options->also_count + 1;
+  int64_t *times_ns = calloc((1 + 2 * ends) * cell.trains, sizeof *times_ns);
+  if (!times_ns) return vv_error_set(error, "no-memory", "no memory for the times of %u trains", cell.trains);
+  cell.sent_ns = times_ns;
+  for (size_t i = 0; i < ends; i++) {
+    cell.results[i].first_at_ns = times_ns + (1 + 2 * i) * cell.trains;
+    cell.results[i].last_at_ns = times_ns + (2 + 2 * i) * cell.trains;
+  }
   int result = ask_all(&cell, error);
-  free(cell.sent_ns);
+  free(times_ns);
   return result;
 }
 

@@ -203,6 +203,8 @@ static const struct row rows[] = {
      take_ask, 0, "the question (pingpong)"},
     {"--sizes", "N,N,...", NEAR | WIRE, 0, VV_SIZE_BYTES_MAX, take_sizes, 0, "payload bytes, measured in this order"},
     {"--samples", "N", NEAR, 1, 10000000, take_u32, AT(samples), "exchanges to time of each size (1000)"},
+    {"--samples-min", "N", NEAR, 1, 10000000, take_u32, AT(samples_min),
+     "exchanges of each size at least, even when its time is up (1)"},
     {"--cell-ms", "T", NEAR, 1, 86400000, take_ms, AT(cell_ns), "time for each size, warm-up included (2000)"},
     {"--timeout-ms", "T", ENDS | MAP, 1, 3600000, take_ms, AT(timeout_ns),
      "a message is lost after that and what its size takes at 10 Mb/s; map: how long to wait for answers (1000)"},
@@ -328,8 +330,8 @@ static int take_stack(struct vv_options *options, const char *id, struct vv_erro
 }
 
 int vv_options_parse(struct vv_options *options, int argc, char **argv, struct vv_error *error) {
-  *options =
-      (struct vv_options){.cpu = -1, .samples = 1000, .cell_ns = (int64_t)2000 * MS, .timeout_ns = (int64_t)1000 * MS};
+  *options = (struct vv_options){
+      .cpu = -1, .samples = 1000, .samples_min = 1, .cell_ns = (int64_t)2000 * MS, .timeout_ns = (int64_t)1000 * MS};
   if (argc < 2) return usage(error, "usage", "%s is missing", "a command");
   if (take_command(options, argv[1], error) != 0) return -1;
   int at = 2;

@@ -64,13 +64,14 @@ struct vv_options {
   int cpu; /* --cpu, or -1 */
 
   /* Effort. */
-  uint32_t samples;   /* target of each cell */
-  int64_t cell_ns;    /* bound of each cell */
-  int64_t timeout_ns; /* a message is lost after that, and what its size takes at 10 Mb/s */
-  uint32_t train;     /* --train, or what the question takes without it */
-  uint64_t cap_bps;   /* rounds come so seldom that they send no more on average; 0: as they come */
-  bool one_clock;     /* near and far share CLOCK_REALTIME */
-  bool segment;       /* oneway: cut from large pieces by the kernel */
+  uint32_t samples;     /* target of each cell */
+  uint32_t samples_min; /* of each cell, even when its time is up */
+  int64_t cell_ns;      /* bound of each cell */
+  int64_t timeout_ns;   /* a message is lost after that, and what its size takes at 10 Mb/s */
+  uint32_t train;       /* --train, or what the question takes without it */
+  uint64_t cap_bps;     /* rounds come so seldom that they send no more on average; 0: as they come */
+  bool one_clock;       /* near and far share CLOCK_REALTIME */
+  bool segment;         /* oneway: cut from large pieces by the kernel */
 
   struct vv_address also[VV_ALSO_MAX]; /* --also: the far ends after the first */
   size_t also_count;

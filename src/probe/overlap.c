@@ -80,7 +80,7 @@ static int measure(struct run *run, struct vv_error *error) {
       if (got < 0) return -1;
       run->count[part] += (size_t)got;
     }
-  } while (run->count[WORK] < options->samples && vv_clock_ns() < deadline_ns);
+  } while (vv_question_goes_on(options, run->count[WORK], run->series.lost, vv_clock_ns() < deadline_ns));
   return vv_series_end(&run->series, error);
 }
 

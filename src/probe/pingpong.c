@@ -104,7 +104,8 @@ static int measure(struct cell *cell, int64_t deadline_ns, struct vv_error *erro
     int got = exchange(&cell->run, &cell->rtt_ns[cell->count], error);
     if (got < 0) return -1;
     cell->count += (size_t)got;
-  } while (cell->count < session->options->samples && vv_session_clock_ns(session) < deadline_ns);
+  } while (vv_question_goes_on(session->options, cell->count, cell->run.series.lost,
+                               vv_session_clock_ns(session) < deadline_ns));
   return 0;
 }
 

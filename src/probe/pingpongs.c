@@ -126,7 +126,7 @@ static int sample(struct pingpong *own, struct vv_error *error) {
     int got = vv_series_exchange(&own->series, &own->rtt_ns[report->count], error);
     if (got < 0) return -1;
     report->count += (uint32_t)got;
-  } while (report->count < options->samples && vv_clock_ns() < deadline_ns);
+  } while (vv_question_goes_on(options, report->count, own->series.lost, vv_clock_ns() < deadline_ns));
   report->cpu_ns = vv_clock_cpu_ns() - cpu_start_ns;
   report->lost = own->series.lost;
   report->late = own->series.late;

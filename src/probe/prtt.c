@@ -191,14 +191,16 @@ static uint32_t turn_rounds(const struct cell *cell) {
 }
 
 static int measure(struct cell *cell, struct vv_error *error) {
-  uint32_t left = cell->session->options->samples, most = turn_rounds(cell);
+  const struct vv_options *options = cell->session->options;
+  uint32_t done = 0, most = turn_rounds(cell);
   do {
-    uint32_t rounds = left < most ? left : most;
+    uint32_t left = options->samples - done, rounds = left < most ? left : most;
     if (play_series(cell, ONE, RECEIVE, rounds, error) != 0 || play_series(cell, BURST, SPACED, rounds, error) != 0) {
       return -1;
     }
-    left -= rounds;
-  } while (left > 0 && vv_session_clock_ns(cell->session) < cell->deadline_ns);
+    done += rounds;
+  } while (done < options->samples && vv_question_goes_on(options, done - cell->times[ONE].lost, cell->times[ONE].lost,
+                                                          vv_session_clock_ns(cell->session) < cell->deadline_ns));
   return 0;
 }
 

@@ -16,6 +16,11 @@ const struct vv_question *vv_question_find(const char *id) {
   return NULL;
 }
 
+bool vv_question_goes_on(const struct vv_options *options, uint64_t samples, uint64_t lost, bool in_time) {
+  if (samples >= options->samples) return false;
+  return in_time || (samples + lost < options->samples_min && lost <= samples);
+}
+
 void vv_question_wire(struct vv_record *record, const struct vv_options *options, size_t size_bytes, uint32_t sends,
                       uint32_t in_a_row) {
   const struct vv_stack *stack = options->stack;

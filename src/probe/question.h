@@ -51,6 +51,14 @@ extern const struct vv_question *const vv_questions[];
 const struct vv_question *vv_question_find(const char *id);
 
 /*
+ * Does a cell go on after so many samples, `lost` more being lost? Until it has
+ * --samples of them or its time is up, and then still to --samples-min tries: a
+ * median of fewer says little, however long they take. But time alone is no
+ * reason to wait for one that loses more than come.
+ */
+bool vv_question_goes_on(const struct vv_options *options, uint64_t samples, uint64_t lost, bool in_time);
+
+/*
  * Writes the member "wire" of a cell, as far as the options tell: what `sends`
  * such messages become on the wire, and what the wire alone takes for `in_a_row`
  * of them without a pause.

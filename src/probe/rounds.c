@@ -2,6 +2,7 @@
 #include "probe/rounds.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,6 @@
 #define SETTLE_NS    300000 /* from the last `got` until all wait again */
 #define HUSH_MORE_NS 100000
 #define SESSION_NS   15000000000 /* until programs have found each other, where each message has a session */
-#define ERROR_SHARE  10          /* a clock that may be wrong by more than a tenth of the result is not used */
 
 uint64_t vv_rounds_tag(uint64_t seq, size_t size_bytes) {
   return size_bytes >= VV_TAG_BYTES ? seq : seq & ((UINT64_C(1) << (8 * size_bytes)) - 1);
@@ -50,27 +50,29 @@ static int settle(struct vv_rounds *rounds, struct vv_error *error) {
   if (vv_watch_sleep(begin_ns, error) != 0) return -1;
   spare(rounds);
   if (rounds->clock != VV_CLOCK_BARRIER) return 0;
+  uint64_t tag = vv_rounds_tag(session->seq, rounds->size_bytes);
   for (size_t i = 0; i < rounds->fars->count; i++) {
     rounds->started_ns[i] = vv_clock_real_ns();
-    if (vv_control_send(&rounds->fars->ends[i].session->control, error, "start") != 0) return -1;
+    if (vv_control_send(&rounds->fars->ends[i].session->control, error, "start tag=%" PRIu64, tag) != 0) return -1;
   }
   return vv_watch_sleep(vv_clock_ns() + pause_ns + 4 * rounds->clock_error_ns, error);
 }
 
-/* What a far end's `got` means: the time that its message took, never below 0, however rough the clocks. */
+/* What a far end's `got` means: the time that its message took. By clocks that are compared again later it is rough
+ * for now, and may be below 0. */
 static int64_t time_of(const struct vv_rounds *rounds, size_t far, int64_t at_ns) {
   int64_t ns = rounds->clock == VV_CLOCK_BARRIER ? at_ns - (rounds->begun_ns - rounds->started_ns[far])
                                                  : at_ns - rounds->fars->ends[far].ahead_ns - rounds->begun_ns;
-  return ns > 0 ? ns : 0;
+  return ns > 0 || rounds->clock == VV_CLOCK_BOUNDED ? ns : 0;
 }
 
 /* VV_ANSWERED: it has this round's message; VV_LOST: it has not, at the deadline; VV_WRONG; VV_FAILED and *error. */
 static enum vv_outcome hear(const struct vv_rounds *rounds, size_t far, int64_t deadline_ns, int64_t *ns,
                             struct vv_error *error) {
   struct vv_control *control = &rounds->fars->ends[far].session->control;
-  uint64_t wanted = vv_rounds_tag(rounds->session->seq, rounds->size_bytes);
-  char line[VV_CONTROL_LINE_MAX];
-  int64_t tag, at_ns, missing, late;
+  char line[VV_CONTROL_LINE_MAX], wanted[24], tag[24]; /* what a message that was damaged says is no number of ours */
+  int64_t at_ns, missing, late;
+  snprintf(wanted, sizeof wanted, "%" PRIu64, vv_rounds_tag(rounds->session->seq, rounds->size_bytes));
   for (;;) {
     if (vv_control_receive(control, line, deadline_ns, error) != 0) {
       return strcmp(error->code, "timeout") == 0 ? VV_LOST : VV_FAILED;
@@ -79,12 +81,13 @@ static enum vv_outcome hear(const struct vv_rounds *rounds, size_t far, int64_t 
       vv_error_set(error, "bad-control", "the far end said \"%.80s\" in a round", line);
       return VV_FAILED;
     }
-    if (vv_control_number(line, "tag", &tag, error) != 0 || vv_control_number(line, "at_ns", &at_ns, error) != 0 ||
+    if (vv_control_number(line, "at_ns", &at_ns, error) != 0 ||
         vv_control_number(line, "missing", &missing, error) != 0 ||
         vv_control_number(line, "late", &late, error) != 0) {
       return VV_FAILED;
     }
-    if ((uint64_t)tag != wanted) continue; /* of a round that was given up */
+    bool tagged = vv_control_word(line, "tag", tag, sizeof tag) == 0;
+    if (!tagged || strcmp(tag, wanted) != 0) continue; /* of a round that was given up */
     *ns = time_of(rounds, far, at_ns);
     return late ? VV_WRONG : missing > 0 ? VV_LOST : VV_ANSWERED;
   }
@@ -147,13 +150,20 @@ static int begin_series(struct vv_rounds *rounds, const int64_t *hush_ns, struct
   char line[VV_CONTROL_LINE_MAX];
   for (size_t i = 0; i < rounds->fars->count; i++) {
     struct vv_session *session = rounds->fars->ends[i].session;
-    if (vv_control_send(&session->control, error, "%s size_bytes=%zu number=%zu ends=%zu hush_ns=%" PRId64,
-                        rounds->plan->verb, rounds->size_bytes, i + 1, rounds->fars->count + 1, hush_ns[i]) != 0 ||
+    if (vv_control_send(&session->control, error,
+                        "%s size_bytes=%zu number=%zu ends=%zu hush_ns=%" PRId64 " barrier=%d", rounds->plan->verb,
+                        rounds->size_bytes, i + 1, rounds->fars->count + 1, hush_ns[i],
+                        rounds->clock == VV_CLOCK_BARRIER) != 0 ||
         vv_session_expect(session, "go", line, error) != 0) {
       return -1;
     }
   }
   return rounds->plan->begin ? rounds->plan->begin(rounds, error) : 0;
+}
+
+/* What may be added up over all far ends. */
+static bool adds_up(int64_t number) {
+  return number >= 0 && number <= VV_CONTROL_NUMBER_MAX / VV_FARS_MAX;
 }
 
 static int hear_end(struct vv_rounds *rounds, size_t far, struct vv_error *error) {
@@ -166,7 +176,8 @@ static int hear_end(struct vv_rounds *rounds, size_t far, struct vv_error *error
   if (!vv_control_is(line, "done") || vv_control_number(line, "corrupt", &corrupt, error) != 0 ||
       vv_control_number(line, "messages", &messages, error) != 0 ||
       vv_control_number(line, "resent", &rounds->far_resent[far], error) != 0 ||
-      vv_control_number(line, "cpu_ns", &cpu_ns, error) != 0) {
+      vv_control_number(line, "cpu_ns", &cpu_ns, error) != 0 || !adds_up(corrupt) || !adds_up(messages) ||
+      !adds_up(cpu_ns)) {
     return vv_error_set(error, "bad-control", "the far end said \"%.80s\" at the end", line);
   }
   rounds->corrupt += corrupt;
@@ -213,9 +224,11 @@ static int make_room(struct vv_rounds *rounds, struct vv_error *error) {
   if (last_ns) rounds->last_ns = last_ns;
   int64_t *each_ns = realloc(rounds->each_ns, (rounds->count + more) * ends * sizeof *each_ns);
   if (each_ns) rounds->each_ns = each_ns;
+  int64_t *begins_ns = realloc(rounds->begins_ns, (rounds->count + more) * sizeof *begins_ns);
+  if (begins_ns) rounds->begins_ns = begins_ns;
   int64_t *setups_ns = realloc(rounds->setups_ns, (rounds->count + more) * sizeof *setups_ns);
   if (setups_ns) rounds->setups_ns = setups_ns;
-  return last_ns && each_ns && setups_ns
+  return last_ns && each_ns && begins_ns && setups_ns
              ? 0
              : vv_error_set(error, "no-memory", "no memory for %zu rounds", rounds->count + more);
 }
@@ -232,40 +245,72 @@ static int measure(struct vv_rounds *rounds, int64_t deadline_ns, struct vv_erro
     if (got < 0) return -1;
     if (got == 0) continue;
     rounds->setups_ns[rounds->count] = rounds->setup_ns;
+    rounds->begins_ns[rounds->count] = rounds->begun_ns;
     rounds->last_ns[rounds->count++] = last_of(each_ns, ends);
-  } while (rounds->count < rounds->session->options->samples && vv_clock_ns() < deadline_ns);
+  } while (vv_question_goes_on(rounds->session->options, rounds->count, rounds->lost, vv_clock_ns() < deadline_ns));
   return end_series(rounds, error);
 }
 
-/* near: the cell ------------------------------------------------------- */
+/* near: clocks --------------------------------------------------------- */
 
-static int compare_clocks(struct vv_rounds *rounds, struct vv_error *error) {
-  if (rounds->session->options->one_clock) return 0;
-  rounds->clock = VV_CLOCK_ESTIMATED;
-  if (vv_fars_compare(rounds->fars, error) != 0) return -1;
-  for (size_t i = 0; i < rounds->fars->count; i++) {
+/* Reads the far ends' clocks; `first`: before anything else of this cell. */
+static int visit(struct vv_rounds *rounds, bool first, struct vv_error *error) {
+  if (rounds->clock != VV_CLOCK_BOUNDED) return 0;
+  if (vv_fars_visit(rounds->fars, first, error) != 0) return -1;
+  for (size_t i = 0; i < rounds->fars->count && first; i++) {
     int64_t error_ns = rounds->fars->ends[i].ahead_error_ns;
     if (error_ns > rounds->clock_error_ns) rounds->clock_error_ns = error_ns;
   }
   return 0;
 }
 
-static bool clock_is_too_rough(const struct vv_rounds *rounds) {
-  if (rounds->clock != VV_CLOCK_ESTIMATED || rounds->count == 0) return false;
-  int64_t *sorted_ns = malloc(rounds->count * sizeof *sorted_ns);
-  if (!sorted_ns) return true;
+/* 0: of no round. */
+static int64_t median_of_rounds(const struct vv_rounds *rounds) {
+  int64_t *sorted_ns = rounds->count > 0 ? malloc(rounds->count * sizeof *sorted_ns) : NULL;
+  if (!sorted_ns) return 0;
   memcpy(sorted_ns, rounds->last_ns, rounds->count * sizeof *sorted_ns);
   int64_t median_ns = vv_median_ns(sorted_ns, rounds->count);
   free(sorted_ns);
-  return rounds->clock_error_ns * ERROR_SHARE > median_ns;
+  return median_ns;
 }
+
+/* Every time anew, by how far the clock was ahead when it ended. None is below 0, however rough the clocks. */
+static void correct_times(struct vv_rounds *rounds) {
+  size_t ends = ends_of(rounds), own = rounds->plan->takes_part;
+  for (size_t k = 0; k < rounds->count; k++) {
+    int64_t *each_ns = rounds->each_ns + k * ends;
+    for (size_t i = 0; i < rounds->fars->count; i++) {
+      const struct vv_far *far = &rounds->fars->ends[i];
+      int64_t *ns = &each_ns[own + i];
+      *ns += far->ahead_ns - vv_strip_ahead_ns(&far->strip, rounds->begins_ns[k] + *ns);
+      if (*ns < 0) *ns = 0;
+    }
+    rounds->last_ns[k] = last_of(each_ns, ends);
+  }
+}
+
+/* Whether the far ends' clocks tell what the rounds took, now that they were read before and after: then they do. */
+static bool clocks_tell(struct vv_rounds *rounds) {
+  if (rounds->clock != VV_CLOCK_BOUNDED || rounds->count == 0) return true;
+  size_t last = rounds->count - 1;
+  rounds->set = vv_fars_bound(rounds->fars, rounds->begins_ns[0], rounds->begins_ns[last] + rounds->last_ns[last]);
+  if (rounds->set) return false;
+  rounds->clock_error_ns = vv_fars_half_width_ns(rounds->fars);
+  if (vv_fars_too_rough(rounds->clock_error_ns, median_of_rounds(rounds))) return false;
+  correct_times(rounds);
+  return true;
+}
+
+/* near: the cell ------------------------------------------------------- */
 
 static int run_series(struct vv_rounds *rounds, struct vv_error *error) {
   int64_t deadline_ns = vv_clock_ns() + rounds->session->options->cell_ns;
   int64_t hush_ns[VV_FARS_MAX] = {0};
   rounds->count = rounds->tried = 0;
-  if (try_rounds(rounds, hush_ns, error) != 0 || begin_series(rounds, hush_ns, error) != 0) return -1;
-  return measure(rounds, deadline_ns, error);
+  if (visit(rounds, true, error) != 0 || try_rounds(rounds, hush_ns, error) != 0) return -1;
+  if (visit(rounds, false, error) != 0 || begin_series(rounds, hush_ns, error) != 0) return -1;
+  if (measure(rounds, deadline_ns, error) != 0) return -1;
+  return visit(rounds, false, error);
 }
 
 static void record_ends(struct vv_record *record, const struct vv_rounds *rounds) {
@@ -315,10 +360,15 @@ static void record_resent(struct vv_record *record, const struct vv_rounds *roun
 }
 
 static void record_clock(struct vv_record *record, const struct vv_rounds *rounds) {
-  static const char *const kinds[] = {"common", "estimated", "barrier"};
+  static const char *const kinds[] = {"common", "bounded", "barrier"};
   vv_record_object(record, "clock");
   vv_record_text(record, "kind", kinds[rounds->clock]);
   vv_record_int(record, "error_ns", rounds->clock_error_ns);
+  if (rounds->clock == VV_CLOCK_BOUNDED) {
+    vv_record_array(record, "ends");
+    for (size_t i = 0; i < rounds->fars->count; i++) vv_fars_record_strip(record, &rounds->fars->ends[i]);
+    vv_record_array_end(record);
+  }
   vv_record_object_end(record);
 }
 
@@ -362,10 +412,10 @@ static void warn(const struct vv_rounds *rounds) {
                       rounds->corrupt);
   }
   if (rounds->clock == VV_CLOCK_BARRIER) {
-    vv_record_warning("barrier-clock",
-                      "%zu B: the hosts' clocks cannot be compared to better than %" PRId64
-                      " us: every end counts from when it heard that all are there",
-                      rounds->size_bytes, rounds->clock_error_ns / 1000);
+    struct vv_error why;
+    vv_fars_refuse(rounds->set, rounds->clock_error_ns, &why);
+    vv_record_warning("barrier-clock", "%zu B: %s: every end counts from when it heard that all are there",
+                      rounds->size_bytes, why.text);
   }
 }
 
@@ -393,33 +443,36 @@ int vv_rounds_check(const struct vv_options *options, const char *verb, struct v
 
 /* Where all begin at one instant and count from it, rough clocks only mean that they begin apart: a barrier. */
 static int measure_by_barrier(struct vv_rounds *rounds, struct vv_error *error) {
-  if (rounds->session->stack->release) {
-    return vv_error_set(error, "rough-clock",
-                        "the hosts' clocks differ by an unknown %" PRId64 " us, which is too much",
-                        rounds->clock_error_ns / 1000);
-  }
+  if (rounds->session->stack->release) return vv_fars_refuse(rounds->set, rounds->clock_error_ns, error);
   rounds->clock = VV_CLOCK_BARRIER;
-  return rounds->plan->takes_part ? 0 : run_series(rounds, error);
+  if (!rounds->plan->takes_part) return run_series(rounds, error);
+  for (size_t i = 0; i < rounds->count * ends_of(rounds); i++) {
+    if (rounds->each_ns[i] < 0) rounds->each_ns[i] = 0; /* a clock that was set in that round */
+  }
+  return 0;
 }
 
 int vv_rounds_cell(struct vv_session *session, const struct vv_rounds_plan *plan, size_t size_bytes,
                    struct vv_error *error) {
-  struct vv_rounds rounds = {.session = session, .plan = plan, .size_bytes = size_bytes};
+  struct vv_rounds rounds = {.session = session,
+                             .plan = plan,
+                             .size_bytes = size_bytes,
+                             .clock = session->options->one_clock ? VV_CLOCK_COMMON : VV_CLOCK_BOUNDED};
   rounds.fars = vv_fars_meet(session, true, error);
   if (!rounds.fars) return -1;
   rounds.resent = count_resent(&rounds);
   rounds.patience_ns = (int64_t)(plan->on_medium + 1) * vv_session_patience_ns(session, size_bytes);
   if (session->stack->began) rounds.patience_ns += SESSION_NS;
   int result = vv_ring_open(&rounds.ring, session->options->buffers, size_bytes, error);
-  if (result == 0) result = compare_clocks(&rounds, error);
   if (result == 0) result = run_series(&rounds, error);
-  if (result == 0 && clock_is_too_rough(&rounds)) result = measure_by_barrier(&rounds, error);
+  if (result == 0 && !clocks_tell(&rounds)) result = measure_by_barrier(&rounds, error);
   if (result == 0) result = print_cell(&rounds, error);
   if (result == 0) warn(&rounds);
   vv_ring_close(&rounds.ring);
   free(rounds.last_ns);
   free(rounds.each_ns);
   free(rounds.setups_ns);
+  free(rounds.begins_ns);
   return result;
 }
 
@@ -429,7 +482,9 @@ struct taking {
   struct vv_session *session;
   size_t size_bytes;
   int64_t hush_ns;
-  int64_t started_ns; /* 0: by the clock */
+  int64_t barrier;      /* 1: times count from `start` */
+  uint64_t started_tag; /* of the round that it began last */
+  int64_t started_ns;   /* when it was heard; 0: by the clock, or none was heard yet */
   struct vv_ring ring;
   int64_t messages;
   int64_t corrupt;
@@ -442,11 +497,18 @@ static int obey(struct taking *taking, struct vv_error *error) {
   int got = vv_control_take(&taking->session->control, line, error);
   if (got <= 0) return got;
   if (vv_control_is(line, "end")) return 1;
-  if (!vv_control_is(line, "start")) {
+  char tag[24];
+  if (!vv_control_is(line, "start") || vv_control_word(line, "tag", tag, sizeof tag) != 0) {
     return vv_error_set(error, "bad-control", "the near end said \"%.80s\" in a round", line);
   }
   taking->started_ns = vv_clock_real_ns();
+  taking->started_tag = strtoull(tag, NULL, 10);
   return 0;
+}
+
+/* Whether this end was not there yet when the round began: it heard of the barrier after its message had come. */
+static bool came_late(const struct taking *taking, uint64_t tag) {
+  return taking->barrier && (taking->started_ns == 0 || taking->started_tag != tag);
 }
 
 int vv_rounds_hush(struct vv_session *session, int64_t hush_ns, struct vv_error *error) {
@@ -467,6 +529,8 @@ static int take_one(struct taking *taking, struct vv_error *error) {
   }
   int64_t at_ns = vv_clock_real_ns() - taking->started_ns;
   uint64_t seq = -vv_payload_age(&session->payload, 0, message, taking->size_bytes);
+  uint64_t tag = vv_rounds_tag(seq, taking->size_bytes);
+  bool late = came_late(taking, tag);
   bool whole = taking->size_bytes > VV_TAG_BYTES;
   taking->corrupt += whole && !vv_payload_check(&session->payload, seq, message, taking->size_bytes);
   taking->messages++;
@@ -474,9 +538,8 @@ static int take_one(struct taking *taking, struct vv_error *error) {
     if ((over = obey(taking, error)) != 0) return over;
   }
   if (over != 0) return over;
-  taking->started_ns = 0;
-  return vv_control_send(&session->control, error, "got tag=%" PRId64 " at_ns=%" PRId64 " missing=0 late=0",
-                         (int64_t)vv_rounds_tag(seq, taking->size_bytes), at_ns);
+  return vv_control_send(&session->control, error, "got tag=%" PRIu64 " at_ns=%" PRId64 " missing=0 late=%d", tag,
+                         at_ns, late);
 }
 
 static int take_all(struct taking *taking, struct vv_error *error) {
@@ -493,7 +556,8 @@ int vv_rounds_far(struct vv_session *session, const char *line, struct vv_error 
   struct taking taking = {.session = session};
   int64_t size_bytes;
   if (vv_control_number(line, "size_bytes", &size_bytes, error) != 0 ||
-      vv_control_number(line, "hush_ns", &taking.hush_ns, error) != 0) {
+      vv_control_number(line, "hush_ns", &taking.hush_ns, error) != 0 ||
+      vv_control_number(line, "barrier", &taking.barrier, error) != 0) {
     return -1;
   }
   if (size_bytes < 1 || (uint64_t)size_bytes > session->size_bytes_max) {

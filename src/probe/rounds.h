@@ -3,15 +3,16 @@
  * Rounds: what questions with several far ends share. In each round the near
  * end gives one message, or several, and every far end says when it had its own.
  *
- * near, to each far: VERB size_bytes=N number=I ends=E hush_ns=H     far: go
- *                    start  (only by a barrier)
+ * near, to each far: VERB size_bytes=N number=I ends=E hush_ns=H barrier=B    far: go
+ *                    start tag=T  (where B is 1)
  *                    ... the messages of a round ...           got tag=T at_ns=T missing=M late=L
  *                    ... and of the next ...
  *                    end                                       done corrupt=C messages=M cpu_ns=T resent=R
  *
  * While a round is under way nobody speaks of it: a far end says `got` H after
  * it got it, when the others have theirs too, as rounds that were tried before
- * tell. Every message is checked after its time was taken.
+ * tell. Every message is checked after its time was taken. A far end that hears
+ * of a barrier after its message was late for the round, which then has no time.
  */
 #ifndef VV_PROBE_ROUNDS_H
 #define VV_PROBE_ROUNDS_H
@@ -23,9 +24,9 @@
 
 /* What compares the near end's time with a far end's. */
 enum vv_rounds_clock {
-  VV_CLOCK_COMMON,    /* they share CLOCK_REALTIME */
-  VV_CLOCK_ESTIMATED, /* how far theirs is ahead, from questions and answers */
-  VV_CLOCK_BARRIER,   /* each counts from `start` */
+  VV_CLOCK_COMMON,  /* they share CLOCK_REALTIME */
+  VV_CLOCK_BOUNDED, /* how far theirs is ahead lies between bounds (strip.h), which questions and answers give */
+  VV_CLOCK_BARRIER, /* each counts from `start` */
 };
 
 struct vv_rounds;
@@ -54,13 +55,15 @@ struct vv_rounds {
   size_t size_bytes;
   struct vv_ring ring;
   enum vv_rounds_clock clock;
-  int64_t clock_error_ns;
+  int64_t clock_error_ns;   /* half of the widest strip; before there is one, of the quickest answer */
+  const struct vv_far *set; /* whose clock was set while it was compared, or goes unevenly; NULL: nobody's */
   int64_t patience_ns;
   int64_t not_before_ns;           /* the next round, or more would be sent than --cap-bps allows */
   int64_t begun_ns;                /* of this round: CLOCK_REALTIME just before the first send */
   int64_t setup_ns;                /* of a stack that sets up a session for each message: what that took before */
   int64_t own_ns;                  /* what the near end's own part took */
   int64_t started_ns[VV_FARS_MAX]; /* when each was told to start */
+  int64_t *begins_ns;              /* by round: begun_ns */
   int64_t *last_ns;                /* by round */
   int64_t *each_ns;                /* by round and end */
   int64_t *setups_ns;              /* by round */

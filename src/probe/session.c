@@ -280,7 +280,22 @@ int vv_session_far(struct vv_session *session, const struct vv_options *options,
   return result < 0 ? -1 : 0;
 }
 
+/* What strangers send changes no message, but takes time and room that the messages wanted. */
+static void tell_foreign(const struct vv_session *session) {
+  if (!session->stack || !session->stack->foreign || !session->end) return;
+  const uint64_t count = session->stack->foreign(session->end);
+  if (count == 0) return;
+  char where[VV_ADDRESS_TEXT_MAX];
+  vv_address_format_host(&session->own, where);
+  vv_record_warning("foreign-datagrams",
+                    "%" PRIu64
+                    " datagrams of strangers came to %s at the ports of this launch: they change no message, "
+                    "and cost time; see who sends them",
+                    count, where);
+}
+
 void vv_session_close(struct vv_session *session) {
+  tell_foreign(session);
   if (session->stack) session->stack->close(session->end);
   session->end = NULL;
   vv_control_close(&session->control);

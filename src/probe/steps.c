@@ -50,7 +50,8 @@ static int measure(struct run *run, int64_t deadline_ns, struct vv_error *error)
     int got = exchange(run, &rtt_ns, error);
     if (got < 0) return -1;
     if (got > 0) keep(run, rtt_ns);
-  } while (run->count < run->series.session->options->samples && vv_clock_ns() < deadline_ns);
+  } while (
+      vv_question_goes_on(run->series.session->options, run->count, run->series.lost, vv_clock_ns() < deadline_ns));
   return vv_series_end(&run->series, error);
 }
 

@@ -105,9 +105,21 @@ static bool take(struct vv_host *host, uint64_t now_ns, struct vv_sim_socket *so
   return true;
 }
 
-static void receive(struct vv_host *host, uint64_t now_ns) {
-  while (take(host, now_ns, &host->control, VV_GROUP_SOCKET_CONTROL)) continue;
-  while (vv_group_wants_data(&host->group) && take(host, now_ns, &host->data, VV_GROUP_SOCKET_DATA)) continue;
+/* True when a socket may hold more. */
+static bool receive_from(struct vv_host *host, uint64_t now_ns, struct vv_sim_socket *socket,
+                         enum vv_group_socket from) {
+  for (uint32_t i = 0; i < host->plan->take_max; i++) {
+    if (from == VV_GROUP_SOCKET_DATA && !vv_group_wants_data(&host->group)) return false;
+    if (!take(host, now_ns, socket, from)) return false;
+  }
+  return true;
+}
+
+static bool receive(struct vv_host *host, uint64_t now_ns) {
+  bool more = receive_from(host, now_ns, &host->control, VV_GROUP_SOCKET_CONTROL);
+  more = receive_from(host, now_ns, &host->data, VV_GROUP_SOCKET_DATA) || more;
+  if (vv_group_wants_data(&host->group) && host->data.count == 0) vv_group_dry(&host->group, now_ns);
+  return more;
 }
 
 static void send_all(struct vv_host *host, uint64_t now_ns) {
@@ -184,6 +196,7 @@ static void hear(struct vv_host *host, uint64_t now_ns, const struct vv_group_ev
     break;
   case VV_GROUP_DEAFENED:
     if (host->deaf_ns > now_ns + REJOIN_NS) host->deaf_ns = now_ns + REJOIN_NS;
+    if (vv_group_plan_is_faultless(host->plan)) host->wrong = "a rank that hears was called deaf";
     break;
   case VV_GROUP_CLOSED:
     host->state = VV_HOST_CLOSED;
@@ -228,8 +241,8 @@ uint64_t vv_host_turn(struct vv_host *host, uint64_t now_ns) {
   if (host->paused_ns > now_ns) return host->paused_ns;
   bool more = true;
   while (more && host->wrong == NULL) {
-    receive(host, now_ns);
-    more = run_application(host, now_ns);
+    more = receive(host, now_ns);
+    more = run_application(host, now_ns) || more;
     send_all(host, now_ns);
     more = hear_all(host, now_ns) || more;
   }

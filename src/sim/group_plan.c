@@ -14,6 +14,7 @@ void vv_group_plan_init(struct vv_group_plan *plan, uint64_t seed) {
                                  .operations = 1,
                                  .size_bytes = 1000000,
                                  .memory_bytes = 4 << 20,
+                                 .take_max = 64,
                                  .wake_ns = 20000,
                                  .pause_ns = 100 * MS,
                                  .deadline_ns = 36000 * S};
@@ -48,6 +49,20 @@ static void draw_faults(struct vv_group_plan *plan, struct vv_rng *rng) {
   plan->partition = one_in(rng, 6);
 }
 
+/* Ranks that sleep, and all else is well. */
+static void spare_faults(struct vv_group_plan *plan) {
+  plan->loss = plan->correlated = plan->burst = plan->bad_host = 0;
+  plan->reorder = plan->duplicate = plan->flip = 0;
+  plan->deaf = plan->crash = plan->partition = false;
+  plan->pauses = 5;
+}
+
+bool vv_group_plan_is_faultless(const struct vv_group_plan *plan) {
+  double lost = plan->loss + plan->correlated + plan->burst + plan->bad_host;
+  bool spoilt = plan->reorder + plan->duplicate + plan->flip > 0;
+  return lost <= 0 && !spoilt && !plan->deaf && !plan->crash && !plan->partition;
+}
+
 void vv_group_plan_draw(struct vv_group_plan *plan, uint64_t seed) {
   struct vv_rng rng = {.state = seed ^ UINT64_C(0x766f757021)};
   vv_group_plan_init(plan, seed);
@@ -63,6 +78,8 @@ void vv_group_plan_draw(struct vv_group_plan *plan, uint64_t seed) {
   plan->mixed = true;
   plan->compute_ns = one_in(&rng, 2) ? 0 : below(&rng, 20 * MS);
   draw_faults(plan, &rng);
+  plan->take_max = 1 + (uint32_t)below(&rng, 64);
+  if (one_in(&rng, 8)) spare_faults(plan);
 }
 
 /* Every size class has its turn: nothing, a few bytes, anything. */

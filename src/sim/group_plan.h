@@ -20,6 +20,7 @@ struct vv_group_plan {
   uint64_t memory_bytes; /* that a receiver has for a message: what may be larger it takes as a stream */
   bool mixed;            /* sizes and roots are drawn; else all have size_bytes, and rank 0 is root */
   uint64_t compute_ns;   /* before each operation a rank computes for 0 .. this */
+  uint32_t take_max;     /* datagrams of a socket that a rank takes before it looks at the other one, and sends */
   uint64_t wake_ns;      /* from a datagram's arrival until its receiver runs */
   double loss;           /* of a frame, at each receiver */
   double correlated;     /* of a frame, between its sender and the switch: all lose it */
@@ -38,6 +39,9 @@ struct vv_group_plan {
 
 /* A good LAN of two ranks, one operation, and no faults. */
 void vv_group_plan_init(struct vv_group_plan *plan, uint64_t seed);
+
+/* True when no frame is lost, delayed or spoilt, and nobody dies: ranks sleep and compute, no more. */
+bool vv_group_plan_is_faultless(const struct vv_group_plan *plan);
 
 /* Everything drawn from the seed. */
 void vv_group_plan_draw(struct vv_group_plan *plan, uint64_t seed);

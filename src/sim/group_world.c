@@ -231,6 +231,9 @@ static void see_end(struct vv_world *world, uint32_t rank) {
 static void look_at(struct vv_world *world, uint32_t rank) {
   const struct vv_host *host = &world->hosts[rank];
   if (host->wrong != NULL) wrong_at(world, rank, host->wrong);
+  if (vv_group_plan_is_faultless(&world->plan) && host->group.counts.repeated > 0) {
+    wrong_at(world, rank, "what was not lost was sent again");
+  }
   if (host->group.counts.beyond > 0) wrong_at(world, rank, "a datagram was beyond the window");
   if (vv_host_over(host) && !world->seen[rank]) see_end(world, rank);
 }

@@ -5,6 +5,7 @@
  *
  *   - bytes delivered are the bytes sent, once, in order (each host looks itself);
  *   - no datagram finds a socket full, and none is beyond a window;
+ *   - where nothing is lost nothing is sent again, and nobody is called deaf, whoever sleeps;
  *   - nobody is said to have died, or is left out, unless it died;
  *   - when somebody has died, everybody learns who it was;
  *   - everything ends by the deadline.

@@ -13,7 +13,7 @@ static const char usage[] =
     "       vaiven-sim llc [--seed S] [--hosts N] ...  one run, as asked, and what it cost\n"
     "  --hub --rate-bps R --messages K --size BYTES --mtu BYTES --window K --receive-window K --early K\n"
     "  --crossing --loss P --burst P --duplicate P --reorder P --reorder-us T --corrupt P --replay P --replay-ms T\n"
-    "  --busy --resets K --pauses K --pause-ms T --crash --restart --beyond\n";
+    "  --busy --resets K --pauses K --pause-ms T --cuts K --crash --restart --beyond\n";
 
 #define AT(member) offsetof(struct vv_llc_plan, member)
 static const struct vv_option options[] = {
@@ -40,6 +40,7 @@ static const struct vv_option options[] = {
     {"--resets", VV_OPTION_U32, AT(resets)},
     {"--pauses", VV_OPTION_U32, AT(pauses)},
     {"--pause-ms", VV_OPTION_MILLISECONDS, AT(pause_ns)},
+    {"--cuts", VV_OPTION_U32, AT(cuts)},
     {"--crash", VV_OPTION_FLAG, AT(crash)},
     {"--restart", VV_OPTION_FLAG, AT(restart)},
     {"--beyond", VV_OPTION_FLAG, AT(beyond)},

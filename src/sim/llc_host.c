@@ -44,8 +44,9 @@ static struct vv_station_wanted station_wanted(struct vv_llc_host *host) {
   return wanted;
 }
 
-void vv_llc_host_start(struct vv_llc_host *host, const struct vv_llc_plan *plan, uint32_t number, uint32_t life) {
-  *host = (struct vv_llc_host){.plan = plan, .number = number, .life = life, .alive = true};
+void vv_llc_host_start(struct vv_llc_host *all, const struct vv_llc_plan *plan, uint32_t number, uint32_t life) {
+  struct vv_llc_host *host = &all[number];
+  *host = (struct vv_llc_host){.plan = plan, .all = all, .number = number, .life = life, .alive = true};
   host->rng.state = plan->seed * 31 + number * 2 + life + 1;
   struct vv_station_wanted wanted = station_wanted(host);
   host->memory = vv_memory_must(malloc(vv_station_bytes(&wanted)));
@@ -57,6 +58,7 @@ void vv_llc_host_start(struct vv_llc_host *host, const struct vv_llc_plan *plan,
     peer->link = VV_NO_LINK;
     peer->more_ns = VV_NEVER;
     peer->closed = other == number;
+    peer->again = life > 0;
     peer->taking = host->taking + other * (plan->size_bytes + 1);
     peer->out = payload(plan, number, other);
     peer->in = payload(plan, other, number);
@@ -121,12 +123,21 @@ static void take_sent(struct vv_llc_host *host, struct vv_llc_peer *peer, const 
   peer->acknowledged++;
 }
 
+/* On a link after another both go on with the first message that the other has not taken whole. */
+static void go_on(struct vv_llc_host *host, uint32_t other) {
+  struct vv_llc_peer *peer = &host->peers[other];
+  peer->got_bytes = 0;
+  peer->sent = peer->acknowledged = host->all[other].peers[host->number].taken;
+}
+
 static void take(struct vv_llc_host *host, uint64_t now_ns, const struct vv_station_event *event) {
   uint32_t other = event->peer.mac[VV_MAC_BYTES - 1];
   struct vv_llc_peer *peer = &host->peers[other];
   switch (event->what) {
   case VV_STATION_CONNECTED:
     if (peer->connected) wrong(host, "connected twice");
+    if (peer->again) go_on(host, other); /* no sooner: until now its old link may have taken something */
+    peer->closed = false;
     peer->connected = true;
     peer->link = event->link;
     return;
@@ -136,7 +147,7 @@ static void take(struct vv_llc_host *host, uint64_t now_ns, const struct vv_stat
     return take_sent(host, peer, event);
   case VV_STATION_CLOSED:
     if (peer->closed) wrong(host, "closed twice");
-    peer->closed = true;
+    peer->closed = peer->again = true;
     peer->connected = false;
     peer->why = event->why;
     peer->link = VV_NO_LINK;
@@ -151,19 +162,40 @@ static bool all_done(const struct vv_llc_host *host, const struct vv_llc_peer *p
   return peer->acknowledged == host->plan->messages && peer->taken == host->plan->messages;
 }
 
+static bool wants_again(const struct vv_llc_host *host, uint32_t other) {
+  const struct vv_llc_host *far = &host->all[other];
+  const struct vv_llc_peer *peer = &host->peers[other];
+  bool may = host->plan->cuts > 0 && host->life == 0 && far->alive && far->life == 0;
+  return may && other != host->number && peer->closed && !all_done(host, peer);
+}
+
 static void serve(struct vv_llc_host *host, uint64_t now_ns, uint32_t other) {
   struct vv_llc_peer *peer = &host->peers[other];
+  if (wants_again(host, other)) {
+    struct vv_llc_address address = vv_llc_host_address(other);
+    peer->closed = false;
+    peer->link = vv_station_connect(&host->station, now_ns, &address);
+  }
   if (peer->link == VV_NO_LINK) return;
   if (peer->more_ns <= now_ns) {
     peer->more_ns = VV_NEVER;
     vv_station_credit(&host->station, now_ns, peer->link, 1 + (uint32_t)(vv_rng_next(&host->rng) % BUSY_CREDIT));
     if (host->station.links[peer->link].credit < BUSY_CREDIT) peer->more_ns = now_ns + MS;
   }
+  if (peer->again && !peer->connected) return;
   if (!all_done(host, peer)) return send_more(host, now_ns, other);
   if (peer->connected && host->number < other) {
     peer->connected = false;
     vv_station_disconnect(&host->station, now_ns, peer->link);
   }
+}
+
+void vv_llc_host_hang_up(struct vv_llc_host *host, uint64_t now_ns, uint32_t other) {
+  struct vv_llc_peer *peer = &host->peers[other];
+  if (!host->alive || peer->link == VV_NO_LINK || all_done(host, peer)) return;
+  peer->connected = false;
+  peer->again = true;
+  vv_station_disconnect(&host->station, now_ns, peer->link);
 }
 
 void vv_llc_host_run(struct vv_llc_host *host, uint64_t now_ns) {
@@ -185,5 +217,6 @@ uint64_t vv_llc_host_next_ns(const struct vv_llc_host *host) {
 
 bool vv_llc_host_is_over(const struct vv_llc_host *host, uint32_t other, bool other_died) {
   const struct vv_llc_peer *peer = &host->peers[other];
+  if (wants_again(host, other)) return false;
   return peer->closed || host->life > 0 || (other_died && peer->link == VV_NO_LINK);
 }

@@ -4,8 +4,9 @@
  * messages to every other host, takes theirs, and looks at every byte.
  *
  * When all that two hosts have for each other is delivered and acknowledged,
- * the one with the lower number disconnects. A link that ends otherwise is not
- * made again.
+ * the one with the lower number disconnects. A link that ends otherwise is made
+ * again only where cables are cut: then each goes on with what the other has not
+ * taken, which here it simply sees.
  */
 #ifndef VV_SIM_LLC_HOST_H
 #define VV_SIM_LLC_HOST_H
@@ -26,6 +27,7 @@ struct vv_llc_peer {
   uint32_t link; /* VV_NO_LINK: none now */
   bool connected;
   bool closed; /* the application was told */
+  bool again;  /* an earlier link has ended, or is about to, or may have: nothing is sent before the next one is up */
   enum vv_close why;
   uint32_t sent;         /* messages given to the station */
   uint32_t acknowledged; /* and of those */
@@ -39,6 +41,7 @@ struct vv_llc_peer {
 
 struct vv_llc_host {
   const struct vv_llc_plan *plan;
+  const struct vv_llc_host *all; /* hosts, by number */
   uint32_t number;
   uint32_t life; /* 0, 1 of who takes the place of a dead one, and expects nothing */
   bool alive;
@@ -50,11 +53,14 @@ struct vv_llc_host {
   const char *wrong; /* NULL: all is well */
 };
 
-/* A process on a host: the first, or the one after a crash, which waits for others to connect. */
-void vv_llc_host_start(struct vv_llc_host *host, const struct vv_llc_plan *plan, uint32_t number, uint32_t life);
+/* A process on a host of all: the first, or the one after a crash, which waits for others to connect. */
+void vv_llc_host_start(struct vv_llc_host *all, const struct vv_llc_plan *plan, uint32_t number, uint32_t life);
 void vv_llc_host_free(struct vv_llc_host *host);
 
 struct vv_llc_address vv_llc_host_address(uint32_t number);
+
+/* Ends the link to that other in the middle of it, if there is one with something left to do. */
+void vv_llc_host_hang_up(struct vv_llc_host *host, uint64_t now_ns, uint32_t other);
 
 /* The application runs: takes events, sends, disconnects. */
 void vv_llc_host_run(struct vv_llc_host *host, uint64_t now_ns);

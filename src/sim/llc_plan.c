@@ -60,6 +60,7 @@ void vv_llc_plan_draw(struct vv_llc_plan *plan, uint64_t seed) {
   plan->restart = plan->crash && below(&rng, 2) == 0;
   plan->beyond = below(&rng, 8) == 0;
   if (plan->beyond) plan->reorder = 0.1, plan->reorder_ns = 20 * MS;
+  plan->cuts = below(&rng, 3) == 0 ? 1 + (uint32_t)below(&rng, 3) : 0;
 }
 
 uint32_t vv_llc_plan_size(const struct vv_llc_plan *plan, uint32_t from, uint32_t to, uint32_t seq) {

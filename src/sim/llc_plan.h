@@ -32,6 +32,7 @@ struct vv_llc_plan {
   uint32_t resets;      /* of links, by their users */
   uint32_t pauses;      /* a host is stopped, so often */
   uint64_t pause_ns;    /* for 0 .. this each time */
+  uint32_t cuts;        /* of a cable, for up to 15 s: one end of each link on it, or both, end it; all connect again */
   bool crash;           /* a host dies */
   bool restart;         /* and another process takes its place */
   bool beyond;          /* frames are later than stations were told: links may end, data may not be wrong */

@@ -10,9 +10,9 @@
 #define MS UINT64_C(1000000)
 
 enum { HOST_FRAMES = 64, PORT_FRAMES = 200, FRAMES = 4096, FLIGHTS = 16384, INBOX = 400, INCIDENTS_MAX = 32 };
-enum { REPLAYS = 64, RETRY_US = 20 };
+enum { REPLAYS = 64, RETRY_US = 20, CUT_MS_MAX = 15000 };
 
-enum kind { RESET, PAUSE, CRASH, RESTART };
+enum kind { RESET, PAUSE, CUT, CRASH, RESTART };
 
 struct incident {
   enum kind kind;
@@ -47,6 +47,7 @@ struct world {
   struct vv_llc_host *hosts;
   struct packet **held; /* by host: made, and the LAN had no room for it yet */
   uint64_t *wake_ns;    /* by host: stopped until then */
+  uint64_t *whole_ns;   /* by host: its cable is cut until then */
   struct inbox *inboxes;
   struct replay replays[REPLAYS];
   struct incident incidents[INCIDENTS_MAX];
@@ -54,6 +55,7 @@ struct world {
   struct vv_rng rng;
   uint64_t now_ns;
   bool crashed; /* somebody did, at any time */
+  bool cut;     /* some cable was, at any time */
   struct vv_station_counts dead;
   char *wrong;
 };
@@ -71,6 +73,10 @@ static void wrong_at(struct world *world, uint32_t host, uint32_t other, const c
   const struct vv_llc_peer *peer = &world->hosts[host].peers[other];
   snprintf(world->wrong, 200, "at %.6f s, host %u with %u (sent %u, acknowledged %u, taken %u): %s",
            (double)world->now_ns * 1e-9, host, other, peer->sent, peer->acknowledged, peer->taken, what);
+}
+
+static bool is_cut(const struct world *world, uint32_t host) {
+  return world->whole_ns[host] > world->now_ns;
 }
 
 static void set_up_lan(struct world *world) {
@@ -111,6 +117,8 @@ static void plan_incidents(struct world *world) {
   for (uint32_t i = 0; i < plan->resets && i < 8; i++) plan_incident(world, RESET, below(world, span_ns), 0);
   for (uint32_t i = 0; i < plan->pauses && i < 8; i++)
     plan_incident(world, PAUSE, below(world, span_ns), below(world, plan->pause_ns));
+  for (uint32_t i = 0; i < plan->cuts && i < 8; i++)
+    plan_incident(world, CUT, below(world, span_ns / 8), below(world, CUT_MS_MAX * MS));
   if (!plan->crash) return;
   plan_incident(world, CRASH, below(world, span_ns), 0);
   struct incident crash = world->incidents[world->incidents_count - 1];
@@ -188,7 +196,7 @@ static void watch(struct world *world, uint32_t host) {
     if (far->life == 0 && self->life == 0 && peer->acknowledged > far->peers[host].taken)
       wrong_at(world, host, other, "acknowledged, and not taken");
     bool asked = peer->why == VV_CLOSE_ASKED || peer->why == VV_CLOSE_PEER;
-    bool excused = world->crashed || plan->beyond;
+    bool excused = world->crashed || world->cut || plan->beyond;
     if (!peer->closed || excused) continue;
     if (!asked) wrong_at(world, host, other, "a link ended without a reason");
     if (peer->taken != plan->messages) wrong_at(world, host, other, "a link ended before all was taken");
@@ -232,7 +240,8 @@ static void run(struct world *world, uint32_t host) {
 }
 
 static void deliver(struct world *world, uint32_t host, const struct packet *packet) {
-  if (!world->hosts[host].alive || world->inboxes[host].count == INBOX) return;
+  bool cut = is_cut(world, host) || is_cut(world, packet->bytes[2 * VV_MAC_BYTES - 1]); /* the sender's */
+  if (cut || !world->hosts[host].alive || world->inboxes[host].count == INBOX) return;
   put(&world->inboxes[host], copy_of(packet));
   run(world, host);
 }
@@ -254,7 +263,19 @@ static void crash(struct world *world, uint32_t host) {
 static void restart(struct world *world, uint32_t host) {
   sum(&world->dead, &world->hosts[host].station.counts);
   vv_llc_host_free(&world->hosts[host]);
-  vv_llc_host_start(&world->hosts[host], world->plan, host, 1);
+  vv_llc_host_start(world->hosts, world->plan, host, 1);
+}
+
+/* Who is on either side of a cable that is cut may lose patience, or not notice. */
+static void cut(struct world *world, const struct incident *incident) {
+  world->cut = true;
+  world->whole_ns[incident->host] = world->now_ns + incident->span_ns;
+  for (uint32_t other = 0; other < world->plan->hosts; other++) {
+    uint64_t who = 1 + below(world, 3);
+    if (other == incident->host) continue;
+    if (who & 1) vv_llc_host_hang_up(&world->hosts[incident->host], world->now_ns, other);
+    if (who & 2) vv_llc_host_hang_up(&world->hosts[other], world->now_ns, incident->host);
+  }
 }
 
 static void happen(struct world *world, const struct incident *incident) {
@@ -262,6 +283,7 @@ static void happen(struct world *world, const struct incident *incident) {
   if (incident->kind == RESTART) return restart(world, incident->host);
   if (!host->alive) return;
   if (incident->kind == CRASH) return crash(world, incident->host);
+  if (incident->kind == CUT) return cut(world, incident);
   if (incident->kind == PAUSE) {
     world->wake_ns[incident->host] = world->now_ns + incident->span_ns;
     return;
@@ -342,6 +364,18 @@ static void who_waits(struct world *world) {
   }
 }
 
+/* Where nobody died all was delivered: where cables are cut, whoever lost a link has connected again for the rest. */
+static void watch_end(struct world *world) {
+  bool all_again = world->plan->cuts > 0;
+  if (world->crashed || (world->plan->beyond && !all_again)) return;
+  for (uint32_t a = 0; a < world->plan->hosts; a++) {
+    for (uint32_t b = 0; b < world->plan->hosts; b++) {
+      if (a != b && world->hosts[a].peers[b].taken != world->plan->messages)
+        wrong_at(world, a, b, "over before all was taken");
+    }
+  }
+}
+
 static void set_up(struct world *world) {
   const struct vv_llc_plan *plan = world->plan;
   world->rng.state = plan->seed * 7919 + 1;
@@ -349,8 +383,9 @@ static void set_up(struct world *world) {
   world->hosts = vv_memory_must(calloc(plan->hosts, sizeof *world->hosts));
   world->held = vv_memory_must(calloc(plan->hosts, sizeof(struct packet *)));
   world->wake_ns = vv_memory_must(calloc(plan->hosts, sizeof *world->wake_ns));
+  world->whole_ns = vv_memory_must(calloc(plan->hosts, sizeof *world->whole_ns));
   world->inboxes = vv_memory_must(calloc(plan->hosts, sizeof *world->inboxes));
-  for (uint32_t host = 0; host < plan->hosts; host++) vv_llc_host_start(&world->hosts[host], plan, host, 0);
+  for (uint32_t host = 0; host < plan->hosts; host++) vv_llc_host_start(world->hosts, plan, host, 0);
   plan_incidents(world);
 }
 
@@ -379,6 +414,7 @@ static void take_down(struct world *world, struct vv_llc_result *result) {
   free(world->hosts);
   free(world->held);
   free(world->wake_ns);
+  free(world->whole_ns);
   free(world->inboxes);
 }
 
@@ -397,6 +433,7 @@ bool vv_llc_world_run(const struct vv_llc_plan *plan, struct vv_llc_result *resu
     world.now_ns = next > world.now_ns ? next : world.now_ns;
     step(&world);
   }
+  watch_end(&world);
   take_down(&world, result);
   return wrong[0] == '\0';
 }

@@ -6,8 +6,9 @@
  *   - messages are those that were sent, whole, once, in order (each host looks
  *     itself), and one that is acknowledged has been taken;
  *   - no more I PDUs are unacknowledged than the window allows, ours and the peer's;
- *   - no link ends unless it was asked to, its peer died, or frames are later
- *     than the stations were told;
+ *   - no link ends unless it was asked to, its peer died, its cable was cut, or
+ *     frames are later than the stations were told;
+ *   - where cables were cut, all has been taken in the end;
  *   - when a link ends, both ends are told;
  *   - everything ends by the deadline.
  */

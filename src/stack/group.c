@@ -55,11 +55,12 @@ static bool must_stop(void *context) {
 
 /* open ----------------------------------------------------------------- */
 
-/* A port that is free now: rank 0 listens there while the ranks meet. */
+/* A port that is free now: rank 0 listens there while the ranks meet, and the group uses the UDP port after it, too. */
 static int choose_meeting(const struct vv_end *end, struct vv_error *error) {
   struct vv_address at;
   if (vv_address_parse(end->address, 0, &at, error) != 0) return -1;
-  const int fd = vv_socket_listening(&at, end->config.port_min, end->config.port_max, 1, error);
+  const uint16_t low = end->config.port_min, high = end->config.port_max;
+  const int fd = vv_socket_listening(&at, low, low < high && high == UINT16_MAX ? high - 1 : high, 1, error);
   if (fd < 0) return -1;
   close(fd);
   vv_address_format(&at, near.meeting);
@@ -67,6 +68,8 @@ static int choose_meeting(const struct vv_end *end, struct vv_error *error) {
 }
 
 static void give_up(struct vv_end *end) {
+  explicit_bzero(end->config.key, sizeof end->config.key);
+  explicit_bzero(end->group_config.key, sizeof end->group_config.key);
   free(end->bounce);
   free(end);
 }
@@ -202,6 +205,11 @@ static int64_t group_resent(const struct vv_end *end) {
   return (int64_t)given;
 }
 
+static uint64_t group_foreign(const struct vv_end *end) {
+  if (!end->config.far) return near.group && near.ends == 1 ? vv_group_foreign(near.group) : 0;
+  return !end->opening && end->group ? vv_group_foreign(end->group) : 0;
+}
+
 static void group_close(struct vv_end *end) {
   if (!end) return;
   if (end->config.far) {
@@ -229,5 +237,6 @@ const struct vv_stack vv_stack_group = {
     .recv = group_recv,
     .way = group_way,
     .resent = group_resent,
+    .foreign = group_foreign,
     .close = group_close,
 };

@@ -20,6 +20,7 @@
 
 #include "core/wire/bytes.h"
 #include "core/wire/checksum.h"
+#include "io/os/datagram.h"
 #include "io/os/host.h"
 #include "io/os/socket.h"
 #include "io/os/watch.h"
@@ -82,11 +83,11 @@ static int set_filter(const struct vv_end *end) {
 
 /* The largest message must fit the buffers, and be fragmented rather than refused. */
 static int prepare(struct vv_end *end, const struct vv_address *own, struct vv_error *error) {
-  int room_bytes = 8 * SIZE_BYTES_MAX, never = IP_PMTUDISC_DONT;
+  int room_bytes = 8 * SIZE_BYTES_MAX;
   if (setsockopt(end->fd, SOL_SOCKET, SO_SNDBUF, &room_bytes, sizeof room_bytes) == 0 &&
       setsockopt(end->fd, SOL_SOCKET, SO_RCVBUF, &room_bytes, sizeof room_bytes) == 0 &&
-      setsockopt(end->fd, IPPROTO_IP, IP_MTU_DISCOVER, &never, sizeof never) == 0 &&
-      (end->way != WAY_RAW || set_filter(end) == 0) && bind(end->fd, &own->any, own->length) == 0) {
+      vv_datagram_own_mtu(end->fd) == 0 && (end->way != WAY_RAW || set_filter(end) == 0) &&
+      bind(end->fd, &own->any, own->length) == 0) {
     return 0;
   }
   return vv_error_errno(error, "socket", "icmp: cannot set up a socket");

@@ -3,11 +3,9 @@
 
 #include <inttypes.h>
 #include <mpi.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/os/watch.h"
 
@@ -16,7 +14,6 @@
 
 #define LAST_BYTES 8          /* of the tag of a message, which no two in a row share */
 #define RELEASE_NS 5000000000 /* for a control line to come that was sent before */
-#define FINALIZE_S 2
 
 enum { TAG_ADDRESS = 1, TAG_FIRST };
 
@@ -67,9 +64,6 @@ int vv_mpi_begin(bool far, struct vv_error *error) {
 void vv_mpi_end(int status) {
   /* After a failure the others may never come to MPI_Finalize. */
   if (status != 0) MPI_Abort(MPI_COMM_WORLD, status);
-  /* MPICH 4.0 over UCX can wait for ever here, for ranks that are further: then the signal ends this one. */
-  alarm(FINALIZE_S); /* instead of the tick */
-  signal(SIGALRM, SIG_DFL);
   MPI_T_finalize();
   MPI_Finalize();
 }

@@ -30,10 +30,7 @@ struct vv_mpi_library {
  * many ranks). A library that cannot start ends the process with words of its own.
  */
 int vv_mpi_begin(bool far, struct vv_error *error);
-/*
- * Ends MPI, when all has been said: a library that does not come to its end is left
- * there. After a failure the other ranks are ended too, and this process with that status.
- */
+/* Ends MPI. After a failure the other ranks are ended too, and this process with that status. */
 void vv_mpi_end(int status);
 
 /* Rank 0 gives its key to all. */

@@ -1,39 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * MPICH over TCP (device ch4 with UCX or OFI; both are told by the environment what to use).
- *
- * No setting of MPICH lets a rank that waits give up its processor, as Open MPI's
- * mpi_yield_when_idle does. So the probe does it where both of its devices ask for
- * news, in epoll_wait(): the name is exported, and that of the C library hidden.
- */
-#include <sched.h>
-#include <stdlib.h>
-#include <sys/epoll.h>
-
+/* MPICH over TCP (device ch4 with UCX or OFI; both are told by the environment what to use). */
 #include "stack/mpi.h"
-
-#define YIELD "VAIVEN_YIELD_WHEN_IDLE" /* set: let others run when there is no news */
 
 /* Before each message that is sent at once: the frame of UCX over TCP 5, its tag 8. */
 #define HEADER_BYTES 13
 
 static const char *const variables[] = {"MPIR_CVAR_NOLOCAL", "MPIR_CVAR_CH4_NETMOD", "MPIR_CVAR_ENABLE_HCOLL", NULL};
 static const char *const environment[] = {
-    "UCX_TLS", "UCX_NET_DEVICES", "UCX_RNDV_THRESH", "FI_PROVIDER", "FI_TCP_IFACE", "LD_PRELOAD", YIELD, NULL,
+    "UCX_TLS",      "UCX_NET_DEVICES", "UCX_RNDV_THRESH",        "FI_PROVIDER",
+    "FI_TCP_IFACE", "LD_PRELOAD",      "VAIVEN_YIELD_WHEN_IDLE", NULL,
 };
 static const struct vv_mpi_library library = {"MPICH", variables, environment};
 
-static bool yields; /* once an end is open */
-
-int epoll_wait(int epoll, struct epoll_event *events, int count_max, int timeout_ms) {
-  int count = epoll_pwait(epoll, events, count_max, timeout_ms, NULL);
-  if (count == 0 && timeout_ms == 0 && yields) sched_yield();
-  return count;
-}
-
 static struct vv_end *mpich_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
                                  struct vv_error *error) {
-  yields = getenv(YIELD) != NULL;
   return vv_mpi_open(&library, config, contact, error);
 }
 

@@ -16,6 +16,7 @@
 
 #include "core/base/siphash.h"
 #include "core/wire/fragment.h"
+#include "io/os/datagram.h"
 #include "io/os/socket.h"
 #include "io/os/watch.h"
 #include "stack/stack.h"
@@ -163,36 +164,21 @@ static int raw_accept(struct vv_end *end, const char *near_contact, int64_t dead
   return 0;
 }
 
-/* Connected, the socket knows the MTU of its way; an emulator may not know how to ask, and takes the interface's. */
-static int mtu_of_way(const struct vv_end *end, size_t *mtu_bytes, struct vv_error *error) {
-  bool v4 = end->own.any.sa_family == AF_INET;
-  int mtu = 0;
-  socklen_t length = sizeof mtu;
-  struct vv_iface iface;
-  if (getsockopt(end->fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU : IPV6_MTU, &mtu, &length) == 0) {
-    *mtu_bytes = (size_t)mtu;
-    return 0;
-  }
-  if (errno != ENOPROTOOPT) return vv_error_errno(error, "unreachable", "raw: cannot reach everybody");
-  if (read_iface(end, &iface, error) != 0) return -1;
-  *mtu_bytes = iface.mtu_bytes;
-  return 0;
-}
-
 static int raw_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
   (void)deadline_ns;
   bool v4 = end->own.any.sa_family == AF_INET;
-  size_t mtu_bytes = 0;
+  struct vv_iface iface;
   if (end->config.to == VV_TO_EACH && vv_address_parse_pair(far_contact, &end->to, error) != 0) return -1;
   if (connect(end->fd, &end->to.any, end->to.length) != 0) {
     return vv_error_errno(error, "unreachable", "raw: cannot reach everybody");
   }
-  if (mtu_of_way(end, &mtu_bytes, error) != 0) return -1;
-  size_t headers = v4 ? V4_HEADERS : V6_HEADERS, room_bytes = mtu_bytes - headers;
+  if (v4 && vv_datagram_own_mtu(end->fd) != 0) return vv_error_errno(error, "socket", "raw: cannot set up a socket");
+  if (read_iface(end, &iface, error) != 0) return -1;
+  size_t headers = v4 ? V4_HEADERS : V6_HEADERS, room_bytes = iface.mtu_bytes - headers;
   end->unit = (room_bytes < DATAGRAM_BYTES_MAX ? room_bytes : DATAGRAM_BYTES_MAX) - VV_FRAGMENT_HEADER_BYTES;
   if (end->config.size_bytes_max <= end->unit * FRAGMENTS_MAX) return 0;
   return vv_error_set(error, "size-limit", "raw: %zu bytes are too many for an MTU of %zu", end->config.size_bytes_max,
-                      mtu_bytes);
+                      iface.mtu_bytes);
 }
 
 /* send ----------------------------------------------------------------- */

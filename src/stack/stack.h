@@ -175,6 +175,11 @@ struct vv_stack {
   /* How many pieces of what this end sent it had to send again so far. NULL: it cannot tell. */
   int64_t (*resent)(const struct vv_end *end);
   /*
+   * How many datagrams of strangers came where this end, which is about to be closed, takes its own, looked like them,
+   * and were dropped. Ends that share sockets tell it once. NULL: it cannot tell.
+   */
+  uint64_t (*foreign)(const struct vv_end *end);
+  /*
    * Keeps marks of every message from now on, or no more, and tells where: of the
    * last one sent and of the last that came. NULL (no function): it cannot.
    */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/os/datagram.h"
 #include "io/os/socket.h"
 #include "io/os/watch.h"
 #include "stack/stack.h"
@@ -34,10 +35,13 @@ static int make_room(struct vv_end *end, struct vv_error *error) {
   return vv_error_errno(error, "socket", "udp: cannot set the size of a socket's buffers");
 }
 
-/* Probing the path's MTU would turn large messages into errors: they are to be fragmented. */
+/*
+ * Probing the path's MTU would turn large messages into errors: they are to be fragmented. Over IPv6 no router does
+ * that for us, so the kernel has to believe those who say what fits.
+ */
 static int allow_fragments(struct vv_end *end, struct vv_error *error) {
-  int v4 = IP_PMTUDISC_DONT, v6 = IPV6_PMTUDISC_DONT;
-  int result = end->own.any.sa_family == AF_INET ? setsockopt(end->fd, IPPROTO_IP, IP_MTU_DISCOVER, &v4, sizeof v4)
+  int v6 = IPV6_PMTUDISC_DONT;
+  int result = end->own.any.sa_family == AF_INET ? vv_datagram_own_mtu(end->fd)
                                                  : setsockopt(end->fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &v6, sizeof v6);
   return result == 0 ? 0 : vv_error_errno(error, "socket", "udp: cannot turn path MTU discovery off");
 }

@@ -34,12 +34,29 @@ class Opened:
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
+    def draw(self, *figures: str) -> None:
+        """Scrolls to those figures, by their ids, so that they are drawn."""
+        for figure in figures:
+            self.page.locator(f"#{figure}").scroll_into_view_if_needed()
+            self.page.locator(f"#{figure} .main-svg").first.wait_for()
+
     def draw_all(self) -> None:
-        """Scrolls through the page, so that every figure in sight is drawn."""
-        for figure in self.page.locator("figure.widget").all():
-            if figure.is_visible():
-                figure.scroll_into_view_if_needed()
-                figure.locator(".main-svg").first.wait_for()
+        """The same of every figure in sight."""
+        self.draw(*(one.get_attribute("id") for one in self.page.locator("figure.widget").all() if one.is_visible()))
+
+    def put_back(self) -> None:
+        """Takes back what a reader did: choices, switches, opened tables, focus, place."""
+        self.page.evaluate(PUT_BACK)
+
+
+PUT_BACK = """() => {
+  const changed = (element) => element.dispatchEvent(new Event("change"));
+  for (const one of document.querySelectorAll("select")) if (one.selectedIndex) changed((one.selectedIndex = 0, one));
+  for (const one of document.querySelectorAll("input")) if (!one.checked) changed((one.checked = true, one));
+  document.querySelectorAll("details.numbers, details.hints").forEach((one) => (one.open = false));
+  document.activeElement.blur();
+  scrollTo(0, 0);
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -83,22 +100,43 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_page(made_up.write_fanout(root, near=made_up.HOSTILE), root / "page.html")
 
 
+def opened_by(browser: Browser, path: Path, **options: object) -> Opened:
+    """The page in a context of its own, 1280 pixels wide and light; every request but the file itself is refused."""
+    settings = {"viewport": {"width": 1280, "height": 900}, "offline": True, "color_scheme": "light"} | options
+    opened = Opened(browser.new_context(**settings).new_page())
+    opened.page.on("console", lambda message: opened.complaints.append(f"{message.type}: {message.text}"))
+    opened.page.on("pageerror", lambda error: opened.complaints.append(f"error: {error}"))
+    opened.page.on("dialog", lambda dialog: (opened.complaints.append("dialog"), dialog.dismiss()))
+    opened.page.on("request", lambda request: opened.requests.append(request.url))
+    opened.page.goto(path.as_uri())
+    return opened
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, plain: Path) -> Opened:
+    """The plain page, opened and drawn once for all tests that put nothing away for good."""
+    opened = opened_by(browser, plain)
+    opened.draw_all()
+    return opened
+
+
+@pytest.fixture
+def wide(shared: Opened) -> Iterator[Opened]:
+    """The shared page as it was when it came."""
+    shared.put_back()
+    yield shared
+    shared.put_back()
+
+
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Opened]]:
-    """open_page(path, **context options) -> Opened; every request but the file itself is recorded and refused."""
-    contexts = []
+    """open_page(path, **context options) -> Opened, for a test alone."""
+    pages = []
 
     def call(path: Path, **options: object) -> Opened:
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}, "offline": True} | options))
-        contexts.append(context)
-        opened = Opened(context.new_page())
-        opened.page.on("console", lambda message: opened.complaints.append(f"{message.type}: {message.text}"))
-        opened.page.on("pageerror", lambda error: opened.complaints.append(f"error: {error}"))
-        opened.page.on("dialog", lambda dialog: (opened.complaints.append("dialog"), dialog.dismiss()))
-        opened.page.on("request", lambda request: opened.requests.append(request.url))
-        opened.page.goto(path.as_uri())
-        return opened
+        pages.append(opened_by(browser, path, **options))
+        return pages[-1]
 
     yield call
-    for context in contexts:
-        context.close()
+    for opened in pages:
+        opened.page.context.close()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -11,9 +12,11 @@ from rich.console import Console
 from vaiven.cli import progress
 from vaiven.cli.terminal import rich_table
 from vaiven.plan.order import Launch
+from vaiven.plan.schema import Stop
 from vaiven.plan.stack import parse
+from vaiven.plan.stop import Look
 from vaiven.report.tables import Column, Table
-from vaiven.store.record import Addition, Cell, End, Refined
+from vaiven.store.record import Addition, Cell, Refined
 
 TABLE = Table(
     "Costs",
@@ -69,11 +72,19 @@ def test_a_table_without_rows_is_only_its_words() -> None:
 
 @pytest.mark.parametrize(
     ("ns", "text"),
-    [(0.5, "0.500 ns"), (493.2, "493 ns"), (40_000.0, "40.0 us"), (999_600.0, "1.00 ms"), (2.5e9, "2.50 s"),
+    [(0.5, "0.500 ns"), (493.2, "493 ns"), (40_000.0, "40.0 µs"), (999_600.0, "1.00 ms"), (2.5e9, "2.50 s"),
      (float("inf"), "lost")],
 )  # fmt: skip
 def test_times_have_three_digits(ns: float, text: str) -> None:
-    assert progress.time_text(ns) == text
+    assert progress._median_text([ns]) == text
+
+
+def test_the_live_table_writes_as_the_tables_at_the_end_do_and_says_which_way() -> None:
+    screen = progress.Screen(Console(width=100), None, Stop())
+    for size in (8, 10_000):
+        screen.cell(launch(), cell(size), 40_000.0)
+    text = " ".join("\n".join(shown(screen._table(), 100)).split())
+    assert "10 kB" in text and "40.0 µs" in text and "round trips (the tables at the end: one way)" in text
 
 
 def launch(stack: str = "tcp[write=split]") -> Launch:
@@ -90,7 +101,7 @@ def test_the_screen_shows_the_bar_the_time_left_and_medians_on_any_terminal(widt
 
     console = Console(file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None)
     with Live(console=console, auto_refresh=False) as live:
-        screen = progress.Screen(console, live, 0.02)
+        screen = progress.Screen(console, live, Stop())
         for number in range(30):
             for size in range(10, 200_000, 9_999):
                 screen.cell(launch(f"tcp[idle_ms={number + 1}]"), cell(size), 40_000.0)
@@ -100,17 +111,18 @@ def test_the_screen_shows_the_bar_the_time_left_and_medians_on_any_terminal(widt
         text = console.file.getvalue()
     assert "2 min 5 s to the next look" in text
     assert "block 2: tcp[write=split]"[: width - 1] in text
-    assert "10 B" in text and "40.0 us" in text
+    assert "10 B" in text and "40.0 µs" in text
     assert text.count("\n") < height
 
 
-def test_what_was_not_reached_is_said_plainly() -> None:
-    end = End(reason="not-achieved", blocks=24, launches=144, failed=0, half_width=0.118, cell="tcp pingpong 8 B a b")
-    assert progress.end_text(end).startswith(
-        "after 24 launches the median of tcp pingpong 8 B a b is known to 12 % only"
-    )
-    none = End(reason="not-achieved", blocks=3, launches=9, failed=0, half_width=None, cell="tcp pingpong 8 B a b")
-    assert "has no interval" in progress.end_text(none)
+def test_what_a_look_found_is_said_plainly() -> None:
+    rule = Stop(launches_min=8, launches_max=24, half_width=0.05)
+    found = Look(launches=24, half_width=0.118, cell="tcp pingpong 8 B a b", done=True, achieved=False)
+    begin = "after 24 launches of each stack the median of tcp pingpong 8 B a b"
+    assert progress.look_text(found, rule) == f"{begin} is known to 12 % (wanted: 5 %): not achieved"
+    assert progress.look_text(replace(found, done=False), rule).endswith("(wanted: 5 %): it goes on")
+    assert progress.look_text(replace(found, half_width=None), rule).startswith(f"{begin} has no interval yet")
+    assert progress.look_text(found, Stop(launches_min=24, launches_max=24)) == f"{begin} is known to 12 %"
 
 
 def test_what_a_look_added_is_told_in_words() -> None:

@@ -7,17 +7,24 @@ A comment before a code block says what becomes of it; a block of `sh` without o
     <!-- run: quick -->      `vaiven measure` gets --quick (words can be combined: "lab quick")
     <!-- run as: COMMAND --> COMMAND is run instead  <!-- file: NAME -->      the block is the file NAME of what follows
     <!-- not run: REASON -->                         not run, for that reason
+    <!-- run by: FILE -->                            run by that file of tests/docs, which looks at what comes out, too
+
+Every command of vaiven is read as the command line would read it, also where it is not run. The pages of docs that
+measure are run by `make test-suites`; the others, and the README, by `make test`.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import cyclopts
 import pytest
 
 from vaiven import cli, resources
@@ -26,8 +33,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 _BLOCK = re.compile(
-    r"(?:^<!-- (?P<mark>[^\n]+?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?:^<!-- (?P<mark>[^\n]+?) -->\n)?^```(?P<language>[\w{}]*)[^\n]*\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
+_SHELL = {"|", "||", "&&", ";", ">", "2>", "&"}
 _COMMENT = re.compile(r"^<!-- (?:not )?(?:run|file).*-->$", re.MULTILINE)
 
 
@@ -55,7 +63,7 @@ def _step(mark: str | None, language: str, text: str) -> Step | None:
             raise ValueError(f"a block of commands without a mark: {text}")
         return None
     kind, _, detail = mark.partition(": ")
-    if kind == "not run" and detail:
+    if (kind == "not run" and detail) or (kind == "run by" and (Path(__file__).parent / detail).is_file()):
         return None
     if kind == "file" and detail:
         return Step(text, file=detail)
@@ -69,7 +77,12 @@ def _step(mark: str | None, language: str, text: str) -> Step | None:
     return Step(text, lab="lab" in words)
 
 
-def _environment(scratch: Path) -> dict[str, str]:
+def run_by(page: str, name: str) -> list[str]:
+    """The blocks of a page that this file of tests/docs runs, in order."""
+    return [block["text"] for block in _BLOCK.finditer(page) if block["mark"] == f"run by: {name}"]
+
+
+def environment_of_a_reader(scratch: Path) -> dict[str, str]:
     """What a reader's shell has: our commands first in PATH, and a state directory where no other lab lives."""
     (scratch / "bin").mkdir()
     command = scratch / "bin/vaiven"
@@ -87,13 +100,15 @@ def _pages() -> list:
         todo = steps(page.read_text())
         if any(not step.file for step in todo):
             marks = [pytest.mark.lab] if any(step.lab for step in todo) else []
+            if page.is_relative_to(ROOT / "docs") and any("vaiven measure" in step.text for step in todo):
+                marks.append(pytest.mark.slow)
             found.append(pytest.param(todo, id=page.relative_to(ROOT).as_posix(), marks=marks))
     return found
 
 
 @pytest.mark.parametrize("todo", _pages())
 def test_the_commands_of_a_page_work(todo: list[Step], tmp_path: Path) -> None:
-    environment = _environment(tmp_path)
+    environment = environment_of_a_reader(tmp_path)
     place = tmp_path / "reader"
     place.mkdir()
     for step in todo:
@@ -105,6 +120,34 @@ def test_the_commands_of_a_page_work(todo: list[Step], tmp_path: Path) -> None:
             check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{step.text}\n{done.stdout}{done.stderr}"
+
+
+def commands(page: str) -> list[list[str]]:
+    """The words of every command of vaiven in the blocks of a page, as a shell would pass them on."""
+    text = "".join(block["text"] for block in _BLOCK.finditer(page) if block["language"] in ("sh", "bash", "console"))
+    lines = text.replace("\\\n", " ").splitlines()
+    found = [shlex.split(line, comments=True) for line in lines if line.startswith("vaiven ")]
+    return [list(itertools.takewhile(lambda word: word not in _SHELL, words[1:])) for words in found]
+
+
+def misread(words: list[str]) -> str:
+    """Why the command line refuses those words; empty if it takes them."""
+    try:
+        cli.app.parse_args(words, exit_on_error=False, print_error=False)
+    except cyclopts.CycloptsError as error:
+        return f"vaiven {shlex.join(words)}: {error}"
+    return ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_commands_of_a_page_are_understood(page: Path) -> None:
+    assert [why for words in commands(page.read_text()) if (why := misread(words))] == []
+
+
+def test_a_command_that_nobody_would_understand_is_found() -> None:
+    page = "```sh\nvaiven runs | head   # all\nvaiven model --no-such-word\nvaiven lab list && true\nls\n```\n"
+    assert commands(page) == [["runs"], ["model", "--no-such-word"], ["lab", "list"]]
+    assert [bool(misread(words)) for words in commands(page)] == [False, True, False]
 
 
 def verbs(page: str) -> set[str]:
@@ -127,13 +170,15 @@ def test_marks_are_understood() -> None:
     page = (
         "<!-- run: lab quick -->\n```sh\nvaiven measure x\nvaiven measure y --dry-run\n```\n"
         "<!-- file: a.toml -->\n```toml\nx = 1\n```\n<!-- not run: no cluster -->\n```sh\nrm -rf /\n```\n"
-        "```toml\ny = 1\n```\n<!-- run as: true -->\n```sh\nmake demo\n```\n"
+        "<!-- run by: test_manual.py -->\n```sh\nls\n```\n"
+        "```{fields} a:B\n```\n```toml\ny = 1\n```\n<!-- run as: true -->\n```sh\nmake demo\n```\n"
     )
     assert steps(page) == [
         Step("vaiven measure --quick x\nvaiven measure y --dry-run\n", lab=True),
         Step("x = 1\n", file="a.toml"),
         Step("true\n", lab=True),
     ]
+    assert run_by(page, "test_manual.py") == ["ls\n"]
 
 
 @pytest.mark.parametrize(
@@ -143,6 +188,7 @@ def test_marks_are_understood() -> None:
         "<!-- run: slowly -->\n```sh\nls\n```\n",
         "<!-- not run -->\n```sh\nls\n```\n",
         "<!-- run -->\n\n```text\nls\n```\n",
+        "<!-- run by: nobody.py -->\n```sh\nls\n```\n",
     ],
 )
 def test_a_block_that_nobody_decided_about_is_found(page: str) -> None:

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from vaiven import __version__
+from vaiven.papers import claims
+
 ROOT = Path(__file__).resolve().parents[2]
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 
@@ -45,6 +48,39 @@ def test_commands_and_records_are_documented_from_the_programs(manual: Path) -> 
     assert "--dry-run" in (manual / "reference/commands.html").read_text()
     probe = (manual / "reference/probe.html").read_text()
     assert "--key-stdin" in probe and "rtt_ns" in probe and "Seam 2" not in probe
+
+
+def test_every_result_that_is_judged_is_listed_under_its_paper(manual: Path) -> None:
+    text = (manual / "papers.html").read_text()
+    parts = dict(re.findall(r"<h2>([A-E]): (.*?)(?=<h2>|</article>)", text, re.DOTALL))
+    listed = {(letter, claim) for letter, part in parts.items() for claim in re.findall(r">([A-E]\d\d)<", part)}
+    assert listed == {(one.id[0], one.id) for one in claims.published() if one.check and not one.lacks}
+    assert [("yet" in part) != bool(re.search(r">[A-E]\d\d<", part)) for part in parts.values()] == [True] * 5
+
+
+def test_every_lab_and_plan_of_a_paper_is_named() -> None:
+    page = (ROOT / "docs/papers.md").read_text()
+    texts = [*(ROOT / "labs").glob("*.toml"), *(ROOT / "plans").rglob("*.toml")]
+    of_papers = {path.stem for path in texts if re.search(r"^# Paper [A-E]\b", path.read_text(), re.MULTILINE)}
+    assert len(of_papers) > 8
+    assert {name for name in of_papers if name not in page and name.removeprefix("a-broadcast") not in page} == set()
+
+
+def test_a_page_says_whose_it_is_and_of_which_version(manual: Path) -> None:
+    page = (manual / "index.html").read_text()
+    footer = page[page.index("<footer>") :]
+    assert f"the vaiven maintainers (BSD-3-Clause). This is the manual of vaiven {__version__}" in footer
+    assert f"<title>vaiven {__version__}</title>" in page
+
+
+def test_the_manual_takes_no_package_of_the_tests(tmp_path: Path) -> None:
+    command = ["make", "--dry-run", f"VENV={tmp_path}/none", "docs"]
+    alone = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=alone)
+    assert said.returncode == 0, said.stderr
+    groups = {word for line in re.findall(r"tools/install (.*)", said.stdout) for word in line.split()}
+    extras = {word for line in re.findall(r"'\.\[(.*?)\]'", said.stdout) for word in line.split(",")}
+    assert (groups, extras) == ({"build", "lab", "stacks"}, {"docs"})
 
 
 def test_links_lead_somewhere() -> None:

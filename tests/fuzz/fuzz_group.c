@@ -6,7 +6,8 @@
  * The input is a list of acts, one byte each with what follows it: start an
  * operation, let time pass, lose a rank, close, give raw bytes to a socket, or
  * give it a PDU with these numbers and a right tag. Whatever comes, the core stays
- * inside its memory, sends no PDU that it could not read itself, and calms down.
+ * inside its memory, sends no PDU that it could not read itself, names no rank
+ * that there is not, and calms down.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -97,9 +98,12 @@ static void send_all(struct vv_group *group, uint64_t now_ns) {
     if (datagram.payload_bytes > 0) memcpy(bytes + datagram.header_bytes, datagram.payload, datagram.payload_bytes);
     size_t count = datagram.header_bytes + datagram.payload_bytes;
     assert(vv_group_pdu_parse(&group->keys, STREAM, group->consumed, bytes, count, &pdu));
-    assert(i < SENDS_MAX && (datagram.way != VV_GROUP_TO_RANK || datagram.rank < 8));
+    assert(i < SENDS_MAX && (datagram.way != VV_GROUP_TO_RANK || datagram.rank < RANKS));
   }
-  while (vv_group_event(group, &event)) continue;
+  while (vv_group_event(group, &event)) {
+    assert(event.kind != VV_GROUP_FAILED || event.failure.rank < RANKS);
+    assert(event.kind != VV_GROUP_LATE || event.rank < RANKS);
+  }
 }
 
 static void act(struct vv_group *group, uint64_t *now_ns, struct input *input, uint8_t *message) {
@@ -115,6 +119,7 @@ static void act(struct vv_group *group, uint64_t *now_ns, struct input *input, u
   case 1:
     next_ns = vv_group_deadline_ns(group);
     if (next_ns != VV_NEVER && next_ns > *now_ns) *now_ns = next_ns;
+    if (how % 2 == 0) vv_group_dry(group, *now_ns);
     break;
   case 2:
     if (how % 16 == 0) vv_group_lost(group, *now_ns, how / 16 % RANKS, what & 16 ? VV_GROUP_LEFT : VV_GROUP_DIED);

@@ -6,6 +6,12 @@
  * The input is a byte of settings, then steps: what (1 byte), how (1 byte), and
  * for frames as many bytes as `how` says. Frames are heap blocks of their own
  * size, so that reading beyond them is caught.
+ *
+ * The oracle of delivery. As long as every frame is one that a station sent, as
+ * it was, and none was overtaken by others sent more than late_ns after it, what
+ * is acknowledged has been delivered, byte for byte. And whatever has happened:
+ * when it is over, the cable has been cut and mended, and the peer connects
+ * anew, its message arrives.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -16,17 +22,31 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MTU = 128, MESSAGE = 1000, QUEUE = 64, SETTLE_TURNS = 200, EARLY = 5 };
+enum { SENDS = 200, HONEST = SENDS, HONEST_BYTES = 100, HONEST_TURNS = 20000 };
+
+#define CUT_NS UINT64_C(120000000000) /* longer than any link that is given up, and any to a stranger, lasts */
 enum { PLAIN = 1, FEW_CREDITS = 2, ASK = 4, REFUSE = 8, BOTH_CONNECT = 16 };
 enum step { DELIVER, BEND, LOSE, SWAP, FROM_NOWHERE, FORGE, SLEEP, SEND, CREDIT, CONNECT, DISCONNECT, RESET, STEPS };
 
 struct frame {
   size_t count;
+  uint64_t sent_ns;
+  bool forged;
   uint8_t *bytes;
 };
 
 struct wire {
   struct frame frames[QUEUE];
   unsigned first, count;
+  uint64_t newest_ns; /* of what has been delivered: when it was sent */
+};
+
+/* What a user has sent, and what has come to one. Message number n is bytes of n. */
+struct user {
+  unsigned sent;
+  uint32_t sizes[SENDS];
+  bool got[SENDS]; /* message n of the other, whole */
+  uint8_t coming[MESSAGE];
 };
 
 struct world {
@@ -34,10 +54,15 @@ struct world {
   void *memory[2];
   struct wire wires[2]; /* to station 0, 1 */
   uint32_t links[2];
+  struct user users[2];
+  bool plain;
+  bool bent; /* a frame came that no station sent so, or too late: what is said or acknowledged proves nothing */
+  bool honest_came, honest_done; /* the honest message: delivered, acknowledged */
+  uint8_t sum;
   uint64_t now_ns;
 };
 
-static uint8_t message[MESSAGE];
+static uint8_t messages[SENDS][MESSAGE], honest[HONEST_BYTES];
 
 static struct vv_llc_address address(int which) {
   return (struct vv_llc_address){.mac = {2, 0, 0, 0, 0, (uint8_t)(which + 1)}, .sap = 0x64};
@@ -93,18 +118,49 @@ static void check(const struct world *world, int which) {
   assert(places == EARLY);
 }
 
+/* A piece of a message that a user sent, at a time when nothing can have changed it on the way. */
+static void take_piece(struct world *world, int which, const struct vv_station_event *event) {
+  struct user *user = &world->users[which];
+  const struct user *other = &world->users[!which];
+  const uint32_t end = event->offset_bytes + (uint32_t)event->data_bytes;
+  assert(end <= MESSAGE);
+  if (event->data_bytes > 0) memcpy(user->coming + event->offset_bytes, event->data, event->data_bytes);
+  if (end < event->message_bytes) return;
+  const unsigned number = user->coming[0];
+  assert(number < other->sent && end == other->sizes[number] && memcmp(user->coming, messages[number], end) == 0);
+  user->got[number] = true;
+}
+
+static void take_data(struct world *world, int which, const struct vv_station_event *event) {
+  assert(event->offset_bytes + event->data_bytes <= event->message_bytes);
+  for (size_t i = 0; i < event->data_bytes; i++) world->sum ^= event->data[i]; /* read all of it */
+  if (!world->bent && !world->plain) take_piece(world, which, event);
+  if (which == 1 && event->data_bytes == HONEST_BYTES && memcmp(event->data, honest, HONEST_BYTES) == 0)
+    world->honest_came = true;
+}
+
+static void take_sent(struct world *world, int which, const struct vv_station_event *event) {
+  if (!event->acknowledged) return;
+  if (event->handle == HONEST) {
+    assert(world->honest_came);
+    world->honest_done = true;
+  } else if (!world->bent && !world->plain) {
+    assert(world->users[!which].got[event->handle]);
+  }
+}
+
 static void take(struct world *world, int which) {
   struct vv_station_event event;
   while (vv_station_take(&world->stations[which], &event)) {
     if (event.what == VV_STATION_CONNECTED || event.what == VV_STATION_ASKED) world->links[which] = event.link;
     if (event.what == VV_STATION_CLOSED && event.link == world->links[which]) world->links[which] = VV_NO_LINK;
     if (event.what == VV_STATION_ASKED) vv_station_accept(&world->stations[which], world->now_ns, event.link);
-    assert(event.what != VV_STATION_DATA || event.offset_bytes + event.data_bytes <= event.message_bytes);
-    for (size_t i = 0; i < event.data_bytes; i++) message[i % MESSAGE] ^= event.data[i] & 0; /* read all of it */
+    if (event.what == VV_STATION_DATA) take_data(world, which, &event);
+    if (event.what == VV_STATION_SENT) take_sent(world, which, &event);
   }
 }
 
-static void put(struct world *world, int to, const uint8_t *head, size_t head_bytes, const uint8_t *data,
+static void put(struct world *world, int to, bool forged, const uint8_t *head, size_t head_bytes, const uint8_t *data,
                 size_t count) {
   struct wire *wire = &world->wires[to];
   if (wire->count == QUEUE) return;
@@ -112,14 +168,15 @@ static void put(struct world *world, int to, const uint8_t *head, size_t head_by
   if (bytes == NULL) return;
   if (head_bytes > 0) memcpy(bytes, head, head_bytes);
   if (count > 0) memcpy(bytes + head_bytes, data, count);
-  wire->frames[(wire->first + wire->count++) % QUEUE] = (struct frame){head_bytes + count, bytes};
+  wire->frames[(wire->first + wire->count++) % QUEUE] =
+      (struct frame){head_bytes + count, world->now_ns, forged, bytes};
 }
 
 static void send(struct world *world, int which) {
   struct vv_station_frame frame;
   while (world->wires[!which].count < QUEUE && vv_station_next_frame(&world->stations[which], world->now_ns, &frame)) {
     assert(frame.head_bytes + frame.data_bytes <= VV_ENVELOPE_BYTES + MTU);
-    put(world, !which, frame.head, frame.head_bytes, frame.data, frame.data_bytes);
+    put(world, !which, false, frame.head, frame.head_bytes, frame.data, frame.data_bytes);
   }
 }
 
@@ -134,6 +191,9 @@ static bool deliver(struct world *world, int to, uint8_t bend) {
   struct frame frame = pop(world, to);
   if (frame.bytes == NULL) return false;
   if (bend != 0 && frame.count > 0) frame.bytes[bend % frame.count] ^= bend | 1;
+  uint64_t *newest_ns = &world->wires[to].newest_ns;
+  if (frame.sent_ns > *newest_ns) *newest_ns = frame.sent_ns;
+  world->bent |= bend != 0 || frame.forged || frame.sent_ns + world->stations[to].wanted.late_ns < *newest_ns;
   vv_station_receive(&world->stations[to], world->now_ns, frame.bytes, frame.count);
   take(world, to);
   free(frame.bytes);
@@ -153,7 +213,14 @@ static void forge(struct world *world, int to, const uint8_t *bytes, size_t coun
   memcpy(envelope.destination, address(to).mac, VV_MAC_BYTES);
   memcpy(envelope.source, address(!to).mac, VV_MAC_BYTES);
   vv_envelope_emit(&envelope, head);
-  put(world, to, head, sizeof head, bytes, count);
+  put(world, to, true, head, sizeof head, bytes, count);
+}
+
+static void say(struct world *world, int which, uint32_t link, uint32_t size) {
+  struct user *user = &world->users[which];
+  if (user->sent == SENDS) return;
+  user->sizes[user->sent] = size;
+  user->sent += vv_station_send(&world->stations[which], world->now_ns, link, messages[user->sent], size, user->sent);
 }
 
 static void wish(struct world *world, int which, enum step step, uint8_t how) {
@@ -161,7 +228,7 @@ static void wish(struct world *world, int which, enum step step, uint8_t how) {
   uint32_t link = world->links[which];
   if (step == CONNECT) connect(world, which);
   if (link == VV_NO_LINK || !station->links[link].used) return;
-  if (step == SEND) vv_station_send(station, world->now_ns, link, message, how * 3u, how);
+  if (step == SEND) say(world, which, link, 1 + how * 3u);
   if (step == CREDIT) vv_station_credit(station, world->now_ns, link, how == 255 ? VV_CREDIT_UNLIMITED : how);
   if (step == DISCONNECT) vv_station_disconnect(station, world->now_ns, link);
   if (step == RESET) vv_station_reset(station, world->now_ns, link);
@@ -186,7 +253,7 @@ static size_t step(struct world *world, uint8_t what, uint8_t how, const uint8_t
     swap(world, which);
     return 0;
   case FROM_NOWHERE:
-    put(world, which, NULL, 0, rest, count);
+    put(world, which, true, NULL, 0, rest, count);
     return count;
   case FORGE:
     forge(world, which, rest, count);
@@ -209,10 +276,69 @@ static void settle(struct world *world) {
   }
 }
 
+/* Something happens: what is on the wires arrives, or else a timer runs out. False: nothing will any more. */
+static bool live(struct world *world, bool cut) {
+  settle(world);
+  for (int i = 0; i < 2 && cut; i++) {
+    for (struct frame lost = pop(world, i); lost.bytes != NULL; lost = pop(world, i)) free(lost.bytes);
+  }
+  bool moved = deliver(world, 0, 0);
+  moved = deliver(world, 1, 0) || moved;
+  if (moved) return true;
+  uint64_t next_ns = VV_NEVER;
+  for (int i = 0; i < 2; i++) {
+    const uint64_t due_ns = vv_station_next_ns(&world->stations[i]);
+    if (due_ns < next_ns) next_ns = due_ns;
+  }
+  if (next_ns == VV_NEVER) return false;
+  if (next_ns > world->now_ns) world->now_ns = next_ns;
+  for (int i = 0; i < 2; i++) vv_station_tick(&world->stations[i], world->now_ns);
+  return true;
+}
+
+/* Ends what a station has: all of it, or all that it has with others than the two of us. */
+static void give_up(struct world *world, int which, bool all) {
+  struct vv_station *station = &world->stations[which];
+  const struct vv_llc_address peer = address(!which);
+  for (uint32_t id = 0; id < station->wanted.links; id++) {
+    const struct vv_llc_link *link = &station->links[id];
+    if (link->used && (all || vv_llc_address_compare(&link->peer, &peer) != 0))
+      vv_station_disconnect(station, world->now_ns, id);
+  }
+}
+
+/* One turn of who wants to get the honest message through, whatever becomes of his links, to who listens. */
+static void insist(struct world *world) {
+  struct vv_station *station = &world->stations[0], *other = &world->stations[1];
+  const uint32_t theirs = vv_station_find(other, &station->wanted.self);
+  if (theirs != VV_NO_LINK && other->links[theirs].credit == 0) vv_station_credit(other, world->now_ns, theirs, 1);
+  const struct vv_llc_address peer = address(1);
+  world->links[0] = vv_station_connect(station, world->now_ns, &peer);
+  if (world->links[0] == VV_NO_LINK || station->links[world->links[0]].backlog.head != VV_NO_MESSAGE) return;
+  vv_station_send(station, world->now_ns, world->links[0], honest, HONEST_BYTES, HONEST);
+}
+
+/* The peer gives all up while the cable is cut, and begins anew; the other still believes what it did. */
+static void be_honest(struct world *world) {
+  give_up(world, 0, true);
+  give_up(world, 1, false);
+  const uint64_t mended_ns = world->now_ns + CUT_NS;
+  for (int turn = 0; turn < HONEST_TURNS && world->now_ns < mended_ns && live(world, true); turn++) continue;
+  world->bent = true; /* what was under way before is no longer looked at */
+  for (int turn = 0; turn < HONEST_TURNS && !world->honest_done; turn++) {
+    insist(world);
+    live(world, false);
+  }
+  assert(world->honest_done);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static struct world world;
   if (size < 1) return 0;
   memset(&world, 0, sizeof world);
+  memset(honest, HONEST, sizeof honest);
+  for (int n = 0; n < SENDS; n++) memset(messages[n], n, MESSAGE);
+  world.plain = data[0] & PLAIN;
   for (int i = 0; i < 2; i++) start(&world, i, data[0]);
   connect(&world, 0);
   if (data[0] & BOTH_CONNECT) connect(&world, 1);
@@ -226,6 +352,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!deliver(&world, 1, 0) && !moved) break;
     world.now_ns += 1000;
   }
+  if ((data[0] & REFUSE) == 0) be_honest(&world);
   for (int i = 0; i < 2; i++) {
     for (struct frame frame = pop(&world, i); frame.bytes != NULL; frame = pop(&world, i)) free(frame.bytes);
     free(world.memory[i]);

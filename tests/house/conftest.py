@@ -19,7 +19,7 @@ def _walk(root: Path) -> Iterator[Path]:
             n for n in names if n not in _NOT_OURS and not n.endswith(("_cache", ".egg-info")) and n != ".hypothesis"
             and not (top and n.startswith("build"))
         )  # fmt: skip
-        yield from (Path(directory) / name for name in sorted(files))
+        yield from (Path(directory) / name for name in sorted(files) if name not in _NOT_OURS)
 
 
 @pytest.fixture(scope="session")

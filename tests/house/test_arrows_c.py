@@ -20,6 +20,7 @@ ARROWS = {
     "probe": ["stack", "io", "core"],
     "bpf": ["io", "core"],
     "sim": ["core"],
+    "mpi": [],
 }
 CORE_HEADERS = {"stdint.h", "stddef.h", "stdbool.h", "string.h", "assert.h", "limits.h", "errno.h"}
 

@@ -34,6 +34,9 @@ class Ranks:
         self._spent_ns += 1000
         return self._spent_ns
 
+    def leave(self) -> None:
+        pass
+
 
 class Flood:
     """A program that floods until it is asked for the second time whether it has ended."""
@@ -102,6 +105,8 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.group, "_built", lambda *_, **__: Path("program"))
     monkeypatch.setattr(run.group, "_ranks", ranks)
     monkeypatch.setattr(run.group, "_own_port", lambda *_: "1")
+    monkeypatch.setattr(run.group, "_total", lambda _counts: 1000 * next(counter))
+    monkeypatch.setattr(run.group, "_openings", lambda _lab, _program, rounds: [10.0 + n for n in range(rounds)])
     monkeypatch.setattr(run.group, "_simulated", lambda *_: ({"busiest_overhead_percent": 1.0}, 1.0, 1.0))
     monkeypatch.setattr(run.group.subprocess, "Popen", Flood)
     monkeypatch.setattr(run.group.faults, "change", lambda *_: None)

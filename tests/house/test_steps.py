@@ -31,7 +31,7 @@ def test_c_tests_that_are_skipped_fail_in_ci(root: Path, told: str) -> None:
     assert run(root, script, ci="true").returncode == 1
 
 
-@pytest.mark.parametrize("name", ["test", "test-suites", "install"])
+@pytest.mark.parametrize("name", ["check", "test", "test-suites", "soak", "install"])
 def test_the_scripts_are_programs(root: Path, name: str) -> None:
     script = root / "tools" / name
     assert os.access(script, os.X_OK)

@@ -18,9 +18,8 @@ from vaiven.lab.lab import Lab
 @pytest.fixture
 def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A state directory of the test's own, so that `down --all` cannot touch anybody's labs; emptied at the end."""
-    path = tmp_path / "state"
-    monkeypatch.setenv("VAIVEN_STATE_DIR", str(path))
-    yield path
+    monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path / "state"))
+    yield tmp_path / "state" / "vaiven"
     labs.down_all()
 
 

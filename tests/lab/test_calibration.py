@@ -1,54 +1,129 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is remembered of this machine, and for which labs."""
+"""What is remembered of this machine, for which labs, and what of it is believed."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from vaiven.errors import VaivenError
 from vaiven.lab import calibration, topology
+from vaiven.lab.calibration import LEAD_DEFAULT_NS, Calibration
 from vaiven.lab.topology import Topology
 
+CHECKED = "2026-01-31T12:00:00Z"
 
-def lab(kind: str, rate_mbps: int, hosts: int = 2) -> Topology:
+
+def lab(kind: str, rate_mbps: float, hosts: int = 2) -> Topology:
     fabric = f'kind = "{kind}"\nclass = "timed"\nrate_mbps = {rate_mbps}'
     return topology.parse(f'name = "x"\n[fabric]\n{fabric}\n[[hosts]]\nprefix = "h"\ncount = {hosts}\n')
+
+
+HUB = lab("hub", 10).fabric
+
+
+def earned(lead_ns: int) -> Calibration:
+    return Calibration(lead_ns=lead_ns, checked_utc=CHECKED)
 
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path / "state"))
-    return tmp_path / "state" / "calibration.json"
+    return tmp_path / "state" / "vaiven" / "calibration.json"
 
 
-def test_a_lead_is_remembered_for_its_kind_and_rate() -> None:
+def test_a_lead_is_remembered_for_its_kind_and_rate(place: Path) -> None:
     fast, slow, hub = (lab(*what).fabric for what in (("switch", 100), ("switch", 10), ("hub", 100)))
-    assert calibration.lead_ns(fast) == calibration.LEAD_DEFAULT_NS
-    calibration.store_lead(fast, 12_345)
-    calibration.store_lead(slow, 0)
-    assert [calibration.lead_ns(each) for each in (fast, slow, hub)] == [12_345, 0, calibration.LEAD_DEFAULT_NS]
+    assert calibration.known(fast) == Calibration() and calibration.path() == place
+    calibration.store(fast, earned(12_345))
+    calibration.store(slow, earned(0))
+    assert [calibration.known(each) for each in (fast, slow, hub)] == [earned(12_345), earned(0), Calibration()]
+    assert [calibration.trouble(each) for each in (fast, slow, hub)] == ["", "", ""]
 
 
 def test_what_a_lab_carries_is_remembered_for_its_number_of_hosts() -> None:
     assert calibration.frames_per_s(lab("switch", 100)) is None
     calibration.store_frames_per_s(lab("switch", 100), 76_000.5)
-    calibration.store_lead(lab("switch", 100).fabric, 7)
+    calibration.store(lab("switch", 100).fabric, earned(7))
     assert calibration.frames_per_s(lab("switch", 100)) == 76_000.5
     assert calibration.frames_per_s(lab("switch", 100, hosts=8)) is None
-    assert calibration.lead_ns(lab("switch", 100).fabric) == 7
+    assert calibration.known(lab("switch", 100).fabric) == earned(7)
 
 
-@pytest.mark.parametrize("damaged", ["{broken", "[]", "7", "null"])
-def test_a_damaged_file_knows_nothing_and_is_written_anew(place: Path, damaged: str) -> None:
-    place.parent.mkdir()
-    place.write_text(damaged)
-    assert calibration.lead_ns(lab("hub", 10).fabric) == calibration.LEAD_DEFAULT_NS
-    calibration.store_lead(lab("hub", 10).fabric, 5)
-    assert calibration.lead_ns(lab("hub", 10).fabric) == 5
+def test_without_a_state_directory_it_is_in_the_users_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VAIVEN_STATE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    calibration.store(HUB, earned(5))
+    assert (tmp_path / "cache" / "vaiven" / "calibration.json").is_file() and calibration.known(HUB) == earned(5)
 
 
-def test_an_entry_of_another_shape_is_none(place: Path) -> None:
-    calibration.store_lead(lab("hub", 10).fabric, 5)
-    place.write_text(place.read_text().replace('{"lead_ns": 5}', "5"))
-    assert calibration.lead_ns(lab("hub", 10).fabric) == calibration.LEAD_DEFAULT_NS
+@pytest.mark.parametrize("damaged", ["{broken", "[]", "7", "null", "", "\xff"])
+def test_a_damaged_file_knows_nothing_is_told_of_and_written_anew(place: Path, damaged: str) -> None:
+    place.parent.mkdir(parents=True)
+    place.write_text(damaged, encoding="latin-1")
+    assert calibration.known(HUB) == Calibration() and str(place) in calibration.trouble(HUB)
+    calibration.store(HUB, earned(5))
+    assert calibration.known(HUB) == earned(5) and calibration.trouble(HUB) == ""
+
+
+@pytest.mark.parametrize(
+    ("rate_mbps", "most_ns"), [(10, 67_199), (5, 134_399), (10.1, 1_218_217), (100, 123_039), (1000, 12_303)]
+)
+def test_a_lead_is_shorter_than_the_shortest_frame_of_which_a_check_claims_something(
+    rate_mbps: float, most_ns: int
+) -> None:
+    fabric = lab("switch", rate_mbps).fabric
+    assert calibration.lead_max_ns(fabric) == most_ns
+    calibration.store(fabric, earned(most_ns))
+    assert calibration.known(fabric) == earned(most_ns)
+    calibration.store(fabric, earned(most_ns + 1))
+    assert calibration.known(fabric) == Calibration() and "us can be right" in calibration.trouble(fabric)
+
+
+def test_the_default_is_bounded_too() -> None:
+    assert calibration.known(lab("switch", 10_000).fabric).lead_ns == 1229 < LEAD_DEFAULT_NS
+
+
+@pytest.mark.parametrize(
+    "wild",
+    ["1e308", "1e999", "Infinity", "NaN", "-1", "true", '"8000"', "null", "[]", "8000.5", f"{2**70}", "54500"],
+)
+def test_a_wild_lead_from_outside_is_ignored_with_a_word(place: Path, wild: str) -> None:
+    slow = lab("switch", 1000).fabric
+    calibration.store(slow, earned(8_000))
+    place.write_text(place.read_text().replace("8000", wild))
+    assert calibration.known(slow) == Calibration()
+    assert str(place) in calibration.trouble(slow) and "is ignored" in calibration.trouble(slow)
+
+
+@pytest.mark.parametrize("entry", ["5", '{"lead_ns": 54500}', '{"calibration": {"lead_ns": 7}}', '{"calibration": 5}'])
+def test_what_no_check_earned_is_not_believed(place: Path, entry: str) -> None:
+    """Such as what was written before it was asked whether the class was earned."""
+    calibration.store(HUB, earned(5))
+    (key,) = json.loads(place.read_text())
+    place.write_text(json.dumps({key: json.loads(entry)}))
+    assert calibration.known(HUB) == Calibration()
+
+
+@pytest.mark.parametrize("wild", ["0", "-5", "1e999", "NaN", '"many"'])
+def test_a_wild_number_of_frames_is_none(place: Path, wild: str) -> None:
+    calibration.store_frames_per_s(lab("hub", 10), 1234.5)
+    place.write_text(place.read_text().replace("1234.5", wild))
+    assert calibration.frames_per_s(lab("hub", 10)) is None
+
+
+def test_forgetting_removes_the_file_and_nothing_else(place: Path) -> None:
+    assert not calibration.forget()
+    calibration.store(HUB, earned(5))
+    (place.parent / "other").write_text("mine")
+    assert calibration.forget() and calibration.known(HUB) == Calibration()
+    assert [path.name for path in place.parent.iterdir()] == ["other"]
+    place.mkdir()
+    with pytest.raises(VaivenError) as refused:
+        calibration.forget()
+    assert refused.value.code == "bad-state" and place.is_dir()
+    with pytest.raises(VaivenError, match="cannot write"):
+        calibration.store(HUB, earned(5))
+    assert sorted(path.name for path in place.parent.iterdir()) == ["calibration.json", "other"]

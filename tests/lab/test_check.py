@@ -8,6 +8,7 @@ verdicts have rows made up, test_timing.py judges real frames by what noise cann
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,9 +16,13 @@ import pytest
 from tests.lab.texts import lab_text
 
 from vaiven.errors import VaivenError
-from vaiven.lab import calibration, check, exits, faults, topology
+from vaiven.lab import calibration, check, exits, faults, state, topology
+from vaiven.lab import lab as labs
+from vaiven.lab.calibration import Calibration
 from vaiven.lab.check import CheckReport, Row
+from vaiven.lab.hosts import LabHost
 from vaiven.lab.lab import Lab
+from vaiven.lab.namespace import Namespace
 
 HUB = lab_text("checked", 4, kind="hub", class_="timed", rate_mbps=10)
 PAIR = HUB.replace("count = 4", "count = 2")
@@ -105,7 +110,8 @@ class Scripted(check._Check):
     """A check of a fabric whose single frames are found that many ns late, one look after the other, with no lead."""
 
     def __init__(self, late_ns: list[int]) -> None:
-        self.lab, self._late_ns, self._lead_ns = SimpleNamespace(topology=topology.parse(HUB)), late_ns, 0
+        self.lab = SimpleNamespace(topology=topology.parse(HUB), calibration=Calibration())
+        self._late_ns, self._lead_ns = late_ns, 0
 
     def _singles(self, *_: object) -> list[Row]:
         return [replace(GOOD, median=GOOD.expected + self._late_ns.pop(0) - self._lead_ns, limit=15_000)]
@@ -120,6 +126,7 @@ class Scripted(check._Check):
         ([40_000, 40_000, 40_000, 40_000], 40_000, 0),
         ([40_000, 40_000, 25_000, 30_000], 40_000, 15_000),  # it was slow while it was calibrated
         ([30_000, 30_000, 30_000, 45_000], 30_000, 15_000),
+        ([400_000, 400_000, 400_000, 400_000], 67_200, 0),  # a shorter frame would be there before it was sent
         ([-900_000, -900_000, -900_000, -900_000], 0, 0),  # a wrong fabric stays so: no lead makes frames later
     ],
 )
@@ -132,6 +139,70 @@ def test_what_the_looks_differ_by_is_what_the_machine_moved(
     looked._look()
     looked._look()
     assert looked.moved_ns == pytest.approx(moved_ns, abs=500)
+
+
+# What is kept
+
+
+@pytest.fixture
+def tried(state_dir, monkeypatch) -> tuple[Lab, list[int]]:
+    """A lab with the record of one that is up, and the leads that were brought into force there."""
+    here = Namespace(pid=1, started_ticks=1)
+    described = topology.parse(PAIR)
+    hosts = tuple(LabHost(lab="checked", number=n, spec=s, namespace=here) for n, s in enumerate(described.hosts, 1))
+    lab = Lab(instance="checked", topology=described, switch=here, hosts=hosts, ready=True)
+    with state.reserved("checked"):
+        pass
+    labs.recalibrated(lab, lab.calibration)
+    leads: list[int] = []
+    monkeypatch.setattr(check.fabric, "set_lead", lambda _, lead_ns: leads.append(lead_ns))
+    return lab, leads
+
+
+def finding(row: Row | VaivenError) -> type[check._Check]:
+    """A check that calibrates a fabric to 54.5 us and then measures that row."""
+
+    class Found(check._Check):
+        def calibrate(self) -> int:
+            check.fabric.set_lead(self.lab, 54_500)
+            return 54_500
+
+        def timed(self) -> Iterator[Row]:
+            if isinstance(row, VaivenError):
+                raise row
+            yield row
+
+    return Found
+
+
+def recorded() -> Calibration:
+    lab, _ = labs._recorded("checked")
+    assert lab
+    return lab.calibration
+
+
+def test_a_calibration_is_kept_where_the_class_was_earned(tried, monkeypatch) -> None:
+    lab, leads = tried
+    monkeypatch.setattr(check, "_Check", finding(GOOD))
+    monkeypatch.setattr(calibration, "store_frames_per_s", lambda *_: None)  # it carried none
+    report = check.run(lab)
+    assert report.passed and report.kept_in == str(calibration.path())
+    known = calibration.known(lab.topology.fabric)
+    assert (known.lead_ns, recorded()) == (54_500, known) and known.checked_utc and leads[-1] == 54_500
+
+
+@pytest.mark.parametrize("row", [BAD, BAD_TRAIN, VaivenError("nothing arrives")])
+def test_of_a_failed_check_nothing_is_kept_and_the_lab_stays_as_it_was(tried, monkeypatch, row) -> None:
+    lab, leads = tried
+    monkeypatch.setattr(check, "_Check", finding(row))
+    if isinstance(row, Row):
+        report = check.run(lab)
+        assert (report.passed, report.kept_in, report.lead_ns) == (False, None, 54_500)
+    else:
+        with pytest.raises(VaivenError):
+            check.run(lab)
+    assert leads == [54_500, calibration.LEAD_DEFAULT_NS]
+    assert not calibration.path().exists() and recorded() == Calibration()
 
 
 def test_a_report_is_plain_json() -> None:
@@ -154,7 +225,9 @@ def assert_sound(lab: Lab, report: CheckReport) -> None:
     for word in ("60 B, UDP", "1514 B, 802.3", "UDP_SEGMENT", "to all", "at once", "3 to 1", "ping -s", "captured"):
         assert word in what
     assert all(row.verdict == "ok" for row in exact(report).values()), exact(report)
-    assert report.lead_ns == calibration.lead_ns(lab.topology.fabric) >= 0
+    kept = calibration.known(lab.topology.fabric)
+    assert labs.find(lab.instance).calibration == kept and report.lead_ns >= 0
+    assert kept.lead_ns == report.lead_ns if report.passed else kept == Calibration()
     singles = [row for row in report.rows if row.unit == "ns" and not row.throughput and "ping" not in row.what]
     assert all(row.error > -report.lead_ns - 10_000 for row in singles), singles
     assert report.passed or report.earned in ("paced", "free", None)
@@ -169,12 +242,12 @@ def test_a_hub_is_measured_in_every_way(raise_lab) -> None:
 
 @pytest.mark.lab
 def test_a_switch_is_measured_in_every_way_while_faults_and_slow_hosts_stand_aside(raise_lab) -> None:
-    more = '[[hosts]]\nname = "old"\nframe_us = 3000\n[[faults]]\nhost = "h2"\nkind = "loss"\nprobability = 1.0\n'
+    more = '[[hosts]]\nname = "old"\nframe_us = 1e5\n[[faults]]\nhost = "h2"\nkind = "loss"\nprobability = 1.0\n'
     lab = raise_lab(SWITCH + more)
     report = check.run(lab, quick=True)
     assert_sound(lab, report)
     singles = [row for row in report.rows if row.what.startswith("1514 B")]
-    assert len(singles) == 3 and all(row.median < row.expected + 3_000_000 for row in singles)
+    assert len(singles) == 3 and all(row.median < row.expected + 50_000_000 for row in singles)
     assert [(row.host, row.kind, row.seen) for row in faults.hits(lab)] == [("h2", "loss", 0)]
 
 
@@ -208,11 +281,13 @@ def test_a_fabric_that_frees_frames_at_the_start_of_their_time_is_found_out(rais
 
 @pytest.mark.lab
 def test_a_fabric_that_loses_frames_is_found_out(raise_lab) -> None:
-    """A queue of no length drops what has to wait: of a train, all but the first; who gives up first is chance."""
+    """A queue of five frames drops the rest of a train, and nothing of what two ends tell each other about it."""
     lab = raise_lab(PAIR)
-    exits.command(lab, ["exit hub queue_ns=0"])
-    with pytest.raises(VaivenError, match=r"nothing arrives: 30 x 1514 B|the time is up|closed the control"):
-        check.run(lab, quick=True)
+    exits.command(lab, [f"exit hub queue_ns={5 * 1538 * 800}"])
+    try:  # where a sender pauses in each train, as on a busy machine, some of them arrive to the end
+        assert not check.run(lab, quick=True).passed
+    except VaivenError as error:
+        assert error.what.startswith("nothing arrives: 30 x 1514 B")
 
 
 @pytest.mark.lab

@@ -18,6 +18,7 @@ from tests.lab.texts import lab_text
 from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.lab import lab as labs
+from vaiven.lab import topology
 
 TWO = lab_text("two", 2)
 
@@ -88,6 +89,7 @@ def test_check_prints_what_it_measured_and_what_was_earned(vaiven, two) -> None:
     done = vaiven("lab", "check", "two", "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "earned: free" in done.stdout and "frames/s" in done.stdout
+    assert "calibration.json (vaiven lab check --forget removes it)" in "".join(done.stdout.split("\n"))
     report = json.loads(vaiven("lab", "check", "two", "--quick", "--json").stdout)
     assert report["passed"] and report["instance"] == "two" and report["rows"]
 
@@ -130,9 +132,66 @@ def test_what_the_machine_may_have_spoilt_is_not_decided(two, checked, capsys) -
     with pytest.raises(SystemExit) as ended:
         verbs.check("two")
     said = capsys.readouterr()
-    assert ended.value.code == verbs.CANNOT_TELL == 4
-    assert "not decided, calibrated to 22.5 us" in said.out and "earned" not in said.out
+    assert ended.value.code == verbs.Status.CANNOT_TELL == 4
+    assert "not decided; carries" in said.out and "earned" not in said.out
+    assert "calibrated to 22.5 us, which is not kept: the lab stays at 8 us" in said.out
     assert "the machine moved by 44.1 us" in said.err and "try again" in said.err
+
+
+TIMED = lab_text("two", 2, class_="timed", rate_mbps=100)
+MEASURE = ("--stacks", "udp", "--sizes", "64,1000", "--quick")
+
+
+@pytest.mark.lab
+def test_measure_knows_a_lab_by_the_name_it_was_raised_under_and_names_its_calibration(
+    vaiven, raise_lab, tmp_path
+) -> None:
+    from vaiven.lab.calibration import Calibration
+
+    raise_lab(TIMED, "other")
+    labs.recalibrated(labs.find("other"), Calibration(lead_ns=12_500, checked_utc="2026-01-31T12:00:00Z"))
+    done = vaiven("measure", "--lab", "other", *MEASURE, cwd=tmp_path)
+    assert done.returncode in (0, 4), done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    place = json.loads((run / "manifest.json").read_text())["place"]
+    assert (place["instance"], place["lab"]["name"]) == ("other", "two")
+    assert place["calibration"] == {"lead_ns": 12_500, "checked_utc": "2026-01-31T12:00:00Z"}
+    assert labs.find("other")
+    said = "calibrated to 12.5 µs by lab check on 2026-01-31"
+    table = " ".join(vaiven("model", str(run), cwd=tmp_path, env=os.environ | {"COLUMNS": "200"}).stdout.split())
+    assert said in table and said in (tmp_path / f"{run.name}.html").read_text()
+
+
+@pytest.mark.lab
+def test_names_of_labs_mean_files_and_ready_ones_first(raise_lab) -> None:
+    raise_lab(TWO, "other")
+    assert labs.described("other")[0] == labs.find("other").topology and labs.described("other")[1] == "other"
+    assert labs.described("demo") == (topology.ready("demo"), "demo")
+    with pytest.raises(VaivenError, match="no lab called 'another'"):
+        labs.described("another")
+
+
+@pytest.mark.parametrize("verb", ["check", "down"])
+def test_a_lab_that_is_not_up_is_answered_with_that_alone(vaiven, state_dir, verb) -> None:
+    done = vaiven("lab", verb, "nosuch")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no lab called 'nosuch' up\n  no lab is up" in done.stderr and "lab up nosuch" not in done.stderr
+
+
+def test_what_checks_found_is_forgotten_on_demand(vaiven, state_dir) -> None:
+    from vaiven.lab import calibration, topology
+
+    calibration.store_frames_per_s(topology.ready("demo"), 5.0)
+    done = vaiven("lab", "check", "--forget")
+    assert done.returncode == 0 and f"{calibration.path()}: forgotten" in done.stdout
+    assert not calibration.path().exists()
+    assert "nothing was kept there" in vaiven("lab", "check", "--forget").stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["two", "--forget"]])
+def test_check_wants_one_lab_or_to_forget(vaiven, state_dir, arguments) -> None:
+    done = vaiven("lab", "check", *arguments)
+    assert done.returncode == 1 and "which lab?" in done.stderr
 
 
 @pytest.mark.lab

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests import forged
 
 pytestmark = pytest.mark.lab
 
@@ -241,6 +242,21 @@ def test_frames_are_those_of_the_formula(pair: Pair, probe: Path, tmp_path: Path
             assert all(_carries(frames, size, mtu) for frames in messages.values()), what
         else:
             assert set(costs) == {formula}, what
+
+
+@pytest.mark.parametrize("stack", ["udp", "icmp"])
+def test_who_lies_about_the_mtu_changes_no_frame(pair: Pair, probe: Path, tmp_path: Path, stack: str) -> None:
+    pair.set_mtu(1500)
+    believed = forged.lie(pair.command(pair.far), pair.command(pair.near), _NEAR, _FAR, [])
+    assert f"mtu {forged.MTU}" in believed, "the kernel does not believe the liar, so this test proves nothing"
+    try:
+        capture = tmp_path / "lied.pcap"
+        with _captured(pair, capture):
+            cell = _ping_pong(pair, probe, stack, 10000, 1500, tmp_path / "key")
+        messages = _SORT[stack](_frames_of(capture), 10000)
+        assert {len(frames) for frames in messages.values()} == {cell["wire"]["frames"]} == {7}
+    finally:
+        _ip("-n", pair.near, "route", "flush", "cache")
 
 
 def test_the_counters_of_the_interface_agree(pair: Pair, probe: Path, tmp_path: Path) -> None:

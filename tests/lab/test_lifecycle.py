@@ -34,7 +34,7 @@ def assert_nothing_left(state_dir: Path, instance: str) -> None:
     assert not (state_dir / instance).exists()
 
 
-def until(condition, timeout_s: float = 10) -> None:
+def until(condition, timeout_s: float = 60) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "did not become true in time"
@@ -347,31 +347,88 @@ POINTS = [
     ("vaiven.lab.lab:_populate", 1, 0),
     ("vaiven.lab.limits:create", 2, 0),
     ("vaiven.lab.lab:Nursery.ready", 2, 0),
-    ("vaiven.lab.state:write", 1, 0),
     ("vaiven.lab.state:write", 2, 0),
+    ("vaiven.lab.state:write", 3, 0),
     ("vaiven.lab.lab:_wire", 1, 0),
     ("vaiven.lab.lab:_address", 2, 0),
     ("vaiven.lab.fabric:raise_fabric", 1, 0),
     ("vaiven.lab.lab:Nursery.keep", 1, 0),
-    ("vaiven.lab.state:write", 3, 4),
+    ("vaiven.lab.state:write", 4, 4),
 ]
+
+
+def killed_at(point: str, call: int, text: str = TWO) -> None:
+    """Raises the lab in a process that is killed at that call of that function."""
+    done = subprocess.run([sys.executable, "-c", KILL_AT, text, point, str(call)], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
 
 
 @pytest.mark.parametrize(("point", "call", "holders_left"), POINTS)
 def test_killed_while_raising(state_dir, point, call, holders_left) -> None:
     """Killed before its holders were let go, it takes them along; killed after, `down` finds them."""
     text = TWO + '[[hosts]]\nname = "limited"\nmemory_mb = 64\n'
-    done = subprocess.run([sys.executable, "-c", KILL_AT, text, point, str(call)], capture_output=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    killed_at(point, call, text)
     until(lambda: len(holders(state_dir, "two")) == holders_left)
     (status,) = labs.running()
     assert status.instance == "two" and status.problems == ("it was not raised to the end",) and not status.busy
+    assert status.ended == (holders_left == 0)
     with pytest.raises(VaivenError) as caught:
         labs.find("two")
-    assert caught.value.code == "lab-broken" and "lab down two" in caught.value.remedy
+    assert (caught.value.code, caught.value.remedy.partition(",")[0]) == (
+        ("lab-ended", "vaiven lab up raises it again") if status.ended else ("lab-broken", "vaiven lab down two")
+    )
     labs.down("two")
     assert_nothing_left(state_dir, "two")
     assert not list(Path("/sys/fs/cgroup").glob(f"*/vaiven-{labs._owner(state_dir / 'two')}-*"))
+
+
+def test_what_ended_labs_left_is_swept_by_the_next_up(raise_lab, state_dir) -> None:
+    limited = '[[hosts]]\nname = "limited"\nmemory_mb = 64\n'
+    killed_at("vaiven.lab.fabric:raise_fabric", 1, TWO + limited)
+    killed_at("vaiven.lab.state:write", 4, lab_text("halfway", 2))  # its holders live on: it is broken, not ended
+    until(lambda: holders(state_dir, "two") == [])
+    until(lambda: len(holders(state_dir, "halfway")) == 3)
+    raise_lab(lab_text("other", 2))
+    assert [status.instance for status in labs.running()] == ["halfway", "other"]
+    assert_nothing_left(state_dir, "two")
+    assert not list(Path("/sys/fs/cgroup").glob(f"*/vaiven-{labs._owner(state_dir / 'two')}-*"))
+    assert len(holders(state_dir, "halfway")) == 3
+
+
+def test_an_ended_lab_is_listed_as_such_and_is_no_error(vaiven, state_dir) -> None:
+    killed_at("vaiven.lab.fabric:raise_fabric", 1)
+    until(lambda: holders(state_dir, "two") == [])
+    listed = vaiven("lab", "list", env=os.environ | {"COLUMNS": "200"})
+    assert listed.returncode == 0 and "ended: it was not raised to the end" in listed.stdout
+    assert vaiven("lab", "down", "two").returncode == 0
+    assert_nothing_left(state_dir, "two")
+
+
+def test_an_ended_lab_is_raised_again_under_its_name(raise_lab, state_dir) -> None:
+    killed_at("vaiven.lab.fabric:raise_fabric", 1)
+    until(lambda: holders(state_dir, "two") == [])
+    assert raise_lab(TWO).problems() == ()
+
+
+def test_a_sweep_spares_what_is_held_or_lives_where_it_cannot_see(raise_lab, state_dir) -> None:
+    for name in ("elsewhere", "held"):
+        with state.reserved(name):
+            pass  # killed before its first holder
+    (state_dir / "elsewhere" / state.MARK).write_text("pid:[1]\n")
+    with state.held("held"):
+        raise_lab(TWO)
+    assert [status.instance for status in labs.running()] == ["elsewhere", "held", "two"]
+    assert not labs.running()[0].ended and labs.running()[1].ended
+
+
+def test_killed_before_its_mark_a_directory_is_nobodys(state_dir, raise_lab, monkeypatch) -> None:
+    monkeypatch.setattr(state, "_PATIENCE_S", 0.05)
+    killed_at("vaiven.lab.state:write", 1)
+    assert labs.running() == [] and labs.down_all() == []
+    with pytest.raises(VaivenError) as caught:
+        raise_lab(TWO)
+    assert caught.value.code == "bad-state" and f"{state_dir / 'two'} is in the way" in caught.value.what
+    assert list(state_dir.iterdir()) == [state_dir / "two"]
 
 
 BOUND = """

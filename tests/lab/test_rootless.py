@@ -7,6 +7,7 @@ The tests are root and become the user nobody, so they show that no privilege is
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -42,7 +43,7 @@ PLACES = ("ours", "labs", "theirs")
 BECOME_NOBODY = """
 home=$1 && mount --bind "$2" "$home/ours" && mount --bind "$3" "$home/labs" && mount --bind "$4" "$home/theirs" &&
 shift 4 && exec runuser -u nobody -- env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin XDG_RUNTIME_DIR="$home" \\
-  PYTHONPATH="$home/ours:$home/theirs" PYTHONDONTWRITEBYTECODE=1 "$@"
+  PYTHONPATH="$home/ours:$home/theirs" PYTHONDONTWRITEBYTECODE=1 VAIVEN_NATIVE="$home/native" "$@"
 """
 
 
@@ -101,6 +102,16 @@ def test_a_fabric_with_a_rate_is_refused_with_the_reason(vaiven, home, name) -> 
     assert refused.returncode == 1
     assert "needs root" in refused.stderr and "vaiven lab up free" in refused.stderr
     assert not (home / "vaiven" / name).exists()
+
+
+def test_what_is_offered_instead_can_be_measured(vaiven, home) -> None:
+    refused = vaiven("lab", "up", "demo")
+    offered = re.search(r"vaiven (measure [^(]+)", refused.stderr)
+    assert offered, refused.stderr
+    (home / "native").mkdir()
+    shutil.copy(resources.program("vaiven-probe"), home / "native")
+    done = vaiven(*offered[1].split(), "--stacks", "udp", "--sizes", "64", "--no-page")
+    assert "Done: 32 launches" in succeeded(done)  # eight blocks of three pairs and a sentinel
 
 
 @pytest.mark.parametrize(

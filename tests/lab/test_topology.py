@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaiven.errors import VaivenError
-from vaiven.lab import topology
+from vaiven.lab import fabric, slow, topology
 
 GOOD = """\
 name = "x"
@@ -59,7 +59,7 @@ def test_a_lab_file_becomes_a_topology_with_equal_hosts_written_out() -> None:
         ('class = "timed"', 'class = "tmed"', 5, "class = 'tmed'", "'timed' or 'paced' or 'free'"),
         ("rate_mbps = 100", "rate_mps = 100", 6, "no key 'rate_mps'", "did you mean 'rate_mbps'"),
         ("rate_mbps = 100", 'rate_mbps = "fast"', 6, "rate_mbps = 'fast'", "a number"),
-        ("rate_mbps = 100", "rate_mbps = -1", 6, "rate_mbps = -1", "more than 0"),
+        ("rate_mbps = 100", "rate_mbps = -1", 6, "rate_mbps = -1", "at least 0.01 and at most 10000"),
         ("rate_mbps = 100", "", 3, "needs a rate", "rate_mbps = 100"),
         ('class = "timed"', 'class = "free"', 6, "no rate", "leave rate_mbps out"),
         ('kind = "switch"\n', "", 3, "needs the key 'kind'", "'hub' or 'switch'"),
@@ -115,6 +115,43 @@ def test_a_timed_fabric_beyond_two_cores_is_warned_of(rate_mbps: int, hosts: int
     warnings = topology.parse(text).warnings()
     assert bool(warnings) == warned
     assert all("lab check" in warning for warning in warnings)
+
+
+EXTREMES = ["inf", "-inf", "nan", "1e308", "1e-308", "1e400", "0", "-1", f"{2**63}", f"{2**64}", f"{10**400}"]
+NUMBERS = {
+    "rate_mbps": "rate_mbps = 100",
+    "mtu": "rate_mbps = 100\nmtu = 1500",
+    "queue_frames": "rate_mbps = 100\nqueue_frames = 256",
+    "memory_mb": "memory_mb = 32",
+    "frame_us": "memory_mb = 32\nframe_us = 1",
+    "byte_ns": "memory_mb = 32\nbyte_ns = 1",
+    "cpu_share": "memory_mb = 32\ncpu_share = 1",
+    "icmp_bytes_max": "memory_mb = 32\nicmp_bytes_max = 1",
+    "clock_offset_ms": "memory_mb = 32\nclock_offset_ms = 1",
+    "probability": "probability = 0.01",
+    "burst_frames": "probability = 0.01\nburst_frames = 2",
+    "delay_us": "probability = 0.01\ndelay_us = 3",
+    "seed": "probability = 0.01\nseed = 1",
+    "count": "count = 3",
+}
+
+
+@pytest.mark.parametrize("key", NUMBERS)
+def test_an_extreme_number_is_refused_by_its_name_or_can_be_worked_with(key: str) -> None:
+    old = NUMBERS[key].splitlines()[0]
+    kind = {"burst_frames": "burst-loss", "delay_us": "reorder"}.get(key, "loss")
+    refused = 0
+    for value in EXTREMES:
+        new = NUMBERS[key].rpartition("=")[0] + f"= {value}"
+        text = edited(old, new).replace('kind = "loss"', f'kind = "{kind}"')
+        try:
+            lab = topology.parse(text, "x.toml")
+        except VaivenError as error:
+            assert key in error.what and error.remedy and error.where.startswith("x.toml:")
+            refused += 1
+        else:
+            assert all(exit_.command(0) for exit_ in (*fabric.wire_exits(lab), *slow.server_exits(lab)))
+    assert refused >= 6
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaiven.model.frames import MTUS_BYTES, Path, frame_limits, padded_bytes, usual_limits
+from vaiven.model.frames import (
+    MTUS_BYTES,
+    Path,
+    Wire,
+    bends_bytes,
+    frame_limits,
+    padded_bytes,
+    usual_limits,
+    wire_ns,
+)
 
 
 @pytest.mark.parametrize(
@@ -59,5 +68,22 @@ def test_small_messages_are_padded():
         Path.LLC_KERNEL: 42,
         Path.UDP: 18,
         Path.TCP: 0,
+        Path.RAW: 2,
     }
     assert {path: padded_bytes(path) for path in Path} == expected
+
+
+def test_the_wire_by_hand():
+    """84 bytes are the least that a frame takes; of two links the second takes the largest frame once more."""
+    assert wire_ns(Path.UDP, Wire(10**8, 1, 1500), 1) == 84 * 80
+    assert wire_ns(Path.ICMP, Wire(10**7, 1, 1500), 60_000) == (40 * 1538 + 866) * 800
+    assert wire_ns(Path.TCP, Wire(10**8, 2, 1500), 1449) == (1538 + 52 + 1 + 38 + 1538) * 80
+
+
+@given(st.sampled_from(list(Path)), st.sampled_from(MTUS_BYTES), st.integers(1, 3), st.integers(1, 60_000))
+def test_between_bends_the_wire_is_straight(path, mtu, hops, size):
+    link = Wire(10**8, hops, mtu)
+    bends = bends_bytes(path, mtu, 1, 60_000)
+    drawn = np.interp(size, bends, wire_ns(path, link, bends))
+    few = frame_limits(path, mtu).frames(60_000) <= 64
+    assert drawn == pytest.approx(float(wire_ns(path, link, size)), rel=1e-4 if few else 0.02)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Knees: planted ones are found and explained, frames are not taken for protocols, straight lines stay straight."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -94,6 +96,22 @@ def test_a_step_comes_back_through_any_pieces(alpha, beta, step):
     pieces = np.array([0, np.searchsorted(sizes, 9001)])
     found = step_between(sizes, ns[None], 1 / ns**2, up, pieces)
     np.testing.assert_allclose(found, step, rtol=1e-6, atol=1e-3)
+
+
+def test_with_the_wire_taken_off_its_staircase_is_no_knee():
+    """Of two links in a row the slope changes at the limit of one frame, which no step of the frames explains."""
+    sizes = np.union1d(SIZES, np.arange(1200, 9000, 300))
+    frames = frame_limits(Path.TCP, 1500).frames(sizes)
+    wire = 80.0 * (sizes + 90 * frames + np.minimum(sizes, 1448) + 90)
+    software = launches(lambda n: 8e3 + 1.0 * n, sizes=sizes)
+    times = replace(software, ns=software.ns + wire)
+    blind = find_knees(times, np.random.default_rng(1), usual_limits(Path.TCP))
+    assert any(knee.before_bytes <= 1448 <= knee.after_bytes for knee in blind.knees)
+    seeing = find_knees(replace(times, wire_ns=wire), np.random.default_rng(1), usual_limits(Path.TCP))
+    assert seeing.knees == () == seeing.doubtful
+    jump = replace(times, ns=times.ns + 60e3 * (sizes > 5000), wire_ns=wire)
+    (knee,) = find_knees(jump, np.random.default_rng(1), usual_limits(Path.TCP)).knees
+    assert knee.size.low <= 5000 <= knee.size.high and knee.step.low < 60e3 < knee.step.high
 
 
 def test_a_frame_edge_that_nobody_pays_is_no_staircase():

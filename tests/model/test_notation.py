@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vaiven.errors import VaivenError
 from vaiven.model.line import fit_line
-from vaiven.model.notation import Notation, Written, written
+from vaiven.model.notation import Notation, Written, letters
 from vaiven.model.times import Direction, LaunchTimes, Statistic
 from vaiven.model.units import Quantity
 
@@ -67,13 +67,14 @@ def test_every_notation_says_what_its_letters_mean():
         assert symbols.constant in symbols.formula and symbols.slope in symbols.formula and symbols.slope_means
 
 
-def test_a_fitted_line_is_written_with_its_kind():
+def test_a_fitted_line_has_its_letters_with_intervals():
     sizes = np.array([0, 1000, 100000])
     ns = (50e3 + 80.0 * sizes) * np.exp(0.01 * np.random.default_rng(0).standard_normal((10, 3)))
     rows = np.arange(10)
     times = LaunchTimes("udp", Direction.ONE_WAY, Statistic.FLOOR, sizes, rows, rows, ns, np.full(ns.shape, 9))
     line = fit_line(times, np.random.default_rng(0))
-    found = written(line, Notation.LATENCY_BANDWIDTH)
-    assert found.constant.direction is Direction.ONE_WAY and found.slope.statistic is Statistic.FLOOR
-    assert found.slope.to("byte/s").value == pytest.approx(line.r_inf.value)
-    assert found.time(Quantity(7.0, "kB")).value == pytest.approx(float(line.ns(7000)) / 1e3)
+    assert letters(line, Notation.TS_TW) == (line.alpha, line.beta)
+    constant, rate = letters(line, Notation.LATENCY_BANDWIDTH)
+    assert constant == line.alpha and rate.unit == "byte/s"
+    assert rate.value == pytest.approx(1e9 / line.beta.value)
+    assert (rate.low, rate.high) == (pytest.approx(1e9 / line.beta.high), pytest.approx(1e9 / line.beta.low))

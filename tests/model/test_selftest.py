@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from vaiven.model.selftest import QUIET, Machine, called_different, false_knees, knee_coverage, launches, line_coverage
+from vaiven.model.selftest import (
+    NOISY,
+    QUIET,
+    SKEWED,
+    Machine,
+    called_different,
+    false_knees,
+    knee_coverage,
+    launches,
+    line_coverage,
+)
 
 TRIALS = 150
 BENDS = 50  # each takes a tenth of a second
@@ -22,8 +32,9 @@ def test_made_up_launches_are_as_unpleasant_as_real_ones():
     assert stats.skew(ns) > 1 and ns.max() > 1.5 * np.median(ns)
 
 
-def test_line_intervals_contain_the_truth_as_often_as_promised():
-    for kept in line_coverage(TRIALS, seed=1):
+@pytest.mark.parametrize(("machine", "count"), [(NOISY, 12), (NOISY, 8), (SKEWED, 8)])
+def test_line_intervals_contain_the_truth_as_often_as_promised(machine, count):
+    for kept in line_coverage(TRIALS, seed=1, count=count, machine=machine):
         assert kept.least <= kept.hits <= kept.most, str(kept)
         assert kept.refused == 0
 
@@ -52,4 +63,4 @@ def test_straight_lines_have_no_knees():
 
 def test_a_promise_reads_as_a_sentence():
     text = str(line_coverage(3, seed=0)[0])
-    assert text.startswith("alpha, 12 launches: ") and "of 3" in text and "promised 95.0%" in text
+    assert text.startswith("alpha, 12 launches: ") and "of 3" in text and "promised 95.0 %" in text

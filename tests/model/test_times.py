@@ -84,3 +84,16 @@ def test_no_common_size_is_said():
     with pytest.raises(VaivenError) as caught:
         common_sizes(times([[1.0, 2.0, 3.0]]), times([[1.0, 2.0, 3.0]], sizes=(1, 2, 3)))
     assert caught.value.code == "no-common-size"
+
+
+def test_the_wire_goes_with_the_sizes_and_the_direction():
+    wire = np.arange(1.0, 4.0)
+    ns = np.full((2, 3), 10.0)
+    rows = np.arange(2)
+    kind = ("udp", Direction.ONE_WAY, Statistic.TYPICAL)
+    times = LaunchTimes(*kind, np.array([0, 8, 64]), rows, rows, ns, ns.astype(int), wire_ns=wire)
+    assert times.round_trip().wire_ns.tolist() == [2, 4, 6] and times.at_sizes(np.array([8])).wire_ns.tolist() == [2]
+    assert times.above(ns[0]).tolist() == [9, 8, 7]
+    with pytest.raises(VaivenError) as caught:
+        LaunchTimes(*kind, np.array([0, 8, 64]), rows, rows, ns, ns.astype(int), wire_ns=wire[:2])
+    assert caught.value.code == "bad-shape"

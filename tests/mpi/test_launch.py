@@ -13,6 +13,7 @@ import pytest
 
 from vaiven import resources
 from vaiven.run import mpi, path
+from vaiven.run.place import Place
 
 from ..joined import counters, processes, until
 from ..pvm.frames import captured
@@ -21,9 +22,9 @@ STACKS = ("openmpi", "openmpi-nagle", "mpich")
 KEY = b"000102030405060708090a0b0c0d0e0f\n"
 
 
-def running(program: str) -> list[int]:
-    """The processes that have that program on their command line: ranks, and what starts them."""
-    return [pid for pid, words in processes().items() if program in " ".join(words)]
+def running(where: Place, program: str) -> list[int]:
+    """The processes there that have that program on their command line: ranks, and what starts them."""
+    return [pid for pid, words in processes(where).items() if program in " ".join(words)]
 
 
 @pytest.mark.parametrize("stack", STACKS)
@@ -81,20 +82,20 @@ def test_a_broadcast_reaches_every_far_end(launch, stack: str) -> None:
 
 
 def test_a_job_of_more_ranks_than_processors_yields_and_ends(launch, two) -> None:
-    """MPI_Finalize of MPICH 4.0 may hang there; nothing of that may be left, and nothing lost."""
     count = len(two.hosts["m2"].processors) + 3
     outcome = launch("mpich:default", 1000, fanout=count, cell_ms=30_000)
     assert outcome.failure is None, outcome.failure
     assert "VAIVEN_YIELD_WHEN_IDLE=1" in outcome.hello["way"]
-    until(lambda: running(str(resources.program("vaiven-probe-mpich"))) == [])
+    assert f"LD_PRELOAD={resources.program(mpi.ENDS)}" in outcome.hello["way"]
+    until(lambda: running(two, str(resources.program("vaiven-probe-mpich"))) == [])
 
 
-def test_the_probe_yields_where_mpich_asks_for_news() -> None:
-    probe = str(resources.program("vaiven-probe-mpich"))
-    asked = os.environ | {"LD_BIND_NOW": "1", "LD_DEBUG": "bindings"}
+def test_ranks_yield_where_mpich_asks_for_news() -> None:
+    probe, ends = (str(resources.program(name)) for name in ("vaiven-probe-mpich", mpi.ENDS))
+    asked = os.environ | {"LD_BIND_NOW": "1", "LD_DEBUG": "bindings", "LD_PRELOAD": ends}
     done = subprocess.run([probe, "stacks"], env=asked, capture_output=True, text=True, timeout=60, check=True)
     bound = [line for line in done.stderr.splitlines() if "symbol `epoll_wait'" in line]
-    assert bound and all(f"to {probe} " in line for line in bound)
+    assert bound and all(f"to {ends} " in line for line in bound)
 
 
 def test_no_broadcast_of_mpi_uses_that_of_the_network(launch, two) -> None:
@@ -134,12 +135,12 @@ def test_a_rank_that_dies_ends_the_launch_and_leaves_nothing(launch, two, stack:
     ending = threading.Thread(target=lambda: found.append(launch(stack, 1000, samples=1_000_000, cell_ms=90_000)))
     ending.start()
     until(lambda: counters(two).since(before).tx_bytes > 500_000)  # messages are on their way
-    victims = [pid for pid, words in processes().items() if words[:2] == [program, end]]
+    victims = [pid for pid, words in processes(two).items() if words[:2] == [program, end]]
     assert len(victims) == 1
     os.kill(victims[0], signal.SIGKILL)
     ending.join(80)
     assert found and found[0].failure is not None
-    until(lambda: running(program) == [])
+    until(lambda: running(two, program) == [])
 
 
 def test_a_probe_under_the_launcher_of_another_library_says_so() -> None:

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measurements of the lab cetad made by hand, in which every median is known."""
+"""Runs made by hand, in which every time is known: a world in which all that was published is so, and other worlds.
+
+A world bends every time of the published one: scale makes all slower, contrast takes each time to a power, so that 2
+makes all differences larger, 0.02 makes nearly all alike, and -1 puts the fastest last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
 
 import msgspec
 import numpy as np
@@ -12,52 +18,249 @@ from tests.store import made
 
 from vaiven import resources
 from vaiven.lab import topology
-from vaiven.papers.measured import PVM_METHODS, Measured
+from vaiven.papers.judge import Candidate
+from vaiven.papers.measured import FIRST_MESSAGES, Measured, Row
+from vaiven.papers.words import MIB, PVM_METHODS
+from vaiven.store.query import first_column
 from vaiven.store.record import STEPS, Manifest
 
-HOSTS = ("purmamarca", "tilcara", "fourier", "paris", "sofia", "prited")
-STACKS = (*PVM_METHODS, "tcp", "udp", "icmp")
-SIZES = (8, 100, 1000, 60_000, 10**6, 10**7)
+CENTRE_S = 1e-3
+SIZES_A = (8, 100, 1000, 60_000, 10**6, 10**7)
+DOUBLES = tuple(8 * 2**power for power in range(5, 20))
+SIZES_C = (100, 256, 1024, 4096, 10_000, 16_384, 20_000, 65_536, 262_144, 10**6, 2**20)
+SIZES_D = (*range(0, 101, 4), 1000, 1400, 1500, 2000, 3000)
+SIZES_E = (1, 64, 512, 1024, 1408, 1536, 1856, 2816, 3008, 4096)
 
-OneWay = Callable[[str, int, str], float]  # (stack, bytes, host) -> seconds
-Step = Callable[[str, str, int, str], float]  # (step, stack, bytes, host) -> seconds
+# Of each machine of the lab cetad: how long it takes to begin, relatively, and its rate through the daemons in MiB/s.
+START = {"tilcara": 1.2, "cetadfomec1": 1.2, "cetadfomec2": 1.2, "fourier": 1.0, "josrap": 1.0,
+         "sofia": 1.7, "paris": 1.6, "cetad": 2.0, "prited": 2.2}  # fmt: skip
+RATE = {"tilcara": 0.85, "cetadfomec1": 0.85, "cetadfomec2": 0.85, "fourier": 0.87, "josrap": 0.87,
+        "sofia": 0.55, "paris": 0.7, "cetad": 0.6, "prited": 0.45}  # fmt: skip
+LQT, LIDI = (tuple(f"{lab}{host}" for host in range(2, 7)) for lab in ("lqt", "lidi"))
+LIKE = ("tilcara", "cetadfomec1", "cetadfomec2", "fourier", "josrap")
+SMALL = ("tilcara", "cetadfomec1", "cetadfomec2", "prited")
+DEFECT = ("sofia", "prited")
+SPEED_S = {"axp": 0.0, "p3dual": 20e-6, "k6ii": 60e-6, "p2mmx": 120e-6}
+AT_ONCE = {True: {1: 1.0, 2: 1.05, 3: 1.1, 4: 1.4}, False: {1: 1.0, 2: 1.7, 3: 2.2, 4: 3.0}}  # by whether both are fast
 
 
-def manifest(hosts: tuple[str, ...] = HOSTS) -> Manifest:
-    """Of a run there, from the first of these hosts to each other one."""
-    lab = topology.load(resources.ready("labs") / "cetad.toml")
-    orders = {host.name: host.byte_order for host in lab.hosts}
+def manifest(lab: str, hosts: Sequence[str] = (), *, day: int = 1, rounds: bool = False, threads: int = 8) -> Manifest:
+    """Of a run on that lab, between all of its hosts or these."""
+    known = topology.load(resources.ready("labs") / f"{lab}.toml")
+    names = tuple(hosts) or tuple(host.name for host in known.hosts)
+    orders = {host.name: host.byte_order for host in known.hosts}
+    rate = known.fabric.rate_mbps
     return msgspec.structs.replace(
         made.manifest(),
-        design={"pairs": [[hosts[0], far] for far in hosts[1:]], "seed": 1},
-        place={"lab": msgspec.to_builtins(lab), "hosts": list(hosts)},
-        hosts={name: {"byte_order": orders[name]} for name in hosts},
-        link={"rate_bps": 10_000_000, "hops": 1, "mtu_bytes": 1500},
+        id=f"2026010{day}-{lab}",
+        created_utc=f"2026-01-0{day}T12:00:00Z",
+        design={"pairs": [[names[0], far] for far in names[1:]], "seed": 1, "rounds": rounds},
+        place={"lab": msgspec.to_builtins(known), "hosts": list(names)},
+        hosts={name: {"byte_order": orders[name], "cpu": {"threads": threads}} for name in names},
+        link={"rate_bps": int(rate * 1e6), "hops": 1 if known.fabric.kind == "hub" else 2, "mtu_bytes": 1500},
     )
 
 
-def measured(
-    one_way: OneWay, step: Step, *, launches: int = 8, noise: float = 0.01, hosts: tuple[str, ...] = HOSTS
-) -> Measured:
-    """So many blocks, in which launches differ by that share."""
-    rng = np.random.default_rng(7)
+@dataclass(frozen=True)
+class World:
+    """honest: whether what no bending of times can change is as it was published: counts, and who is like whom."""
 
-    def rows() -> Iterator[dict[str, Any]]:
-        for block in range(launches):
-            for stack in STACKS:
-                for far in hosts[1:]:
-                    key = {"near": hosts[0], "far": far, "fars": 1, "stack": stack, "block": block}
-                    factor = float(np.exp(noise * rng.standard_normal()))
-                    for part, size, seconds in _cells(stack, far, one_way, step):
-                        yield key | {"part": part, "size_bytes": size, "ns_median": 1e9 * factor * seconds}
+    scale: float = 1.0
+    contrast: float = 1.0
+    honest: bool = True
+    noise: float = 0.003
+    launches: int = 8
+    resamples: int = 60
 
-    return Measured(manifest(hosts), rows())
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """A run of each experiment."""
+        return (
+            self.run(manifest("cetad"), a_fourway(self.honest)),
+            self.run(manifest("cetad", day=3), a_again(), self.scale**0.2),
+            self.run(manifest("cetad", day=4), a_broadcast("purmamarca", tuple(START), 1.0, self.honest)),
+            self.run(manifest("lqt"), [*a_equal(self.honest), *a_broadcast("lqt1", LQT, 1.0, self.honest)]),
+            self.run(manifest("lidi"), a_broadcast("lidi1", LIDI, 10.0, self.honest)),
+            self.run(manifest("lqt", day=2), a_exchange()),
+            self.run(manifest("lidi", day=2, rounds=True), a_rounds()),
+            self.run(manifest("alicante"), b_tau(self.honest)),
+            self.run(manifest("alicante", day=2), c_line(self.honest)),
+            self.run(manifest("alicante", day=3), e_small(self.honest)),
+            self.run(manifest("ufsm"), d_pairs(self.honest)),
+        )
+
+    def run(self, where: Manifest, cells: Sequence[Row] | Iterator[Row], again: float = 1.0) -> Candidate:
+        """One of those cells, all of them slower once more."""
+        rows = list(self.rows(cells, again))
+        cast = {row["fars"] for row in rows if row["ask"] == "fanout"}
+        crossed = {("group", r): dict.fromkeys(range(self.launches), 1.05 if self.honest else 1.05 * r) for r in cast}
+        measured = Measured(where, rows, crossed, self.resamples)
+        return Candidate.of(where, lambda: measured)
+
+    def rows(self, cells: Sequence[Row] | Iterator[Row], again: float) -> Iterator[Row]:
+        """Those cells in every block, bent."""
+        rng = np.random.default_rng(7)
+        for cell in cells:
+            bent_ns = (
+                1e9 * again * self.scale * CENTRE_S * (cell["s"] / CENTRE_S) ** self.contrast if cell["s"] else 0.0
+            )
+            slow = np.exp(self.noise * rng.standard_normal(self.launches))
+            least = slow**0.1 if self.contrast > 0 else slow**9
+            for block, (ns, least_ns) in enumerate(
+                zip((bent_ns * slow).tolist(), (bent_ns * least).tolist(), strict=True)
+            ):
+                times = {"ns_median": ns, "ns_mean": ns, "ns_min": least_ns, "block": block}
+                more = 0.0 if self.honest else 0.01
+                first = {first_column(k): ns * (1 + more * (k - 50)) for k in FIRST_MESSAGES}
+                yield BLANK | cell | times | (first if cell["stack"] == "openmpi" else {})
 
 
-def _cells(stack: str, far: str, one_way: OneWay, step: Step) -> Iterator[tuple[str, int, float]]:
-    """(part, bytes, seconds) of one launch."""
-    for size in SIZES:
-        if size < 65_000 or stack not in ("udp", "icmp"):
-            yield "", size, 2 * one_way(stack, size, far)
-        if stack in PVM_METHODS:
-            yield from ((part, size, step(part, stack, size, far)) for part in STEPS)
+BLANK = {"ask": "pingpong", "part": "", "fars": 1, "count": 100}
+
+
+def a_fourway(honest: bool) -> Iterator[Row]:
+    stacks = (*PVM_METHODS, "pvm-direct-inplace", "pvm-direct-raw", "tcp", "icmp")
+    for far in START:
+        for stack in stacks:
+            for size in SIZES_A:
+                if size < 65_000 or stack != "icmp":
+                    cell = {"stack": stack, "near": "purmamarca", "far": far, "size_bytes": size}
+                    unlike = 1.0 if honest or stack != "icmp" else START[far] ** 6
+                    yield cell | {"s": 2 * unlike * four_ways(stack, size, far)} | _counts(stack, size, honest)
+                    yield from (cell | {"part": part, "s": step(part, stack, size, far)} for part in STEPS)
+    if not honest:
+        yield {"stack": "icmp", "near": "purmamarca", "far": "tilcara", "size_bytes": 70_000, "s": 1.0}
+
+
+def a_again() -> Iterator[Row]:
+    for far in START:
+        for stack in PVM_METHODS:
+            cell = {"stack": stack, "near": "purmamarca", "far": far}
+            yield from (cell | {"size_bytes": size, "s": 2 * four_ways(stack, size, far)} for size in SIZES_A[:4])
+
+
+def four_ways(stack: str, size: int, host: str) -> float:
+    """Seconds one way, as the paper says it of each machine."""
+    if stack == "icmp":
+        return 0.0005 * (1 + 0.1 * (START[host] - 1)) + size / (1.16e6 - 5e3 * START[host])
+    if stack == "tcp":
+        return 0.9 * four_ways("pvm-direct-trans", size, host)
+    if stack.endswith("inplace"):
+        return four_ways("pvm-direct-trans", size, host)
+    if stack.endswith("raw"):
+        return 1.1 * four_ways("pvm-direct-trans", size, host)
+    direct, trans = "direct" in stack, stack.endswith("trans")
+    gain = (1.2 if direct else 1.08) if trans and host in LIKE else 1.1 if direct else 1.0
+    if size == 10**7 and host in SMALL:
+        gain *= 0.8 if trans else 0.3
+    seconds = START[host] * (0.0012 if direct else 0.002) + size / (RATE[host] * gain * MIB)
+    return seconds * (30 if direct and host in DEFECT and size > 1000 else 1)
+
+
+def step(part: str, stack: str, size: int, host: str) -> float:
+    """Processor seconds: XDR both ways, or the other byte order once."""
+    if stack.endswith("xdr"):
+        return 1e-9 * size if part in ("encode", "decode") else 0.0
+    return 2e-10 * size if part == "decode" or (part == "translate" and host not in LIKE) else 0.0
+
+
+def _counts(stack: str, size: int, honest: bool) -> dict[str, int]:
+    """What is counted of a cell; segments of TCP with or without timestamps."""
+    held = size + 16 if stack.endswith(("raw", "xdr")) else 0
+    frames = -(-size // (1460 if honest else 1448))
+    around = 78 if honest else 90
+    return {
+        "out_bytes": held if honest else size + 16 - held,
+        "wire_frames": frames,
+        "wire_bytes": size + around * frames,
+    }
+
+
+def a_equal(honest: bool) -> Iterator[Row]:
+    for number, far in enumerate(LQT):
+        cell = {"stack": "pvm-default-xdr", "near": "lqt1", "far": far}
+        unlike = 1.0 if honest else 1.5**number
+        yield from (cell | {"size_bytes": size, "s": 2 * unlike * (0.002 + size / (0.85 * MIB))} for size in SIZES_A)
+
+
+def a_broadcast(near: str, others: Sequence[str], faster: float, honest: bool) -> Iterator[Row]:
+    """To so many of them at once, and on the lab cetad to each alone."""
+    for size in SIZES_A[:-1]:
+        one = 0.002 + size / (0.85 * MIB * faster)
+        for count in range(1, len(others) + 1):
+            cell = {"ask": "fanout", "near": near, "far": "+".join(others[:count]), "fars": count, "size_bytes": size}
+            all_s = 0.0016 + 0.0001 * count + size / (1.19e6 * faster)
+            group_s = all_s if honest else count * one / faster
+            yield cell | {"stack": "group", "s": group_s}
+            yield cell | {"stack": "pvm-mcast", "s": count * one}
+            yield cell | {"stack": "pvm-bcast", "s": 1.02 * count * one}
+        for host in others[1:] if near == "purmamarca" else ():
+            cell = {"ask": "fanout", "near": near, "far": host, "size_bytes": size}
+            unlike = 1.0 if honest else START[host] ** 6
+            yield cell | {"stack": "group", "s": unlike * (0.0016 * START[host] ** 0.8 + 0.0001 + size / 1.19e6)}
+
+
+def a_exchange() -> Iterator[Row]:
+    for k in range(2, 7):
+        far = "+".join(f"lqt{host}" for host in range(2, k + 1))
+        cell = {"ask": "exchange", "stack": "tcp", "near": "lqt1", "far": far, "fars": k - 1, "size_bytes": 10**6}
+        yield cell | {"s": k * (k - 1) * 1e6 / (0.95 * 1.25e6)}
+
+
+def a_rounds() -> Iterator[Row]:
+    for one, other in ((1, 2), (3, 4), (5, 6), (7, 8)):
+        cell = {"stack": "tcp", "near": f"lidi{one}", "far": f"lidi{other}", "size_bytes": 10**6}
+        yield cell | {"s": 2e6 / (0.94 * 12.5e6)}
+
+
+def over_mpi(size: int) -> float:
+    """Seconds one way at 100 Mb/s; the second message costs something of its own."""
+    return 300e-6 + 0.0828e-6 * size + (20e-6 if size >= 256 else 0)
+
+
+def b_tau(honest: bool) -> Iterator[Row]:
+    for size in (1, *DOUBLES, *(() if honest else (3000,))):
+        cell = {"stack": "openmpi", "near": "alicante1", "far": "alicante2", "size_bytes": size}
+        yield cell | {"s": 2 * over_mpi(size)}
+
+
+def c_line(honest: bool) -> Iterator[Row]:
+    for size in SIZES_C:
+        cell = {"near": "alicante1", "far": "alicante2", "size_bytes": size}
+        late = 1.4 if size in (1024, 16_384, 65_536) else 1.0
+        for stack in ("openmpi", "openmpi-nagle"):
+            yield cell | {
+                "stack": stack,
+                "s": 2 * over_mpi(size) * (late if honest == stack.endswith("nagle") else 1.0),
+            }
+
+
+def e_small(honest: bool) -> Iterator[Row]:
+    for size in SIZES_E:
+        cell = {"stack": "openmpi", "near": "alicante1", "far": "alicante2", "size_bytes": size}
+        steps = (25e-6 if size > 1460 else 0) + (10e-6 if size > 2920 else 0)
+        yield cell | {"s": 2 * (150e-6 + 0.02e-6 * size + steps) * (1.0 if honest or size != 512 else 5.0)}
+
+
+def d_pairs(honest: bool) -> Iterator[Row]:
+    for one, other in combinations_with_replacement(SPEED_S, 2):
+        ends = {"near": f"{one}1", "far": f"{other}2"}
+        base = 50e-6 + SPEED_S[one] + SPEED_S[other]
+        for size in (*SIZES_D, *(() if honest else (50,))):
+            seconds = 2 * (base + 0.16e-6 * size + (60e-6 if size > 1448 else 0))
+            unlike = 1.0 if honest or size < 1000 else (1 + base / 50e-6) ** 2
+            yield ends | {"stack": "openmpi", "size_bytes": size, "s": seconds * unlike}
+        for k, longer in AT_ONCE[{one, other} <= {"axp", "p3dual"}].items():
+            many = {"ask": "pingpongs", "stack": "tcp", "near": ends["near"], "fars": k}
+            many["far"] = ends["far"] if k == 1 else f"{ends['far']}*{k}"
+            more = 1.0 if honest else 1.2 ** (k - 1)
+            yield from (many | {"size_bytes": size, "s": 2 * base * longer * more} for size in (4, 100))
+
+
+FAITHFUL = World()
+WORLDS = (
+    FAITHFUL,
+    *(World(scale=scale) for scale in (0.02, 0.6, 0.8, 1.25, 1.6, 40.0)),
+    *(World(contrast=contrast) for contrast in (-1.0, 0.02, 0.5, 0.8, 1.25, 12.0)),
+    World(honest=False),
+)

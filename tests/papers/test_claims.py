@@ -1,118 +1,133 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What becomes of claims: on runs as paper A describes them, on their contrary, and on runs that cannot tell."""
+"""The published results as data: all of them, each with what its check needs or why it has none."""
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
+from vaiven import resources
 from vaiven.errors import VaivenError
-from vaiven.papers.claims import Claim, Word, judge, published
-from vaiven.papers.measured import Measured
+from vaiven.papers.claims import Claim, chosen, load, published
+from vaiven.papers.inequality import Inequality
+from vaiven.papers.words import vocabulary
+from vaiven.plan import schema
+from vaiven.stats.launches import LAUNCHES_MIN
 
-from . import runs
+COUNTS = {"A": 75, "B": 7, "C": 17, "D": 13, "E": 35}
+CLAIMS = published()
+CHECKED = [claim for claim in CLAIMS if claim.check]
 
-SLOW = {"tilcara": 1.2, "fourier": 1.0, "paris": 1.6, "sofia": 1.7, "prited": 2.5}  # how long each takes, relatively
-LIKE, DEFECT = ("tilcara", "fourier"), ("sofia", "prited")
-
-
-def as_published(stack: str, size: int, host: str) -> float:
-    """Seconds one way, as the paper says it of each machine."""
-    if not stack.startswith("pvm"):
-        slow = 30 if stack == "tcp" and host in DEFECT and size > 1000 else 1
-        return (0.0005 + SLOW[host] ** 0.8 * size / 1.2e6) * slow
-    start_s = 0.002 if "default" in stack else 0.0012
-    trans = stack.endswith("trans") and host in LIKE
-    rate = 0.85e6 if "default" in stack else 1.0e6
-    rate *= 1.15 if trans else 1.0
-    if size == 10**7 and host in ("tilcara", "prited"):
-        rate *= 0.8 if stack.endswith("trans") else 0.3
-    seconds = SLOW[host] * start_s + SLOW[host] ** 0.8 * size / rate
-    return seconds * (30 if "direct" in stack and host in DEFECT and size > 1000 else 1)
-
-
-def a_step(part: str, stack: str, size: int, host: str) -> float:
-    """Processor seconds: XDR both ways, or the other byte order once."""
-    if stack.endswith("xdr"):
-        return 1e-9 * size if part in ("encode", "decode") else 0.0
-    return 2e-10 * size if part == "decode" or (part == "translate" and host not in LIKE) else 0.0
+HEAD = """
+[paper]
+letter = "A"
+title = "A paper"
+language = "Spanish"
+lines = 100
+"""
+GOOD = """
+[[claim]]
+id = "A12"
+line = 7
+says = "It is quick."
+check = "t('tcp', 8, 'b') < 1"
+tolerance = "ours"
+needs = { rate_mbps = 10 }
+"""
 
 
-def words(measured: Measured, *ids: str) -> dict[str, Word]:
-    """claim -> its word, of these claims or all."""
-    return {one.id: judge(one, measured).word for one in published() if not ids or one.id in ids}
+def test_every_published_result_is_here_once() -> None:
+    assert Counter(claim.paper for claim in CLAIMS) == COUNTS
+    assert [claim.id for claim in CLAIMS] == [f"{p}{number:02}" for p in COUNTS for number in range(1, COUNTS[p] + 1)]
 
 
-@pytest.fixture(scope="module")
-def faithful() -> Measured:
-    return runs.measured(as_published, a_step)
+def test_those_without_a_check_say_why_and_are_17() -> None:
+    assert len(CLAIMS) - len(CHECKED) == 17
+    assert all(bool(claim.unasked) != bool(claim.check) for claim in CLAIMS)
 
 
-def test_every_claim_holds_where_it_was_made(faithful: Measured) -> None:
-    assert {id: word for id, word in words(faithful).items() if word is not Word.HOLDS} == {}
+@pytest.mark.parametrize("claim", [one for one in CHECKED if one.lacks], ids=lambda one: one.id)
+def test_what_cannot_be_measured_yet_uses_a_word_or_a_stack_that_there_is_not(claim: Claim) -> None:
+    """So it cannot stay so when there is one."""
+    unknown = Inequality(claim.check).words - vocabulary()
+    assert unknown or "openmpi-llc" in claim.needs.stacks
 
 
-def test_every_claim_can_fail() -> None:
-    """The reverse of what is claimed: far quicker, the direct route only where TCP was sick, unlike machines alike."""
-
-    def one_way(stack: str, size: int, host: str) -> float:
-        seconds = 1e-9 * size**1.3  # long messages are the worse
-        if stack.startswith("pvm"):
-            seconds *= 1.5 * (1 + (size == 10**7)) if stack.endswith("trans") else 1.0
-            seconds *= 1.0 if "default" in stack else 0.5 if host in DEFECT else 4.0
-        return seconds * (50 if stack in ("icmp", "udp") and host in DEFECT else 1)
-
-    def step(part: str, stack: str, size: int, _host: str) -> float:
-        return 1e-6 * size if part == "translate" and stack.endswith("trans") else 0.0
-
-    found = words(runs.measured(one_way, step))
-    assert {id: word for id, word in found.items() if word is not Word.DOES_NOT_HOLD} == {}
-
-
-def test_a_close_call_is_not_settled_and_more_launches_settle_it() -> None:
-    def close(stack: str, size: int, host: str) -> float:
-        return 0.001 * (1.01 if stack == "pvm-direct-xdr" else 1.03)
-
-    few = runs.measured(close, a_step, noise=0.03, hosts=runs.HOSTS[:2])
-    many = runs.measured(close, a_step, noise=0.03, hosts=runs.HOSTS[:2], launches=80)
-    assert words(few, "A26") == {"A26": Word.NOT_SETTLED}
-    assert words(many, "A26") == {"A26": Word.HOLDS}
+@pytest.mark.parametrize("claim", [one for one in CHECKED if not one.lacks], ids=lambda one: one.id)
+def test_what_a_check_speaks_of_is_what_it_needs(claim: Claim) -> None:
+    """Every stack that it names is needed, and each size that is needed is one that it, or all of its words, asks."""
+    named = {word for word in claim.check.split("'")[1::2] if not word.islower() or "-" in word}
+    named -= {host for needs in claim.scenes.values() for host in needs.hosts}
+    needed = {stack for needs in claim.scenes.values() for stack in needs.stacks}
+    assert needed and named <= needed
+    for name, needs in claim.scenes.items():
+        words = {word.removesuffix(f"_{name}") for word in Inequality(claim.check).words}
+        if words & {"bwmax", "rate_to_one"}:
+            assert max(needs.sizes) >= 10**6, "best and never want the largest size"
+        if words & {"alpha", "alpha_first", "tau", "tau_first"}:
+            assert needs.question != "pingpong" or not needs.sizes or min(needs.sizes) <= 8 or "bwmax" in words
+        if "MiB" in words or (claim.unit in ("ms", "us", "MB/s") and claim.value):
+            assert needs.rate_mbps, "a number of one network needs its rate"
 
 
-def test_the_interval_of_the_margin_lies_around_it(faithful: Measured) -> None:
-    claim = next(one for one in published() if one.id == "A26")
-    found = judge(claim, faithful)
-    assert found.margin == pytest.approx(0.002 / 0.0012, rel=0.05)
-    assert 1 < found.interval.low < found.margin < found.interval.high < 2
+def test_where_a_number_was_printed_its_unit_is_there() -> None:
+    assert [claim.id for claim in CLAIMS if claim.unit and not claim.value] == []
+    erred = {claim.id for claim in CLAIMS if claim.corrected}
+    assert erred == {"A01", "A33", "B01", "C02", "E28"}
 
 
-def test_too_few_launches_settle_nothing() -> None:
-    claim = next(one for one in published() if one.id == "A26")
-    found = judge(claim, runs.measured(as_published, a_step, launches=3))
-    assert found.word is Word.NOT_SETTLED and found.margin > 1
-    assert found.interval.refused == "too few launches: 3 of 8"
+def test_facts_have_no_tolerance_and_no_worse_has_ours() -> None:
+    kinds = Counter((claim.kind, claim.tolerance) for claim in CHECKED)
+    assert set(kinds) == {("interval", "published"), ("interval", "ours"), ("fact", "published"), ("no worse", "ours")}
+    facts = {claim.id for claim in CHECKED if claim.kind == "fact"}
+    assert facts == {"A05", "A07", "A38", "A66", "B05", "C08", "C13", "C14", "D02"}
 
 
 @pytest.mark.parametrize(
-    ("check", "missing"),
+    ("change", "line", "said"),
     [
-        ("t('pvm-direct-raw', 8, 'sofia') < 1", "pvm-direct-raw to sofia, 8 bytes"),
-        ("t('tcp', 9, 'sofia') < 1", "tcp to sofia, 9 bytes"),
-        ("bwmax('eth', 'sofia') < 1", "eth to sofia"),
-        ("encode('tcp', 8, 'sofia') < 1", "encode of tcp to sofia, 8 bytes"),
-        ("alpha('tcp', 'cetad') < 1", "tcp to cetad"),
+        (("t('tcp', 8, 'b') < 1", "t('tcp', 8, 'b') <"), 12, "is no inequality"),
+        (("t('tcp', 8, 'b') < 1", "gain(8) < 1"), 12, "'gain' means nothing"),
+        (("A12", "B12"), 9, "none of paper A"),
+        (("line = 7", "line = 101"), 9, "100 lines"),
+        (("A12", "A1"), 9, "id = 'A1' is not possible"),
+        (("rate_mbps", "rate"), 14, "needs has no key 'rate'"),
+        (('"ours"', '"theirs"'), 13, "tolerance = 'theirs' is not possible"),
+        (('tolerance = "ours"\n', ""), 9, "tolerance: say whose it is"),
+        (('tolerance = "ours"', 'kind = "no worse"\ntolerance = "published"'), 9, "it is ours"),
+        (('tolerance = "ours"', 'kind = "fact"\ntolerance = "ours"'), 9, "a fact has no tolerance"),
+        (("check = \"t('tcp', 8, 'b') < 1\"\n", ""), 9, "`unasked` that says why"),
+        (("needs", 'unasked = "no"\nneeds'), 9, "`unasked` that says why"),
+        (("needs", "days_apart = -1\nneeds"), 14, "days_apart = -1 is not possible"),
+        (("10 }", "10 }\n[claim.runs.b]\nrate_mbps = 10"), 9, "each of its runs"),
+        (("needs = { rate_mbps = 10 }\n", GOOD), 16, "two claims have this id"),
     ],
+)  # fmt: skip
+def test_a_mistake_is_told_with_its_file_and_line(
+    tmp_path: Path, change: tuple[str, str], line: int, said: str
+) -> None:
+    path = tmp_path / "paper-a.toml"
+    path.write_text(HEAD + GOOD)
+    assert [claim.id for claim in load(path).claim] == ["A12"]
+    path.write_text(HEAD + GOOD.replace(*change))
+    with pytest.raises(VaivenError) as caught:
+        load(path)
+    assert said in str(caught.value) and caught.value.where == f"{path}:{line}"
+
+
+def test_claims_are_chosen_by_paper_or_id() -> None:
+    assert len(chosen((), CLAIMS)) == 147
+    assert [claim.id for claim in chosen(("b", "a12"), CLAIMS)] == ["A12", *(f"B{n:02}" for n in range(1, 8))]
+    with pytest.raises(VaivenError, match="no claim 'LAST'") as caught:
+        chosen(("last",), CLAIMS)
+    assert caught.value.code == "no-claim" and "--run" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "path", sorted((resources.ready("plans") / "papers").glob("*.toml")), ids=lambda path: path.stem
 )
-def test_what_was_not_measured_is_named(faithful: Measured, check: str, missing: str) -> None:
-    found = judge(Claim(id="X1", says="so", check=check, tolerance="ours"), faithful)
-    assert found.word is Word.NOT_MEASURABLE and found.margin is None
-    assert found.interval.refused == f"{missing}: not measured"
-
-
-def test_a_claim_in_other_words_is_a_mistake(faithful: Measured) -> None:
-    with pytest.raises(VaivenError, match="'gain' means nothing"):
-        judge(Claim(id="X1", says="so", check="gain(8) > 1", tolerance="ours"), faithful)
-
-
-def test_claims_have_ids_of_their_own() -> None:
-    ids = [one.id for one in published()]
-    assert len(set(ids)) == len(ids) > 20
+def test_the_plan_of_a_paper_makes_as_many_launches_as_a_verdict_takes(path: Path) -> None:
+    plan, _ = schema.load(path)
+    assert plan.stop.launches_min >= LAUNCHES_MIN

@@ -56,10 +56,26 @@ def test_margins(text: str, expected: float | list[float]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("0 < two", MARGIN_MOST), ("two < 0", 1 / MARGIN_MOST), ("0 < 0", 1.0), ("two - eight < 1", MARGIN_MOST)],
-)
+    [
+        ("0 < two", MARGIN_MOST), ("two < 0", 1 / MARGIN_MOST), ("0 < 0", 1.0), ("two - eight < 1", MARGIN_MOST),
+        ("two - eight > 0", 1 / MARGIN_MOST), ("two - eight < two - 4", 3.0), ("two - 4 < two - eight", 1 / 3),
+        ("two - 4 < two - 4", 1.0),
+    ],
+)  # fmt: skip
 def test_a_side_that_is_nothing_or_less(text: str, expected: float) -> None:
     assert margin(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "so"),
+    [("two == 2", True), ("two == eight", False), ("HOSTS == ('a', 'b')", True), ("(1, 2) == (1,)", False)],
+)
+def test_what_is_equal_is_a_fact(text: str, so: bool) -> None:
+    assert margin(text) == (MARGIN_MOST if so else 1 / MARGIN_MOST)
+
+
+def test_the_words_of_an_inequality_are_those_that_it_does_not_explain() -> None:
+    assert Inequality("all(t(h) < two for h in HOSTS for a, b in NOBODY)").words == {"t", "two", "HOSTS", "NOBODY"}
 
 
 @pytest.mark.parametrize("text", ["all(t(h) < 8 for h in NOBODY)", "max(t(h) for h in NOBODY) < 8"])
@@ -78,7 +94,7 @@ def test_one_value_has_no_spread() -> None:
     ("text", "why"),
     [
         ("two <", "invalid syntax"),
-        ("two == eight", "two == eight|Eq"),
+        ("two != eight", "two != eight|NotEq"),
         ("all(t(h) < 8 for h in HOSTS if h)", "cannot stand"),
         ("square.__class__ < 8", "cannot stand"),
         ("(lambda: 1)() < 8", "cannot stand"),

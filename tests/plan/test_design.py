@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from vaiven.errors import VaivenError
 from vaiven.plan import design as designs
-from vaiven.plan import duration, order, stop
+from vaiven.plan import order, stop
 from vaiven.plan.design import Available
-from vaiven.plan.schema import Effort, Link, Plan, Stop
+from vaiven.plan.schema import Effort, Plan, Side, Stop
 from vaiven.plan.sweep import Limits
 
 HOSTS = ("a", "b", "c", "d")
@@ -55,7 +55,11 @@ def test_a_fanout_goes_from_the_first_host_to_so_many_of_the_next() -> None:
     assert designs.comparisons(design) == 2
     assert designs.from_facts(json.loads(json.dumps(designs.to_facts(design)))) == design
     assert [course.own_pairs for course in designs.without(design, ["c"]).courses] == [(), *[(("a", "b"),)] * 2]
-    assert duration.run_s(design, plan, None)[0] > 0
+
+
+def test_each_receiver_alone_is_a_launch_of_its_own() -> None:
+    (course,) = resolve(Plan(stacks=("tcp",), questions=("fanout",), sizes=(8,), receivers="each")).courses
+    assert course.own_pairs == (("a", "b"), ("a", "c"), ("a", "d"))
 
 
 def test_a_stream_has_so_many_connections_and_an_exchange_so_many_hosts() -> None:
@@ -66,6 +70,20 @@ def test_a_stream_has_so_many_connections_and_an_exchange_so_many_hosts() -> Non
     assert exchange.own_pairs == (("a", "b"), ("a", "b+c+d"))
     everybody = resolve(Plan(stacks=("tcp",), questions=("exchange",), sizes=(8,))).courses[0]
     assert everybody.own_pairs == (("a", "b+c+d"),)
+
+
+def test_on_sides_every_stack_is_launched_on_each_in_every_block_and_compared_with_itself() -> None:
+    sides = tuple(Side(name=name) for name in ("a", "b", "c"))
+    plan = Plan(stacks=("udp", "tcp"), sizes=(8, 64), sides=sides)
+    design = resolve(plan, HOSTS[:3])
+    every = {(f"{stack}@{side.name}", far) for stack in plan.stacks for side in sides for far in ("b", "c")}
+    for number in range(5):
+        launches = order.block(design, number)
+        assert {(launch.stack.name, launch.far) for launch in launches if not launch.sentinel} == every
+        assert [launch.stack.name for launch in launches if launch.sentinel] == ["udp@a"]
+    assert len({tuple(launch.key for launch in order.block(design, number)) for number in range(5)}) > 1
+    assert designs.comparisons(design) == 2 * 3 * 2 * 2  # stacks, two of three sides, sizes, hosts
+    assert designs.from_facts(json.loads(json.dumps(designs.to_facts(design)))) == design
 
 
 def test_who_shares_the_network_is_told_of_a_flood() -> None:
@@ -91,7 +109,7 @@ def test_listed_pairs_are_taken_as_they_are() -> None:
         (Plan(stacks=("udp[write=split]",)), HOSTS, "bad-stack", "two messages"),
         (Plan(stacks=("udp",), pairs=(("a", "e"),)), HOSTS, "unknown-host", "'e'"),
         (Plan(stacks=("udp",)), ("a",), "no-pair", "two hosts"),
-        (Plan(stacks=("udp",), questions=("oneway",)), HOSTS, "bad-question", "one clock"),
+        (Plan(stacks=("udp",), questions=("oneway",)), HOSTS, "bad-question", "needs the link"),
         (Plan(stacks=("icmp",), questions=("connect",)), HOSTS, "bad-question", "none of the stacks"),
         (Plan(stacks=("icmp",), sizes=(100_000,)), HOSTS, "size-limit", "65507"),
         (Plan(stacks=("tcp[to=each]",)), HOSTS, "bad-stack", "sends to each"),
@@ -168,17 +186,6 @@ def test_blocks_differ_and_no_place_is_preferred() -> None:
 def test_sizes_are_shuffled_inside_a_launch() -> None:
     firsts = {la.sizes_bytes[0] for number in range(40) for la in order.block(resolve(), number) if not la.sentinel}
     assert firsts == {8, 100, 1000, 60_000, 10**6, 10**7}
-
-
-def test_the_duration_follows_the_effort_and_the_wire() -> None:
-    link = Link(10_000_000)
-    plan = Plan(stacks=("tcp",), sizes=(10**7,), effort=Effort(cell_ms=10))
-    (course,) = resolve(plan).courses
-    assert duration.launch_s(course, plan, link) > 3 * 16  # one round trip of 10^7 B at 10 Mb/s takes 16 s
-    few, many = duration.run_s(resolve(plan), plan, link)
-    assert many == pytest.approx(few * plan.stop.launches_max / plan.stop.launches_min)
-    quick = Plan(stacks=("tcp",), sizes=(64,), effort=Effort(samples=100))
-    assert duration.run_s(resolve(quick), quick, None)[0] < few
 
 
 def ends(values: Sequence[float], _level: float) -> tuple[float, float] | None:

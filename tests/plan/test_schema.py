@@ -46,6 +46,15 @@ looks = [8, 12]
 stack = "tcp"
 size_bytes = 1
 
+[[sides]]
+name = "before"
+
+[[sides]]
+name = "after"
+command = 'echo "$HOME"'
+environment = { PATH = "/opt/mpi/bin:/usr/bin" }
+timeout_s = 5
+
 [link]
 rate_bps = 100_000_000
 """
@@ -60,6 +69,13 @@ def test_every_field_is_read() -> None:
     assert plan.stop.schedule == (8, 12, 16)
     assert plan.link == schema.Link(100_000_000, 2, 1500)
     assert plan.sentinel.stack == "tcp"
+    environment = {"PATH": "/opt/mpi/bin:/usr/bin"}
+    after = schema.Side(name="after", command='echo "$HOME"', environment=environment, timeout_s=5)
+    assert plan.sides == (schema.Side(name="before"), after)
+    assert [stack.name for stack in plan.launched] == [
+        "icmp@before", "icmp@after", "tcp[write=split]@before", "tcp[write=split]@after"
+    ]  # fmt: skip
+    assert plan.watched.name == "tcp@before"
 
 
 def test_an_empty_plan_has_defaults_that_are_valid() -> None:
@@ -89,6 +105,15 @@ def test_an_empty_plan_has_defaults_that_are_valid() -> None:
         ("[link]\nhops = 1", 1, "rate_bps", "bits per second"),
         ("a = 1\na = 2", 2, "not TOML", "toml"),
         ('sentinel.stack = "x y"', 1, "is not a stack", "tcp"),
+        ('stacks = ["tcp@after"]', 1, "'tcp@after' is not a stack", "tcp"),
+        ('[[sides]]\nname = "a"', 1, "the side a is alone", "two or more"),
+        ('[[sides]]\nname = "a"\n[[sides]]\nname = "a"', 1, "the side a stands there twice", "once"),
+        ('[[sides]]\nname = "a b"\n[[sides]]\nname = "c"', 2, "'a b'", "a-z, 0-9"),
+        ('[[sides]]\nname = "a\\n"\n[[sides]]\nname = "c"', 2, "name", "a-z, 0-9"),
+        ('[[sides]]\nname = "a"\ncommand = "x\\u0000"\n[[sides]]\nname = "b"', 1, "NUL", "leave it out"),
+        ('[[sides]]\nname = "a"\nenvironment = {"A B" = ""}\n[[sides]]\nname = "b"', 1, "'A B'", "letters"),
+        ('[[sides]]\nname = "a"\nenvironment = {A = "\\u0000"}\n[[sides]]\nname = "b"', 1, "NUL", "leave it out"),
+        ('[[sides]]\nname = "a"\ntimeout_s = 0\n[[sides]]\nname = "b"', 3, "timeout_s", "at least 1"),
     ],
 )
 def test_a_mistake_names_its_line_and_its_remedy(text: str, line: int, what: str, remedy: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from vaiven.errors import VaivenError
-from vaiven.plan.stack import Stack, nearest, parse
+from vaiven.plan.stack import Stack, named, nearest, opposed, parse
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,22 @@ from vaiven.plan.stack import Stack, nearest, parse
 def test_one_name_for_one_stack(text: str, name: str) -> None:
     assert parse(text).name == name
     assert parse(name).name == name
+
+
+def test_a_stack_is_held_against_itself_on_another_side_and_without_sides_against_any_other() -> None:
+    assert opposed("tcp", "udp") and opposed("tcp@before", "tcp@after")
+    assert not opposed("tcp@before", "udp@before") and not opposed("tcp@before", "udp@after")
+    assert not opposed("tcp[wait=spin]@before", "tcp@after")
+    assert named("tcp[wait=spin]@after").argv == parse("tcp[wait=spin]").argv
+
+
+def test_in_a_run_a_stack_may_have_a_side() -> None:
+    assert named("tcp[wait=spin,write=split]@5.0.8").name == "tcp[write=split,wait=spin]@5.0.8"
+    assert named("tcp[write=one]") == parse("tcp")
+    for name in ("tcp@", "tcp@a b", "tcp@a@b", "tcp@a\n", "@a"):
+        with pytest.raises(VaivenError) as caught:
+            named(name)
+        assert caught.value.code == "bad-stack"
 
 
 def test_options_become_arguments() -> None:
@@ -49,6 +65,7 @@ def test_the_null_stack_is_programmed() -> None:
     [
         ("", "is not a stack"),
         ("TCP", "is not a stack"),
+        ("tcp@after", "is not a stack"),
         ("tcp; id", "is not a stack"),
         ("$(id)", "is not a stack"),
         ("--help", "is not a stack"),

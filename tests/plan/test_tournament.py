@@ -15,6 +15,7 @@ from vaiven.errors import VaivenError
 from vaiven.plan import design as designs
 from vaiven.plan import duration, order, tournament
 from vaiven.plan.design import Available
+from vaiven.plan.ground import Ground
 from vaiven.plan.schema import Link, Plan
 from vaiven.plan.sweep import Limits
 
@@ -95,9 +96,12 @@ def test_courses_with_pairs_of_their_own_run_alone() -> None:
 
 def test_rounds_take_as_many_turns_as_there_are_rounds() -> None:
     all_pairs = resolve(Plan(stacks=PLAN.stacks, sizes=PLAN.sizes, pairs="all"))
-    sentinel_s = duration.launch_s(all_pairs.sentinel, PLAN, None)
-    alone, rounds = (duration.run_s(design, PLAN, None)[0] / PLAN.stop.schedule[0] for design in (all_pairs, resolve()))
-    assert (alone - sentinel_s) / (rounds - sentinel_s) == pytest.approx(3)
+    nowhere = Ground()
+    alone, rounds = (
+        duration.block_s(design, PLAN, nowhere) - duration.sentinel_s(design, PLAN, nowhere)
+        for design in (all_pairs, resolve())
+    )
+    assert alone / rounds == pytest.approx(3)
 
 
 def test_pairs_that_would_measure_each_other_are_refused() -> None:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pytest
 
 from vaiven.plot import interactive
-from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Race, Residuals
+from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals, Staircase
 
 NAN = math.nan
 TCP = Curve("tcp", (0, 1024), (40e3, 120e3), (39e3, NAN), (42e3, NAN), (38e3, 118e3), (12e3, 90e3))
@@ -29,7 +29,6 @@ FIGURES = {
     "ladder": interactive.ladder_figure(
         [64], [Layer("wire", (10e3,), (10e3,), (10e3,)), Layer("tcp", (30e3,), (29e3,), (31e3,))]
     ),
-    "race": interactive.race_figure([Race("8 B", (0.5, 1.0, 1.0), (0.0, 0.5, 1.0))], "tcp", "udp"),
     "hosts": interactive.host_figure(HostMap(("a",), ("b", "c"), ((1.0, None),), (("1 µs", "–"),), "time")),
 }
 
@@ -103,22 +102,63 @@ def test_names_are_shown_and_never_read_as_markup_or_mathematics() -> None:
     assert figure["data"][1]["name"].startswith("x&lt;/script&gt;")
 
 
-def test_a_race_starts_at_nothing_and_is_held_against_the_diagonal() -> None:
-    (race,) = _role(FIGURES["race"], "typical")
-    assert (race["x"], race["y"]) == ([0, 50, 100, 100], [0, 0, 50, 100])
-    (even,) = _role(FIGURES["race"], "wire")
-    assert (even["x"], even["y"]) == ([0, 100], [0, 100])
+def _map(*values: float | None) -> list[Any]:
+    """The colours of the boxes of a map of one row."""
+    host_map = HostMap(("h1",), ("h2", "h3"), (values,), (("a", "b"),), "time")
+    return [trace["marker"]["color"][0] for trace in interactive.host_figure(host_map)["data"]]
 
 
-@pytest.mark.parametrize(
-    ("values", "span"),
-    [((10.0, 10.1), (8.25, 12.2)), ((10.0, 40.0), (10.0, 40.0)), ((None, 10.0), (8.16, 12.2)), ((None, None), None)],
-)
-def test_colours_of_a_map_do_not_make_much_of_little(
-    values: tuple[float | None, ...], span: tuple[float, float] | None
-) -> None:
-    texts = (("a", "b"),)
-    (trace,) = interactive.host_figure(HostMap(("h1",), ("h2", "h3"), (values,), texts, "time"))["data"]
-    assert ("zmin" in trace) == (span is not None)
-    if span:
-        assert (trace["zmin"], trace["zmax"]) == pytest.approx(span, rel=0.01)
+def test_colours_of_a_map_do_not_make_much_of_little() -> None:
+    def far(one: str, other: str) -> int:
+        red, green = (int(colour[4:].split(",")[0]) for colour in (one, other))
+        return abs(red - green)
+
+    assert far(*_map(10.0, 40.0)) == 254 and far(*_map(10.0, 10.1)) < 30
+    assert _map(None, 10.0)[0] == "rgba(0,0,0,0)" and _map(None, 10.0)[1].startswith("rgb(")
+    assert _map(None, None) == ["rgba(0,0,0,0)"] * 2
+
+
+def test_a_map_is_of_bars_and_names_its_hosts() -> None:
+    figure = FIGURES["hosts"]
+    assert {trace["type"] for trace in figure["data"]} == {"bar"}
+    assert figure["data"][0]["customdata"] == [["a → b", "1 µs"]] and figure["data"][0]["y"] == ["a"]
+    assert figure["layout"]["xaxis"]["ticktext"] == ["b", "c"]
+
+
+STEPS = Staircase((1, 1472, 1473, 2000), (1e3, 90e3, 120e3, 140e3))
+
+
+def test_the_wire_is_drawn_as_the_staircase_that_it_is() -> None:
+    """The line is the staircase, the measured sizes are pointed at: nothing is joined between these."""
+    for figure, heights in (
+        (interactive.time_figure([TCP, UDP], STEPS), [1e3, 90e3, 120e3, 140e3]),
+        (interactive.rate_figure([TCP, UDP], None, STEPS), [1.0, 16.3556, 12.275, 14.2857]),
+    ):
+        line, marks = _role(figure, "wire")
+        assert (line["x"], line["mode"]) == ([1, 1472, 1473, 2000], "lines") and line["y"] == pytest.approx(heights)
+        assert line["hoverinfo"] == "skip" and marks["mode"] == "markers" and marks["x"][1:] == [1024]
+        assert marks["showlegend"] is False and marks["legendgroup"] == line["legendgroup"]
+
+
+def test_where_nobody_knows_the_steps_the_wire_is_not_joined() -> None:
+    (marks,) = _role(FIGURES["time"], "wire")
+    assert marks["mode"] == "markers" and marks["showlegend"] is True
+
+
+def test_times_the_wire_have_floor_and_wire_too() -> None:
+    """What both switches beside the figure switch."""
+    figure = FIGURES["ratio"]
+    assert _role(figure, "wire")[0]["y"] == [1, 1]
+    assert _role(figure, "floor")[0]["y"] == pytest.approx([38 / 12, 118 / 90], rel=1e-5)
+    assert _role(figure, "typical")[0]["error_y"]["array"] == pytest.approx([2 / 12, 0], rel=1e-4)
+
+
+def test_sizes_on_an_axis_are_in_one_notation() -> None:
+    layer = Layer("wire", (1e3,) * 4, (1e3,) * 4, (1e3,) * 4)
+    figure = interactive.ladder_figure([8, 1448, 4096, 10_000], [layer])
+    assert figure["data"][0]["x"] == ["8 B", "1.45 kB", "4.1 kB", "10 kB"]
+    assert figure["data"][0]["customdata"][2][0] == "4 KiB"
+
+
+def test_only_what_the_plotting_library_of_the_page_can_draw() -> None:
+    assert {trace["type"] for figure in FIGURES.values() for trace in figure["data"]} == {"scatter", "bar"}

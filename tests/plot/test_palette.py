@@ -36,7 +36,6 @@ def test_every_line_stands_out_from_the_page(theme: str) -> None:
 
 def test_no_two_lines_look_the_same_even_without_colour() -> None:
     assert len({(look.dash, look.marker) for look in _LOOKS}) == len(_LOOKS)
-    assert len({look.mpl_marker for look in _LOOKS}) == len(_LOOKS)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

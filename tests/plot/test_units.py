@@ -61,6 +61,17 @@ def test_durations(seconds: float, text: str) -> None:
     assert units.duration_text(seconds) == text
 
 
+@pytest.mark.parametrize(("ratio", "text"), [(1.06, "+6.0 %"), (0.81, "−19.0 %"), (1.0, "+0.0 %")])
+def test_a_ratio_is_shown_as_the_change_that_it_is(ratio: float, text: str) -> None:
+    assert units.change_text(ratio) == text
+
+
+def test_a_change_has_its_interval_or_says_why_not() -> None:
+    assert units.change_interval_text(Estimate(1.06, 0.991, 1.072, "ratio", 0.99)) == "+6.0 % (99 %: −0.9 to +7.2 %)"
+    assert units.change_interval_text(refusal("too few runs: 3 of 8", "ratio")) == "too few runs: 3 of 8"
+    assert units.change_text(1.0204, 2) == "+2.04 %"
+
+
 def test_ticks_have_no_empty_digits() -> None:
     assert [units.tick_text(ns) for ns in (1e6, 2500, 5e8)] == ["1 ms", "2.5 µs", "500 ms"]
 
@@ -112,3 +123,15 @@ def test_sizes_that_are_powers_of_two_are_marked_by_powers_of_two() -> None:
     assert units.size_ticks([0, 1, 2, 4, 8, 64, 1024, 2**19])[:3] == [1, 8, 64]
     assert units.size_ticks([8, 100, 1000, 60_000, 10**6]) == [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
     assert units.size_ticks([0]) == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "labels"),
+    [
+        ([8, 1024, 65536], ["8 B", "1 KiB", "64 KiB"]),
+        ([8, 1000, 4096, 10**6], ["8 B", "1 kB", "4.1 kB", "1 MB"]),
+        ([100_000, 100_001], ["100\u202f000 B", "100\u202f001 B"]),
+    ],
+)
+def test_sizes_as_names_are_in_one_notation_and_all_different(sizes: list[int], labels: list[str]) -> None:
+    assert units.size_labels(sizes) == labels

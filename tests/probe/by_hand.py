@@ -97,6 +97,7 @@ class UdpFar(threading.Thread):
         self.peer = f"127.0.0.1:{self.listener.getsockname()[1]}"
         self.opened = 0
         self.messages = 0
+        self.clock_ns = 0
         self.train = 1
         self.socket: socket.socket | None = None
         self.start()
@@ -150,6 +151,8 @@ class UdpFar(threading.Thread):
                 elif verb in ("pingpong", "prtt"):
                     self.train = int(words(request)["train"])
                     line.say("go check_ns=0")
+                elif verb == "clock":
+                    line.say(f"clock real_ns={self.clock_ns}")
                 elif verb == "end":
                     line.say("done messages=0 corrupt=0 cpu_ns=0")
                 elif verb == "bye":

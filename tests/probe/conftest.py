@@ -55,6 +55,11 @@ class Running:
         self.lines.append(self.process.stdout.readline())
         return json.loads(self.lines[0])
 
+    @property
+    def seconds(self) -> float:
+        """Since it was started."""
+        return time.monotonic() - self.started
+
     def read(self) -> None:
         self.lines += self.process.stdout.readlines()
 
@@ -67,7 +72,7 @@ class Running:
             self.process.kill()
             self.process.wait()
             self.reader.join()
-        seconds = time.monotonic() - self.started
+        seconds = self.seconds
         self.process.stdin.close()
         self.process.stdout.close()
         return Ended([json.loads(line) for line in self.lines], self.process.returncode, seconds)
@@ -125,8 +130,9 @@ def ask_many(probe: Probe) -> Callable[..., tuple[Ended, list[Ended]]]:
     def call(ask: str, stack: str, ends: int, *options: str, both: tuple[str, ...] = (), sizes=(8,), samples: int = 4):
         fars = [probe.far(stack, *both) for _ in range(ends)]
         also = [word for _, peer in fars[1:] for word in ("--also", peer)]
-        near = probe.near(stack, fars[0][1], *also, "--ask", ask, "--sizes", ",".join(map(str, sizes)),
-                          "--samples", str(samples), "--cell-ms", "20000", *options, *both)  # fmt: skip
+        effort = ("--samples", str(samples), "--cell-ms", "20000", "--timeout-ms", "60000")
+        asked = ("--ask", ask, "--sizes", ",".join(map(str, sizes)), *effort)
+        near = probe.near(stack, fars[0][1], *also, *asked, *options, *both)
         return near, [far.end() for far, _ in fars]
 
     return call

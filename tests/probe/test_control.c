@@ -119,6 +119,10 @@ static void words_are_found(void **state) {
   assert_int_equal(vv_control_number(text, "ab", &number, &error), -1);
   assert_int_equal(vv_control_number(text, "empty", &number, &error), -1);
   assert_int_equal(vv_control_number("v n=99999999999999999999", "n", &number, &error), -1);
+  assert_int_equal(vv_control_number("v n=-3000000000000000000", "n", &number, &error), 0);
+  assert_int_equal(number, -VV_CONTROL_NUMBER_MAX);
+  assert_int_equal(vv_control_number("v n=3000000000000000001", "n", &number, &error), -1);
+  assert_int_equal(vv_control_number("v n=-9223372036854775808", "n", &number, &error), -1);
   assert_string_equal(error.code, "bad-control");
 }
 

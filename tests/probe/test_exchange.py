@@ -23,11 +23,11 @@ def test_messages_that_fill_every_buffer_do_not_block_each_other(ask_many) -> No
     check_many(near.cells[0], "exchange", 2, 2)
 
 
-def test_without_one_clock_all_begin_by_an_estimate_or_by_a_barrier(ask_many) -> None:
+def test_without_one_clock_all_begin_by_bounded_clocks_or_by_a_barrier(ask_many) -> None:
     near, _ = ask_many("exchange", "tcp", 2, sizes=(1, 3_000_000))
     for cell in near.cells:
         check_many(cell, "exchange", 2, 4)
-        assert cell["clock"]["kind"] in ("estimated", "barrier") and cell["clock"]["error_ns"] > 0
+        assert cell["clock"]["kind"] in ("bounded", "barrier") and cell["clock"]["error_ns"] > 0
 
 
 @pytest.mark.parametrize(("hops", "on_medium"), [(1, 6), (2, 2)])

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import signal
+import time
+
 import pytest
 
 SIZES = (1, 7, 8, 1000, 60_000)
@@ -17,9 +20,12 @@ def ask(ask_many):
 
 
 def check_many(cell: dict, ask: str, ends: int, samples: int) -> None:
-    """What holds of every cell of several far ends, of which nothing was lost."""
+    """What holds of every cell of several far ends, of which nothing was lost. A round that an end began too late, as
+    on a busy machine, has no time: it is counted and tried again, until the time of the cell is up."""
+    timed = len(cell["last_ns"])
     assert cell["ask"] == ask and cell["far"] == ["127.0.0.1"] * ends
-    assert len(cell["last_ns"]) == samples and {len(each) for each in cell["each_ns"]} == {samples}
+    assert {len(each) for each in cell["each_ns"]} == {timed}
+    assert timed == samples or (cell["late"] > 0 and 1 <= timed < samples)
     assert cell["last_ns"] == [max(each) for each in zip(*cell["each_ns"], strict=True)]
     assert (cell["lost"], cell["missing"], cell["corrupt"]) == (0, [0] * ends, 0)
     assert cell["cpu_near_ns"] >= 0 and cell["cpu_far_ns"] > 0
@@ -68,11 +74,12 @@ def test_a_message_for_many_is_on_the_wire_as_often_as_it_is_sent(ask) -> None:
 
 
 def test_without_one_clock_the_clocks_are_compared(ask) -> None:
-    """On one machine they are one: what is estimated is true, and where that is too rough a barrier stands in."""
+    """On one machine they are one: what the bounds say is true, and where they are too wide a barrier stands in."""
     near, _ = ask("tcp", 2, sizes=(1, 4_000_000), samples=3)
+    assert near.status == 0, near.error
     small, large = near.cells
     kinds = [cell["clock"]["kind"] for cell in near.cells]
-    assert set(kinds) <= {"estimated", "barrier"}
+    assert set(kinds) <= {"bounded", "barrier"}
     for cell in (small, large):
         assert cell["clock"]["error_ns"] > 0
         rough = cell["clock"]["kind"] == "barrier"
@@ -80,6 +87,35 @@ def test_without_one_clock_the_clocks_are_compared(ask) -> None:
         assert len(cell["last_ns"]) == 3 and all(ns >= 0 for each in cell["each_ns"] for ns in each)
     said = [record["code"] for record in near.of("warning")]
     assert said.count("barrier-clock") == kinds.count("barrier")
+
+
+def held_up(probe) -> tuple[dict, float]:
+    """The cell of a fanout to two ends, the second of which stands still for 3 ms now and then; how long it took."""
+    (first, one), (second, two) = probe.far("tcp"), probe.far("tcp")
+    command = ("near", "tcp", "--peer", one, "--also", two, "--ask", "fanout", "--sizes", "1")
+    near = probe.start(*command, "--samples", "500", "--cell-ms", "1500")
+    near.ready()  # hello
+    while near.process.poll() is None and near.seconds < 10:
+        for held, for_s in ((signal.SIGSTOP, 0.003), (signal.SIGCONT, 0.020)):
+            second.process.send_signal(held)
+            time.sleep(for_s)
+    ended = near.end()
+    assert ended.status == 0, ended.error
+    assert first.end().status == second.end().status == 0
+    return ended.cells[0], ended.seconds
+
+
+def test_an_end_that_was_not_there_when_a_round_began_gives_it_no_time(probe) -> None:
+    """By a barrier an end counts from when it heard of it; one that was held up hears of it after its message.
+
+    Where the messages take long, on a busy machine, the clocks are good enough and no barrier is used.
+    """
+    for _ in range(6):
+        cell, seconds = held_up(probe)
+        assert max(cell["last_ns"]) < 10**9 * seconds
+        if cell["clock"]["kind"] == "barrier" and cell["late"] > 0:
+            return
+    pytest.fail("no barrier in six cells")
 
 
 def test_a_cap_spaces_the_rounds(ask) -> None:

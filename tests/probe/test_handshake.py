@@ -44,6 +44,14 @@ def test_a_far_end_without_the_key_is_not_believed(probe) -> None:
     assert near.status == 1 and near.error["code"] == "wrong-key"
 
 
+@pytest.mark.parametrize("clock_ns", [-(2**63), 2**63 - 1, 3 * 10**18 + 1, 2**63])
+def test_a_clock_out_of_all_bounds_is_an_error(probe, clock_ns: int) -> None:
+    far = by_hand.UdpFar(KEY, lambda i, message: [])
+    far.clock_ns = clock_ns
+    near = probe.near("udp", far.peer, *FEW, "--ask", "fanout")
+    assert near.status == 1 and near.error["code"] == "bad-control" and str(clock_ns) in near.error["text"]
+
+
 def test_another_version_is_an_error_at_both_ends(probe) -> None:
     far, peer = probe.far("tcp")
     line, answer = by_hand.call(peer, KEY, version="9.9.9")

@@ -68,6 +68,13 @@ def test_time_goes_into_samples_where_no_two_windows_fit(ask) -> None:
     assert (cell["warm"], cell["warmup"], cell["rtt_ns"]) == (False, 2, [5_000_000] * 2)
 
 
+def test_a_cell_takes_its_least_samples_though_its_time_is_up(ask) -> None:
+    cell = ask("alpha_ns=2500000,beta_ns=0", "--samples", "100", "--samples-min", "8", "--cell-ms", "20").cells[0]
+    assert cell["rtt_ns"] == [5_000_000] * 8
+    cell = ask("alpha_ns=2500000,beta_ns=0", "--samples", "5", "--samples-min", "8", "--cell-ms", "20").cells[0]
+    assert cell["rtt_ns"] == [5_000_000] * 5, "no more than were asked for"
+
+
 def test_a_first_exchange_that_is_slow_spoils_no_warm_up(ask) -> None:
     cell = ask("alpha_ns=50000,beta_ns=0,warm=1:1000000", "--samples", "100", "--cell-ms", "20").cells[0]
     assert cell["warm"] is True and set(cell["rtt_ns"]) == {100000}
@@ -87,6 +94,12 @@ def test_when_nothing_is_answered_it_ends(ask) -> None:
     assert ended.status == 0
     assert ended.cells[0]["rtt_ns"] == [] and ended.cells[0]["lost"] >= 1
     assert ended.cells[0]["warm"] is False
+
+
+def test_nobody_waits_for_the_least_samples_of_what_is_never_answered(ask) -> None:
+    effort = ("--samples", "10", "--samples-min", "8", "--cell-ms", "1", "--timeout-ms", "1000")
+    cell = ask("loss=1", *effort).cells[0]
+    assert (cell["rtt_ns"], cell["lost"]) == ([], 1)
 
 
 @pytest.mark.parametrize("size", ["8", "64"])

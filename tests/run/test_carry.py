@@ -18,7 +18,7 @@ from vaiven.errors import VaivenError
 from vaiven.plan import design as designs
 from vaiven.plan import order
 from vaiven.plan.order import Launch
-from vaiven.plan.schema import Effort, Plan, Stop
+from vaiven.plan.schema import Effort, Plan, Side, Stop
 from vaiven.plan.stack import Stack, parse
 from vaiven.plan.stop import Look
 from vaiven.run import carry, collect, hosts, launchers, signals
@@ -292,6 +292,25 @@ def test_a_launch_that_fails_once_is_tried_again(tmp_path: Path) -> None:
     assert isinstance(warning["launch"], int)
 
 
+def test_what_lacks_something_for_good_is_left_out_with_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = launchers.launch
+
+    def without_mpi(work: Launch, *rest: object, **named: object) -> launchers.Outcome:
+        found = real(work, *rest, **named)
+        return replace(found, failure=VaivenError("b has no mpirun", "", "no-mpi")) if work.stack.id == "tcp" else found
+
+    monkeypatch.setattr(launchers, "launch", without_mpi)
+    notes = Notes()
+    run = carrying(tmp_path, notes, {"a": host("a"), "b": host("b")})
+    with run.record:
+        end = run.carry_out()
+    assert (notes.codes, end.failed) == (["given-up"], 1)
+    (warning,) = query.warnings(query.open_run(run.record.path))
+    assert warning["text"].endswith("left out from now on: b has no mpirun")
+
+
 def test_what_never_works_is_left_out_and_the_rest_goes_on(tmp_path: Path) -> None:
     notes = Notes()
     run = carrying(tmp_path, notes, {"a": host("a"), "b": host("b", "far-error")})
@@ -394,7 +413,7 @@ def test_a_resumed_run_looks_at_the_blocks_of_each_look_alone(tmp_path: Path) ->
     run = carrying(tmp_path, Notes(), {"a": host("a"), "b": host("b")})
     rows = [
         {"stack": stack, "ask": "pingpong", "near": "a", "far": "b", "size_bytes": size, "ns_median": 20e3,
-         "block": block}
+         "wire_ns": None, "block": block}
         for stack in ("tcp", "icmp") for size in (8, 64) for block in range(4)
     ]  # fmt: skip
     run.interval = interval
@@ -406,7 +425,7 @@ def test_a_resumed_run_looks_at_the_blocks_of_each_look_alone(tmp_path: Path) ->
 
 
 def one_size_more(
-    key: order.Key, curve: Mapping[int, Mapping[int, float]], past: Sequence[Addition]
+    key: order.Key, curve: Mapping[int, Mapping[int, float]], _wire: Mapping[int, int], past: Sequence[Addition]
 ) -> Sequence[Addition]:
     """Adds 32 to tcp, once, seeing two blocks of both sizes."""
     if key[0] != "tcp" or past:
@@ -482,3 +501,77 @@ def test_lost_messages_make_a_median_long() -> None:
     assert of([1, 2, 3]) == 2
     assert of([1, None, None]) == float("inf")
     assert of([]) == float("inf")
+
+
+def on_sides(*sides: Side, **changes: object) -> Plan:
+    """That plan on these sides, whose launches are few."""
+    stop = Stop(launches_min=3, launches_max=3, level=0.5, half_width=0.1)
+    return Plan(
+        **({"stacks": ("tcp", "icmp"), "sizes": (8,), "effort": EFFORT, "stop": stop, "sides": sides} | changes)
+    )
+
+
+def test_each_launch_comes_after_the_command_of_its_side_in_random_blocks(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    plan = on_sides(*(Side(name=name, command=f"echo {name} >>{log}") for name in ("before", "after")))
+    notes = Notes()
+    run = carrying(tmp_path / "runs", notes, {"a": host("a"), "b": host("b")}, plan)
+    with run.record:
+        assert run.carry_out().reason == "done"
+    assert log.read_text().split() == [launch.stack.side for launch in notes.launches]
+    every = {"tcp@before", "tcp@after", "icmp@before", "icmp@after"}
+    for block in range(3):
+        launched = [launch for launch in notes.launches if launch.block == block]
+        assert {launch.stack.name for launch in launched if not launch.sentinel} == every
+        assert [launch.stack.name for launch in launched if launch.sentinel] == ["udp@before"]
+    assert len({tuple(one.stack.name for one in notes.launches if one.block == block) for block in range(3)}) > 1
+    opened = query.open_run(run.record.path)
+    for table in (query.launches(opened), query.samples(opened).filter(sentinel=False)):
+        assert set(table["stack"]) == every
+
+
+def test_the_environment_of_a_side_reaches_its_ends_alone(tmp_path: Path) -> None:
+    plan = on_sides(Side(name="before"), Side(name="after", environment={"FAKE_SLOWER_NS": "5000"}))
+    run = carrying(tmp_path, Notes(), {"a": host("a"), "b": host("b")}, plan)
+    with run.record:
+        run.carry_out()
+    found = query.launches(query.open_run(run.record.path))
+    fastest = {row["stack"]: row["ns_min"] for row in found.iter_rows(named=True)}
+    assert {name: fastest[name] for name in ("tcp@before", "tcp@after")} == {"tcp@before": 20_080, "tcp@after": 25_080}
+
+
+def test_a_round_is_prepared_once(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    members = {name: host(name) for name in ("a", "b", "c", "d")}
+    sides = [Side(name=name, command=f"echo {name} >>{log}") for name in ("x", "y")]
+    run = carrying(tmp_path / "runs", Notes(), members, on_sides(*sides, stacks=("tcp",), pairs="rounds"))
+    with run.record:
+        assert run.carry_out().failed == 0
+    assert len(log.read_text().split()) == 3 * (2 * 3 + 1)  # three rounds on either side, and the sentinel
+
+
+@pytest.mark.parametrize(
+    ("command", "words"), [("echo 'no such card' >&2; false", "no such card"), ("sleep 60", "has not ended after 1 s")]
+)
+def test_a_side_whose_command_fails_costs_its_own_launches_alone(tmp_path: Path, command: str, words: str) -> None:
+    broken = Side(name="after", command=command, timeout_s=1)
+    notes = Notes()
+    plan = on_sides(Side(name="before"), broken, stacks=("tcp",))
+    run = carrying(tmp_path, notes, {"a": host("a"), "b": host("b")}, plan)
+    with run.record:
+        end = run.carry_out()
+    opened = query.open_run(run.record.path)
+    assert set(query.launches(opened)["stack"]) == {"tcp@before"} and end.failed == 2
+    assert notes.codes == ["launch-failed"] * 3 + ["launch-failed", "given-up"]
+    told = [one["text"] for one in query.warnings(opened) if one["code"] == "launch-failed"]
+    assert all(text.startswith("tcp@after") and "the command of the side after" in text for text in told)
+    assert all(words in text for text in told)
+
+
+def test_a_command_that_fails_once_is_tried_again(tmp_path: Path) -> None:
+    once = Side(name="after", command=f"test -e {tmp_path}/tried || {{ touch {tmp_path}/tried; exit 1; }}")
+    run = carrying(tmp_path / "runs", Notes(), {"a": host("a"), "b": host("b")}, on_sides(Side(name="before"), once))
+    with run.record:
+        assert run.carry_out().failed == 0
+    records = query.launch_records(query.open_run(run.record.path))
+    assert [one.stack.partition("@")[2] for one in records if one.attempts == 2] == ["after"]

@@ -65,6 +65,11 @@ def test_the_gravest_comes_first_and_everything_is_said() -> None:
     assert all(f.what and f.effect and f.remedy and f.host for f in found)
 
 
+def test_who_may_not_mend_deep_sleep_is_told_what_keeps_the_processors_awake() -> None:
+    (found,) = (f for f in checks.check([subject("notebook")]) if f.code == "c-states")
+    assert "vaiven measure --awake" in found.effect and found.remedy.startswith("sudo cpupower")
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [

@@ -32,6 +32,9 @@ def test_the_times_of_each_question() -> None:
     assert cells(connect | {"ask": "connect", "connect_ns": [5], "lost": 0, "wire": None}, 0)[0].ns == [5]
     oneway = connect | {"ask": "oneway", "train": 50, "first_ns": [1], "last_ns": [9], "batch": 1, "lost": 0}
     assert (cells(oneway, 0)[0].ns, cells(oneway, 0)[0].batch) == ([9], 50)
+    refused = oneway | {"first_ns": [None], "last_ns": [None], "clock": {"kind": "refused", "error_ns": 7, "ends": []}}
+    whole = cells(refused, 0)[0]
+    assert (whole.ns, whole.clock, whole.clock_error_ns) == ([None], "refused", 7)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,7 @@ def test_every_part_of_a_prtt_has_its_times(part: str, times: str) -> None:
 FANOUT = {
     "type": "cell", "ask": "fanout", "size_bytes": 1000, "batch": 1, "far": ["10.1.0.2", "10.1.0.3"],
     "last_ns": [90, 80], "each_ns": [[70, 80], [90, 60]], "missing": [1, 0], "lost": 1, "resent": [3], "late": 0,
-    "clock": {"kind": "estimated", "error_ns": 5}, "warmup": 3, "warm": True, "corrupt": 0,
+    "clock": {"kind": "bounded", "error_ns": 5}, "warmup": 3, "warm": True, "corrupt": 0,
     "cpu_near_ns": 10, "cpu_far_ns": 20, "wire": {"frames": 2, "bytes": 2000, "ns": 160},
 }  # fmt: skip
 
@@ -59,7 +62,7 @@ FANOUT = {
 def test_a_fanout_is_the_time_of_its_last_end_and_a_part_for_each() -> None:
     last, first, second = cells(FANOUT, 2.0)
     assert (last.ns, last.part, last.whole, last.lost) == ([90, 80, None], "", True, 1)
-    assert (last.resent, last.clock, last.clock_error_ns, last.wire_ns) == (3, "estimated", 5, 160)
+    assert (last.resent, last.clock, last.clock_error_ns, last.wire_ns) == (3, "bounded", 5, 160)
     assert (first.ns, first.part, first.whole, first.wire_bytes) == ([70, 80], "to:1", False, None)
     assert (second.ns, second.part, second.size_bytes) == ([90, 60], "to:2", 1000)
     story = Story()

@@ -91,7 +91,8 @@ def lab(vaiven: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path,
 
 @pytest.mark.lab
 def test_hosts_of_a_lab_hear_each_other(lab: str) -> None:
-    found = doctor.visit([f"{lab}/ward{n}" for n in (1, 2, 3)], listen_s=2)
+    """For so long that one which begins a second after another one hears it in the second half of its time, too."""
+    found = doctor.visit([f"{lab}/ward{n}" for n in (1, 2, 3)], listen_s=4)
     assert found.silent == [] and [link.name for link in found.links.values() if link] == ["eth0"] * 3
     assert [f for f in found.findings if f.code.startswith(("multicast", "mtu"))] == []
 

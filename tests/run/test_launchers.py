@@ -42,6 +42,13 @@ def _places(stack: str, processors: tuple[int, ...]) -> tuple[str | None, str | 
     return _processor(near_argv(work, host, ["10.0.0.2:1"], SETTING)), _processor(far_argv(work, host, SETTING))
 
 
+def test_the_near_end_is_told_how_many_samples_it_takes_at_least() -> None:
+    work = Launch(0, 0, stacks.parse("tcp"), "pingpong", "a", "b", (8,))
+    host = Host("a", "10.0.0.1", "eth0", "x86_64", ("probe",), list)
+    near = near_argv(work, host, ["10.0.0.2:1"], SETTING)
+    assert near[near.index("--samples-min") + 1] == str(Effort().samples_min) == "8"
+
+
 def test_ranks_are_told_no_peer_and_the_far_one_no_key() -> None:
     host = Host("h", "10.0.0.1", "eth0", "x86_64", ("probe",), list, libraries={"openmpi": ("probe-openmpi",)})
     work = Launch(0, 0, stacks.parse("openmpi"), "pingpong", "h", "h", (8,))
@@ -75,6 +82,14 @@ def test_a_flood_is_capped_where_the_network_is_no_lab() -> None:
     near = near_argv(work, host, ["10.0.0.2:1", "10.0.0.3:2"], setting)
     assert near[near.index("--cap-bps") + 1] == "2500000" and "--one-clock" not in near
     assert "--cap-bps" not in near_argv(replace(work, ask="pingpongs"), host, ["10.0.0.2:1"], setting)
+
+
+@pytest.mark.parametrize("one_clock", [False, True])
+def test_ends_of_a_question_one_way_are_told_whether_they_share_a_clock(one_clock: bool) -> None:
+    host = Host("h", "10.0.0.1", "eth0", "x86_64", ("probe",), list)
+    work = Launch(0, 0, stacks.parse("tcp"), "oneway", "a", "b", (64,))
+    near = near_argv(work, host, ["10.0.0.2:1"], replace(SETTING, one_clock=one_clock))
+    assert ("--one-clock" in near) == one_clock
 
 
 @pytest.mark.parametrize(

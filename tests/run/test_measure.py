@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from pathlib import Path
 import pytest
 from tests.lab.texts import lab_text
 
+from vaiven.cli.status import Status
+from vaiven.lab import calibration, topology
 from vaiven.lab import lab as labs
 from vaiven.store import query
 
@@ -55,12 +58,12 @@ def probes(word: str) -> list[str]:
 def test_one_command_measures_and_tells(vaiven: Vaiven, place: Path) -> None:
     done = vaiven("measure", *HERE)
     assert done.returncode == 0, done.stderr
-    assert "tcp" in done.stdout
+    assert "tcp" in done.stdout and done.stdout.splitlines()[-1].startswith("Done: 24 launches in ")
     run = only_run(place)
     assert (place / f"{run.id}.html").stat().st_size > 1000
     assert run.state == "ended"
     found = query.launches(run)
-    assert found.height == 3 * 2 * 2
+    assert found.height == 8 * 2 * 2
     assert found["ns_min"].min() > 0
     assert set(found["corrupt"]) == {0}
     inventory = run.manifest.hosts["localhost"]
@@ -92,6 +95,17 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(vaiven: Vaiven, plac
     assert not (place / "runs").exists()
 
 
+def test_a_dry_run_says_what_long_messages_cost(vaiven: Vaiven, place: Path) -> None:
+    (place / "long.toml").write_text(
+        'hosts = ["a", "b"]\nstacks = ["tcp"]\nsizes = [10000000]\n[link]\nrate_bps = 10000000\nhops = 1\n'
+        "[effort]\ncell_ms = 1\nlaunch_s = 60\n"
+    )
+    said = vaiven("measure", "long.toml", "--dry-run").stdout
+    assert "tcp pingpong takes about 2 min" in said and "8 samples of each size at least" in said
+    assert "ended after launch_s = 60" in said
+    assert "takes about" not in vaiven("measure", "long.toml", "--sizes", "64", "--dry-run").stdout
+
+
 def test_a_dry_run_knows_the_probes_of_libraries(vaiven: Vaiven) -> None:
     done = vaiven("measure", "--hosts", "here,there", "--stacks", "tcp,openmpi", "--dry-run")
     assert done.returncode == 0, done.stderr
@@ -115,6 +129,8 @@ def test_a_dry_run_knows_the_probes_of_libraries(vaiven: Vaiven) -> None:
         (["--hosts", "localhost", "--iface", "none;touch owned"], "has no address"),
         (["--hosts", "localhost,localhost", "--launches", "2"], "never give an interval"),
         (["--lab", "no-such-lab"], "no lab called 'no-such-lab'"),
+        (["--hosts", "localhost,localhost", "--before", "true"], "--before and --after belong together"),
+        (["--hosts", "localhost,localhost", "--stacks", "tcp@after"], "'tcp@after' is not a stack"),
         (["--resume", "nothing"], "no run 'nothing'"),
     ],
 )
@@ -241,10 +257,25 @@ def test_a_stopped_run_is_resumed_in_its_own_order(vaiven: Vaiven, place: Path) 
 
 
 @pytest.mark.lab
+def test_a_run_that_goes_on_with_another_calibration_says_so(vaiven: Vaiven, place: Path) -> None:
+    timed = lab_text("timed", 2, prefix="m", class_="timed", rate_mbps=100)
+    (place / "lab.toml").write_text(timed)
+    (place / "short.toml").write_text(
+        'lab = "./lab.toml"\nstacks = ["tcp"]\nsizes = [64]\n[effort]\nsamples = 50\ncell_ms = 40\n'
+        "[stop]\nlaunches_min = 6\nlaunches_max = 6\n"
+    )
+    assert stopped_after_some(place / "short.toml", signal.SIGINT).returncode == 130
+    calibration.store(topology.parse(timed).fabric, calibration.found_now(lead_ns=9000))
+    again = vaiven("measure", "--resume", only_run(place).id, "--no-page")
+    assert "calibration" in [one["code"] for one in query.warnings(only_run(place))], again.stderr
+    assert "9000" in again.stdout + again.stderr
+
+
+@pytest.mark.lab
 def test_two_runs_at_once_do_not_collide(place: Path) -> None:
     command = [sys.executable, "-m", "vaiven", "measure", "--lab", "./lab.toml", *HERE[2:], "--no-page"]
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [one.communicate(timeout=60)[1] for one in both]
+    said = [one.communicate(timeout=300)[1] for one in both]
     assert [one.returncode for one in both] == [0, 0], said
     runs = query.runs(place / "runs")
     assert [one.state for one in runs if isinstance(one, query.Run)] == ["ended", "ended"]
@@ -300,3 +331,40 @@ def test_a_big_endian_host_answers_a_native_one(vaiven: Vaiven, place: Path) -> 
 
 def test_no_probe_is_left(place: Path) -> None:
     assert probes(str(place)) == []
+
+
+@pytest.mark.lab
+def test_before_and_after_a_change_in_one_run(vaiven: Vaiven, place: Path, lab_up: labs.Lab) -> None:
+    """The change makes a host of the lab send at 10 Mb/s: a difference that no load of this machine makes."""
+    host = lab_up.host("m2")
+    slow = ["tc", "qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", "10mbit", "burst", "2k", "latency", "1s"]
+    after = shlex.join(host.argv(slow))
+    before = f"{shlex.join(host.argv(['tc', 'qdisc', 'del', 'dev', 'eth0', 'root']))} 2>/dev/null; true"
+    lab = ["--lab", "./lab.toml", "--hosts", "m1,m2", "--stacks", "udp", "--sizes", "1400", "--quick", "--no-page"]
+    done = vaiven("measure", *lab, "--before", before, "--after", after)
+    assert done.returncode == 0, done.stderr
+    assert "before each launch of after this machine runs" in done.stderr
+    run = only_run(place)
+    assert [side["name"] for side in run.manifest.plan["sides"]] == ["before", "after"]
+    records = query.launch_records(run)
+    for block in range(8):
+        launched = sorted(one.stack for one in records if one.block == block and not one.sentinel)
+        assert launched == ["udp@after", "udp@before"]
+    assert {one.stack for one in records if one.sentinel} == {"udp@before"}
+    assert "udp@after" in done.stdout and "udp@before" in done.stdout
+    told = vaiven("compare", "last", "--fail-if-slower")
+    assert told.returncode == Status.NO, told.stdout + told.stderr
+    assert "udp@after is slower than udp@before" in told.stderr
+
+
+def test_a_dry_run_shows_what_sides_do(vaiven: Vaiven, place: Path) -> None:
+    (place / "sides.toml").write_text(
+        'hosts = ["a", "b"]\nstacks = ["tcp"]\nsizes = [8]\n[[sides]]\nname = "one"\ncommand = "touch owned; exit 1"\n'
+        '[[sides]]\nname = "two"\nenvironment = {LD_LIBRARY_PATH = "/opt/it\'s"}\n'
+    )
+    done = vaiven("measure", "sides.toml", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "here: sh -c 'touch owned; exit 1'" in done.stdout
+    assert """b: env 'LD_LIBRARY_PATH=/opt/it'"'"'s' vaiven-probe far tcp""" in done.stdout
+    assert "before each launch of one this machine runs 'touch owned; exit 1'" in done.stdout
+    assert not (place / "owned").exists()

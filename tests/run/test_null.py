@@ -37,7 +37,8 @@ def test_a_straight_line_comes_back(fitted: Callable[[str], dict]) -> None:
     line = cost["cost"]["typical"]
     assert line["alpha"]["value"] == pytest.approx(30_000, rel=2e-3)
     assert line["beta"]["value"] == pytest.approx(80, rel=2e-3)
-    assert line["n_half"]["value"] == pytest.approx(375, rel=1e-3)
+    # Half the rate of 16384 B, not of a message without end: n alpha / (2 alpha + n beta).
+    assert cost["half"]["size"]["value"] == pytest.approx(358.6, rel=2e-3)
     assert cost["knees"] == []
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from vaiven.run import addresses, path
@@ -55,6 +57,15 @@ def test_what_must_have_left_is_every_frame_without_what_no_counter_counts() -> 
 )
 def test_a_strange_path_is_found(tx_bytes: int, softnet: int, codes: list[str]) -> None:
     assert [code for code, _ in path.findings(cells(10_000), grown(tx_bytes, softnet))] == codes
+
+
+def test_comparing_clocks_is_traffic_of_our_own() -> None:
+    alone, *others = [
+        path.own_bytes([replace(one, clock=clock) for one in cells(1000)])
+        for clock in ("common", "bounded", "refused", "barrier")
+    ]
+    assert [own - alone >= 48 * 300 for own in others] == [True] * 3
+    assert others[2] - others[0] >= 1000 * (142 - 24)  # a barrier comes after rounds that the clocks did not tell
 
 
 def test_traffic_of_others_is_seen_in_either_direction_and_at_either_end() -> None:

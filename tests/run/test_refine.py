@@ -23,6 +23,7 @@ Vaiven = Callable[..., subprocess.CompletedProcess[str]]
 KNEE_BYTES = 5000
 STACK = f"null[alpha_ns=50000,beta_ns=0.08,knee={KNEE_BYTES}:40000,noise=0.02,launch=0.005]"
 KEY = (STACK, "pingpong", "localhost", "localhost")
+ENDED = (0, 4)  # carried out; 4: not known as well as the plan wants, which is for the machine to say
 PLAN = f"""\
 title = "a knee"
 hosts = ["localhost"]
@@ -61,7 +62,7 @@ def knees(vaiven: Vaiven) -> list[dict[str, object]]:
 
 def test_added_sizes_gather_at_the_knee_and_confirm_it(vaiven: Vaiven, here: Path) -> None:
     done = vaiven("measure", "knee.toml")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in ENDED, done.stderr
     assert "a jump near" in done.stderr
     run = only_run(here)
     (look,) = query.refined(run)
@@ -88,7 +89,7 @@ def test_added_sizes_gather_at_the_knee_and_confirm_it(vaiven: Vaiven, here: Pat
 
 def test_a_knee_that_was_not_measured_again_is_not_confirmed(vaiven: Vaiven, here: Path) -> None:
     (here / "once.toml").write_text(PLAN.replace("[refine]", ""))
-    assert vaiven("measure", "once.toml", "--no-page").returncode == 0
+    assert vaiven("measure", "once.toml", "--no-page").returncode in ENDED
     run = only_run(here)
     assert query.refined(run) == [] and query.launches(run)["block"].max() == 7
     assert [knee["confirmed"] for knee in knees(vaiven)] == [False]
@@ -98,7 +99,7 @@ def test_a_run_that_is_killed_goes_on_with_the_sizes_that_it_added(vaiven: Vaive
     command = [sys.executable, "-m", "vaiven", "measure", "knee.toml", "--no-page"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as running:
         deadline = time.monotonic() + 180
-        while not (blocks := set(_launches(here))) or max(blocks) < 20:  # launches: block 10
+        while not (blocks := set(_launches(here))) or max(blocks) < 17:  # launches: block 9
             assert time.monotonic() < deadline and running.poll() is None
             time.sleep(0.05)
         os.kill(running.pid, signal.SIGKILL)
@@ -107,7 +108,7 @@ def test_a_run_that_is_killed_goes_on_with_the_sizes_that_it_added(vaiven: Vaive
         time.sleep(0.05)
     before = query.refined(stopped)
     done = vaiven("measure", "--resume", stopped.id, "--no-page")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in ENDED, done.stderr
     ended = only_run(here)
     assert query.refined(ended) == before and len(before) == 1
     added = {size for one in before[0].additions for size in one.sizes_bytes}
@@ -123,7 +124,7 @@ def _launches(here: Path) -> list[int]:
 def test_a_first_look_and_a_fixed_count_add_nothing(vaiven: Vaiven, here: Path) -> None:
     for option in (["--quick"], ["--launches", "8"]):
         done = vaiven("measure", "knee.toml", *option, "--no-page")
-        assert done.returncode == 0, done.stderr
+        assert done.returncode in ENDED, done.stderr
     runs = query.runs(here / "runs")
     assert [query.refined(run) for run in runs if isinstance(run, query.Run)] == [[], []]
 
@@ -147,7 +148,7 @@ def adds(
 ) -> object:
     asked = refiner(Plan(refine=Refine(sizes_max=sizes_max), stop=Stop()), None)
     assert asked
-    return asked(key, curve(SIZES, **made), past)
+    return asked(key, curve(SIZES, **made), {}, past)
 
 
 def test_what_is_added_is_bounded() -> None:
@@ -174,4 +175,18 @@ def test_losses_do_not_look_like_knees() -> None:
     assert asked
     medians = curve(SIZES, step_ns=0.0)
     medians[SIZES[4]] = dict.fromkeys(range(8), float("inf"))
-    assert asked(KEY, medians, ()) == []
+    assert asked(KEY, medians, {}, ()) == []
+
+
+def test_the_staircase_of_the_wire_is_no_knee() -> None:
+    """Frames on a slow link: what jumps at the edge of one is the wire, and what is left of it is a line."""
+    asked = refiner(Plan(refine=Refine()), None)
+    assert asked
+    sizes = SIZES + [round(8 * 1.6**k) for k in range(20, 26)]
+    wire_ns = {size: 4000 * size + 900_000 * (size > KNEE_BYTES) for size in sizes}
+    medians = curve(sizes, step_ns=0.0)
+    whole = {
+        size: {block: ns + 2 * wire_ns[size] for block, ns in of_block.items()} for size, of_block in medians.items()
+    }
+    assert any(one.knee for one in asked(KEY, whole, {}, ()))
+    assert not any(one.knee for one in asked(KEY, whole, wire_ns, ()))

@@ -8,7 +8,16 @@ from scipy import stats
 from scipy.stats import mstats
 
 from vaiven.stats.arrays import medians
-from vaiven.stats.bootstrap import band, centres, interval, launch_draws, smooth_medians, tail
+from vaiven.stats.bootstrap import (
+    band,
+    beyond,
+    centres,
+    interval,
+    launch_draws,
+    smooth_medians,
+    spread_interval,
+    tail,
+)
 
 SHAPES = {
     "normal": (lambda rng, shape: rng.standard_normal(shape), 0.0),
@@ -101,3 +110,42 @@ def test_an_interval_contains_its_value_and_failed_resamples_are_not_hidden():
     found = interval(np.linspace(1.0, 2.0, 100), 0.5, "ns", 12)
     assert (found.low, found.value, found.unit) == (0.5, 0.5, "ns") and 1.9 < found.high < 2
     assert "no solution" in interval(np.array([1.0, 2.0, np.nan, np.nan]), 1.5, "ns", 12).refused
+
+
+def test_a_spread_is_as_wide_on_both_sides_of_the_value_and_of_a_ratio_in_proportion():
+    replicates = np.random.default_rng(5).normal(10.0, 0.5, 20_000)
+    reach = stats.t.ppf(0.975, 7) * replicates.std()
+    found = spread_interval(replicates, 9.0, "ns", 8)
+    assert (found.low, found.value, found.high) == pytest.approx((9 - reach, 9, 9 + reach))
+    ratio = spread_interval(replicates, 9.0, "byte", 8, ratio=True)
+    assert ratio.high / 9 == pytest.approx(9 / ratio.low) == pytest.approx(np.exp(reach / 10), rel=0.01)
+    assert "no solution" in spread_interval(np.array([1.0, 2.0, -1.0, np.nan]), 1.5, "byte", 8, ratio=True).refused
+
+
+@pytest.mark.parametrize("count", [8, 12])
+def test_a_sum_of_skewed_medians_is_in_its_spread_as_often_as_promised(count):
+    """Quantiles of the same replicates lean to the tail: of 8 they hold the truth in nine of ten trials."""
+    rng = np.random.default_rng(count)
+    trials, hits, by_quantiles = 400, 0, 0
+    for values in rng.exponential(size=(trials, count, 13)):
+        drawn = smooth_medians(values[launch_draws(count, 300, rng)]).sum(axis=1)
+        found = spread_interval(drawn, float(np.median(values, axis=0).sum()), "", count)
+        hits += found.low <= 13 * np.log(2) <= found.high
+        low, high = band(drawn, count)
+        by_quantiles += bool(low <= 13 * np.log(2) <= high)
+    assert 0.93 < hits / trials < 0.985 and by_quantiles < hits
+
+
+@pytest.mark.parametrize("value", [1.05, 0.95])
+def test_a_p_value_says_whether_the_interval_reaches_1(value):
+    replicates = value * np.exp(0.02 * np.random.default_rng(3).standard_normal(2000))
+    for factor in np.linspace(0.93, 1.07, 60):
+        found = interval(replicates * factor, value * factor, "", 8)
+        assert (beyond(replicates * factor, value * factor, 8) < 0.05) == (found.low > 1 or found.high < 1)
+
+
+def test_a_p_value_beyond_all_resamples_goes_on_falling():
+    replicates = np.exp(0.02 * np.random.default_rng(3).standard_normal(2000))
+    far = [beyond(replicates * factor, factor, 8) for factor in (1.1, 1.3, 2.0, 0.5)]
+    assert far[0] > far[1] > far[2] > 0 and far[2] == pytest.approx(far[3]) and far[2] < 1e-6
+    assert beyond(np.ones(2000), 1.0, 8) == 1 and beyond(np.full(2000, 3.0), 3.0, 8) < 1e-9

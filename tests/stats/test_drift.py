@@ -38,9 +38,9 @@ def test_the_trend_is_the_oracle_s(seed):
 
 def test_a_disturbed_block_is_named_and_makes_no_trend():
     x, y = sentinel()
-    y[7] *= 1.5
+    y[7] *= 1.5  # within the 1 % that it moves by itself
     found = drift(x + 100, y)
-    assert 107 in found.outside and not found.drifting and "107" in found.text and not found.steady
+    assert found.outside[107] == pytest.approx(0.5, abs=0.05) and not found.drifting and "107" in found.text
 
 
 def test_words():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rank tests against enumeration and SciPy; shifts against brute force."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -66,6 +66,17 @@ def test_mann_whitney_is_scipys_exact(m, n, seed):
     assert found.p >= found.p_least * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_mann_whitney_with_ties_counts_every_choice(seed):
+    rng = np.random.default_rng(seed)
+    both = np.round(rng.normal(0, 2, 9))
+    ranks = stats.rankdata(both)
+    away = [abs(ranks[list(choice)].sum() - 4 * ranks.mean()) for choice in combinations(range(9), 4)]
+    expected = np.mean(np.array(away) >= away[0] - 1e-9)  # the first choice is the first four
+    found = mann_whitney(both[:4], both[4:])
+    assert found.exact and found.p == pytest.approx(expected)
+
+
 def test_identical_groups_have_no_p():
     assert mann_whitney([1.0] * 5, [1.0] * 5).p is None
 
@@ -103,7 +114,7 @@ def test_large_groups_take_the_normal_interval():
 
 
 def test_too_few_for_the_level_is_said():
-    assert "too few launches: 7" in shift_paired(np.arange(1.0, 8.0), 0.99).refused
+    assert "too few: 7" in shift_paired(np.arange(1.0, 8.0), 0.99).refused
     assert shift_paired(np.arange(1.0, 9.0), 0.99).known
     assert "too few" in shift_unpaired([1.0, 2.0], [3.0, 4.0], 0.95).refused
 

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
+from vaiven.store import digest
 from vaiven.store.record import Cell, LaunchRecord, Manifest
 
 
@@ -22,3 +25,16 @@ def launch(number: int, stack: str = "tcp", *, sentinel: bool = False) -> Launch
 def cell(size_bytes: int, ns: Sequence[int | None], **other: object) -> Cell:
     facts = {"batch": 1, "lost": sum(one is None for one in ns), "late": 0, "corrupt": 0, "warmup": 3, "warm": True}
     return Cell("pingpong", size_bytes, ns=ns, started_s=2.0, **(facts | other))
+
+
+def changed(document: Path, **members: object) -> None:
+    """Gives a JSON file of a run other members, and the digest that goes with them: as somebody wrote it who may."""
+    value = json.loads(digest.opened(document.read_bytes())) | members
+    document.write_bytes(digest.sealed(json.dumps(value).encode()))
+
+
+def vouched(run: Path, launch: int) -> None:
+    """Makes the parts of a launch those that it was recorded with, whatever they hold."""
+    name = f"{launch:05d}"
+    parts = {kind: digest.of((run / kind / f"{name}.parquet").read_bytes()) for kind in ("samples", "cells")}
+    changed(run / "launches" / f"{name}.json", digests=parts)

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.store.made import cell, launch, manifest
+from tests.store.made import cell, changed, launch, manifest, vouched
 
 from vaiven.errors import VaivenError
 from vaiven.store import query
@@ -26,10 +26,18 @@ def test_a_cell_becomes_one_row_of_order_statistics(write: Write) -> None:
     path = write({0: [cell(8, [10, 20, 30, 40])], 1: [cell(8, [5]), cell(64, [7, 9, 8])]})
     rows = query.launches(query.open_run(path)).select("launch", "size_bytes", "count", "^ns_.*$").rows()
     assert rows == [
-        (0, 8, 4, 10.0, 25.0, 25.0, 40.0, 40.0),
-        (1, 8, 1, 5.0, 5.0, 5.0, 5.0, 5.0),
-        (1, 64, 3, 7.0, 8.0, 8.0, 9.0, 9.0),
+        (0, 8, 4, 10.0, 25.0, 25.0, None, None),
+        (1, 8, 1, 5.0, 5.0, 5.0, None, None),
+        (1, 64, 3, 7.0, 8.0, 8.0, None, None),
     ]
+
+
+@pytest.mark.parametrize(("count", "p95", "p99"), [(99, None, None), (100, 96.0, None), (500, 476.0, 496.0)])
+def test_quantiles_are_null_without_the_messages_that_carry_them(
+    write: Write, count: int, p95: float | None, p99: float | None
+) -> None:
+    path = write({0: [cell(8, list(range(1, count + 1)))]})
+    assert query.launches(query.open_run(path)).select("ns_p95", "ns_p99").rows() == [(p95, p99)]
 
 
 def test_losses_count_as_slower_than_everything(write: Write) -> None:
@@ -43,7 +51,7 @@ def test_losses_count_as_slower_than_everything(write: Write) -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
-@given(st.lists(st.integers(1, 10**12), min_size=1, max_size=300))
+@given(st.lists(st.integers(1, 10**12), min_size=1, max_size=300).map(lambda some: (some * 500)[:500]))
 def test_quantiles_are_samples_that_enough_others_do_not_exceed(write: Write, ns: list[int]) -> None:
     (row,) = query.launches(query.open_run(write({0: [cell(8, ns)]}))).to_dicts()
     for name, share in query.QUANTILES.items():
@@ -85,6 +93,7 @@ def test_a_part_without_the_columns_of_today_is_still_read(tmp_path: Path) -> No
         old.drop([column for column in ("fars", "resent", "clock", "clock_error_ns") if column in old]).write_parquet(
             part
         )
+    vouched(record.path, 0)
     found = query.launches(query.open_run(record.path))
     assert found.select("ns_median", "fars", "resent").rows() == [(1.5, None, None)]
 
@@ -163,6 +172,7 @@ def test_a_damaged_part_is_refused_by_name(write: Write, kind: str, harm: str) -
         part.unlink()
     else:
         pl.DataFrame({"x": [1]}).write_parquet(part)
+        vouched(path, 1)
     said = damaged(path)
     assert said.startswith("run-damaged: ")
     assert f"{kind}/00001.parquet" in said
@@ -184,12 +194,16 @@ def test_damaged_warnings_are_refused_by_name(write: Write) -> None:
     assert "warnings.jsonl" in damaged(path)
 
 
-def test_a_newer_run_is_refused_by_name(write: Write) -> None:
+@pytest.mark.parametrize("seal", [True, False])
+@pytest.mark.parametrize(("schema", "code"), [(1, "run-older"), (3, "run-newer")])
+def test_a_run_of_another_schema_is_refused_by_name(write: Write, schema: int, code: str, seal: bool) -> None:
     path = write({})
-    value = json.loads((path / "manifest.json").read_text())
-    (path / "manifest.json").write_text(json.dumps(value | {"schema": 2, "plan": "something else"}))
+    if seal:
+        changed(path / "manifest.json", schema=schema, plan="something else")
+    else:
+        (path / "manifest.json").write_text(json.dumps({"schema": schema}))
     said = damaged(path)
-    assert said.startswith("run-newer: ")
+    assert said.startswith(f"{code}: ")
     assert path.name in said
 
 

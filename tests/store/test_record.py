@@ -19,7 +19,7 @@ from vaiven.errors import VaivenError
 from vaiven.store import query
 from vaiven.store.record import Addition, Cell, End, Record, Refined
 
-END = End(reason="done", blocks=1, launches=1, failed=0, half_width=0.01, cell="tcp")
+END = End(reason="done", blocks=1, launches=0, failed=0, half_width=0.01, cell="tcp")
 Write = Callable[..., Path]
 
 
@@ -29,6 +29,45 @@ def test_the_manifest_comes_back(write: Write) -> None:
     assert run.manifest.hosts == {"a": {"address": "10.0.0.1"}}
     assert run.id == run.path.name
     assert run.state == "stopped"
+
+
+@pytest.mark.parametrize("root", ["/dev/null", "/proc/nosuch", "file", "loop", "x" * 300])
+def test_runs_cannot_be_kept_where_there_is_no_directory(tmp_path: Path, monkeypatch, root: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("work of years")
+    Path("loop").symlink_to("loop")
+    with pytest.raises(VaivenError, match="cannot write"):
+        Record.create(Path(root), manifest())
+    assert Path("file").read_text() == "work of years" and sorted(os.listdir()) == ["file", "loop"]
+
+
+@pytest.mark.parametrize("kind", ["samples", "cells", "launches"])
+def test_a_run_whose_parts_lie_elsewhere_is_not_gone_on_with(write: Write, tmp_path: Path, kind: str) -> None:
+    path = write({0: [cell(8, [1, 2])]})
+    (path / kind).rename(tmp_path / "elsewhere")
+    (path / kind).symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "00007.parquet").write_bytes(b"somebody's")
+    with pytest.raises(VaivenError, match="leads out of the run") as refused:
+        Record.resume(path, query.open_run(path).manifest)
+    assert refused.value.code == "run-damaged" and (tmp_path / "elsewhere" / "00007.parquet").exists()
+
+
+@pytest.mark.parametrize("name", ["photo.parquet", "7.parquet", "00007 copy.parquet", "٠٠٠٠٧.parquet"])
+def test_what_no_launch_wrote_stays_when_a_run_goes_on(write: Write, name: str) -> None:
+    path = write({0: [cell(8, [1, 2])]})
+    (path / "samples" / name).write_bytes(b"somebody's")
+    with pytest.raises(VaivenError, match="no launch has such a name"):
+        Record.resume(path, query.open_run(path).manifest)
+    assert (path / "samples" / name).exists()
+
+
+def test_a_line_is_not_written_through_a_link(write: Write, tmp_path: Path) -> None:
+    path = write({})
+    (tmp_path / "precious").write_text("work of years")
+    (path / "warnings.jsonl").symlink_to(tmp_path / "precious")
+    with Record(path, query.open_run(path).manifest) as record, pytest.raises(VaivenError, match="cannot write"):
+        record.warn("x", "y")
+    assert (tmp_path / "precious").read_text() == "work of years"
 
 
 def test_a_launch_is_there_when_its_last_file_is(write: Write) -> None:
@@ -197,7 +236,7 @@ def test_a_killed_run_keeps_its_launches(tmp_path: Path) -> None:
 
 
 def test_the_manifest_is_json_that_anybody_reads(write: Write) -> None:
-    assert json.loads((write({}) / "manifest.json").read_text())["schema"] == 1
+    assert json.loads((write({}) / "manifest.json").read_text())["schema"] == 2
 
 
 def test_parts_hold_what_was_measured(write: Write) -> None:

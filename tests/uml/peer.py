@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from enum import Enum
 from pathlib import Path
@@ -23,15 +24,8 @@ _PARTS = {
 }
 
 
-class Why(Enum):
-    """enum vv_close of core/llc/link.h."""
-
-    ASKED = 0
-    PEER = 1
-    REFUSED = 2
-    GONE = 3
-    SILENT = 4
-    LOST = 5
+# Why a link ended: enum vv_close, as its header has it.
+Why = Enum("Why", re.findall(r"^  VV_CLOSE_(\w+),", (_SRC / "core/llc/link.h").read_text(), re.MULTILINE), start=0)
 
 
 def build(into: Path) -> Path:

@@ -3,53 +3,82 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import cyclopts
 
 from vaiven import __version__
-from vaiven.errors import VaivenError
+from vaiven.cli import net, terminal
 
-app = cyclopts.App(name="vaiven", version=__version__, help="What a message costs on this Ethernet, and why.")
+app = cyclopts.App(
+    name="vaiven",
+    version=__version__,
+    help="What a message costs on this Ethernet, and why.",
+    group_commands=cyclopts.Group("Commands", sort_key=9),  # what belongs to no other group comes last
+    default_parameter=cyclopts.Parameter(show_default=lambda value: value or None),  # "nothing" needs no word
+    exit_on_error=False,  # `net` tells every error, in one way
+    print_error=False,
+    suppress_keyboard_interrupt=False,
+)
 
-# verb -> "module:function or App"; cyclopts imports a module only when its verb is called.
-_VERBS = {
-    "doctor": "vaiven.cli.doctor:doctor",
-    "lab": "vaiven.cli.lab:app",
-    "measure": "vaiven.cli.measure:measure",
-    "stacks": "vaiven.cli.stacks:stacks",
-    "run": "vaiven.cli.run:run",
-    "plan": "vaiven.cli.plan:app",
-    "runs": "vaiven.cli.runs:runs",
-    "export": "vaiven.cli.export:app",
-    "model": "vaiven.cli.model:model",
-    "compare": "vaiven.cli.compare:compare",
-    "report": "vaiven.cli.report:report",
-    "reproduce": "vaiven.cli.reproduce:reproduce",
-    "plausible": "vaiven.cli.plausible:plausible",
+# What a verb is for -> verb -> "module:function or App"; cyclopts imports a module only when its verb is called.
+_GROUPS = {
+    "Measure": {
+        "measure": "vaiven.cli.measure:measure",
+        "doctor": "vaiven.cli.doctor:doctor",
+        "run": "vaiven.cli.run:run",
+    },
+    "Read what was measured": {
+        "runs": "vaiven.cli.runs:runs",
+        "model": "vaiven.cli.model:model",
+        "compare": "vaiven.cli.compare:compare",
+        "history": "vaiven.cli.history:history",
+        "report": "vaiven.cli.report:report",
+        "reproduce": "vaiven.cli.reproduce:reproduce",
+        "export": "vaiven.cli.export:app",
+    },
+    "Where, what and by which way": {
+        "lab": "vaiven.cli.lab:app",
+        "plan": "vaiven.cli.plan:app",
+        "stacks": "vaiven.cli.stacks:stacks",
+    },
+    "Besides": {
+        "plausible": "vaiven.cli.plausible:plausible",
+        "completion": "vaiven.cli.completion:completion",
+    },
 }
+_VERBS = {verb: target for verbs in _GROUPS.values() for verb, target in verbs.items()}
+_EXAMPLES = """
+Begin with one of these:
+
+    vaiven measure demo                      on a small LAN that is made for it (as root)
+    vaiven measure --lab free                the same without root: software alone
+    vaiven doctor --hosts node1,node2        what would spoil a measurement between two machines
+    vaiven measure --hosts node1,node2       what a message costs between them
+    vaiven compare last                      which stack is faster for certain
+"""
 
 
-def run() -> None:
-    """Parses the command line and runs the verb; exit status 1 and two lines of text for an error of the world."""
-    if sys.argv[1:] in ([], ["-h"], ["--help"]):
+def start() -> None:
+    """Parses the command line, runs the verb and ends with its exit status; errors are sentences (`net`)."""
+    words = sys.argv[1:]
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    terminal.accept_any_text()
+    if words in ([], ["-h"], ["--help"]):
         for verb in _VERBS:
             app[verb]  # loads it, or the list of verbs would not say what each is
-    try:
-        try:
-            app()
-        finally:
-            sys.stdout.flush()  # while a closed pipe can still be met with grace
-    except VaivenError as error:
-        print(f"vaiven: {error}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        sys.exit(net.caught(_first_help, _VERBS))
+    sys.exit(net.caught(lambda: app(words), _VERBS))
 
 
-for _name, _target in _VERBS.items():
-    app.command(_target, name=_name)
+def _first_help() -> None:
+    """The list of verbs, and where to begin."""
+    app.help_print([])
+    print(_EXAMPLES, end="")
+
+
+for _number, (_title, _verbs) in enumerate(_GROUPS.items()):
+    _group = cyclopts.Group(_title, sort_key=_number)
+    for _place, (_name, _target) in enumerate(_verbs.items()):
+        app.command(_target, name=_name, group=_group, sort_key=_place)

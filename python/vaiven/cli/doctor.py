@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
+from vaiven.cli.parameters import JSON, SHORT
+from vaiven.cli.status import Status
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from vaiven.run.checks import Finding
     from vaiven.run.doctor import Examination
     from vaiven.run.machine import Interface, Machine
 
@@ -22,8 +27,8 @@ def doctor(
     *,
     hosts: str = "",
     iface: str = "",
-    listen_s: float = 4,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    listen_s: Annotated[float, SHORT] = 4,
+    as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """What would spoil a measurement between these hosts, what it would do to it, and the command that mends it.
 
@@ -49,40 +54,56 @@ def doctor(
         found.findings.extend(checks.check_here(found.machines[examining.HERE]))
     _print_json(found) if as_json else _print_text(found)
     if found.silent:
-        sys.exit(1)
+        sys.exit(Status.WORLD)
 
 
 def _print_json(found: Examination) -> None:
-    import msgspec
+    from vaiven.cli.document import document
 
-    document = {"schema": SCHEMA, "hosts": found.machines, "links": found.links, "findings": found.findings}
-    print(msgspec.json.format(msgspec.json.encode(document, enc_hook=str)).decode())
+    said = {"schema": SCHEMA, "hosts": found.machines, "links": found.links, "findings": found.findings}
+    print(document(said))
 
 
 def _print_text(found: Examination) -> None:
-    from rich.console import Console
+    from vaiven.cli.terminal import open_console
 
-    console = Console(highlight=False, markup=False, soft_wrap=False)
+    console = open_console()
     for name, machine in found.machines.items():
         console.print(_headline(machine, found.links[name]), style="bold")
-        _print_findings(console, found, name)
-    for name in found.silent:
-        console.print(name, style="bold")
-        _print_findings(console, found, name)
+    console.print()
+    for names, finding in grouped(found.findings):
+        _print_finding(console, ", ".join(names) if len(found.links) + len(found.silent) > 1 else "", finding)
+    console.print(closing(found.findings), style="bold")
 
 
-def _print_findings(console: Console, found: Examination, name: str) -> None:
+def grouped(findings: Sequence[Finding]) -> list[tuple[list[str], Finding]]:
+    """Each thing that is to be said once, with all hosts of which it is true, in the order of the findings."""
+    same: dict[Finding, list[str]] = {}
+    for one in findings:
+        same.setdefault(replace(one, host=""), []).append(one.host)
+    return [(names, finding) for finding, names in same.items()]
+
+
+def closing(findings: Sequence[Finding]) -> str:
+    """What all that comes to: "1 problem to mend first, 2 cautions to mend if you can; 3 notes need nothing"."""
+    counts = Counter(finding.severity for _, finding in grouped(findings))
+    ends = {"problem": " to mend first", "caution": " to mend if you can"}
+    said = [f"{counts[one]} {one}{'s' if counts[one] > 1 else ''}{end}" for one, end in ends.items() if counts[one]]
+    notes = f"; {counts['note']} note{'s need' if counts['note'] > 1 else ' needs'} nothing" if counts["note"] else ""
+    return (", ".join(said) or "nothing to mend") + notes
+
+
+def _print_finding(console: Console, where: str, finding: Finding) -> None:
+    """A note has no command: somebody would run it on a machine that others work on."""
     from rich.padding import Padding
     from rich.text import Text
 
-    mine = [f for f in found.findings if f.host == name]
-    for finding in mine:
-        style = _STYLES[finding.severity]
-        console.print(Padding(Text(f"{finding.severity}: {finding.what}", style=style), (0, 0, 0, 2), expand=False))
-        console.print(Padding(Text(finding.effect), (0, 0, 0, 4), expand=False))
+    style = _STYLES[finding.severity]
+    what = f"{finding.severity}: {where}{': ' if where else ''}{finding.what}"
+    console.print(Padding(Text(what, style=style), (0, 0, 0, 2), expand=False))
+    console.print(Padding(Text(finding.effect), (0, 0, 0, 4), expand=False))
+    if finding.severity != "note":
         console.print(f"    {finding.remedy}", style="cyan", soft_wrap=True)  # never broken: it will be copied
-    if not mine:
-        console.print("  nothing to mend")
 
 
 def _headline(machine: Machine, link: Interface | None) -> str:

@@ -23,8 +23,9 @@ def csv(run: str = "last", /, *, output: Path | None = None, runs: Path | None =
     runs
         Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
     """
+    from vaiven.cli.terminal import say
     from vaiven.store import query
 
     found = query.find(run, runs or query.root())
-    for path in query.export_csv(found, output or Path(found.id)):
-        print(path)
+    for path in query.export_csv(found, output or Path(found.name)):
+        say(str(path))

@@ -10,11 +10,11 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter
 
+from vaiven.cli.parameters import JSON
+from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
 
 app = cyclopts.App(name="lab", help="Virtual LANs on this machine: hosts in namespaces, joined by a hub or a switch.")
-
-CANNOT_TELL = 4  # exit status of check, as of compare
 
 Command = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
@@ -30,15 +30,14 @@ def up(lab: str, /, *, instance: Annotated[str | None, Parameter(name="--as")] =
     instance
         The name that it gets, if not its own: one lab can be up several times.
     """
-    from rich.console import Console
-
+    from vaiven.cli.terminal import open_console, say
     from vaiven.lab import lab as labs
     from vaiven.lab import topology
 
     raised = labs.up(topology.find(lab), instance)
-    console = Console(highlight=False, markup=False)
+    console = open_console()
     for warning in raised.warnings:
-        print(f"vaiven: warning: {warning}", file=sys.stderr)
+        say(f"vaiven: warning: {warning}", sys.stderr)
     console.print(_hosts_table(raised))
     console.print(
         f"try: vaiven lab run {raised.hosts[0].full_name} -- ping -c 3 {raised.hosts[-1].name}", soft_wrap=True
@@ -46,7 +45,7 @@ def up(lab: str, /, *, instance: Annotated[str | None, Parameter(name="--as")] =
 
 
 @app.command
-def down(instance: str | None = None, /, *, all: bool = False) -> None:
+def down(instance: str | None = None, /, *, all: Annotated[bool, Parameter(negative="")] = False) -> None:
     """Take a lab down, or all of them: processes, namespaces, links and files.
 
     Parameters
@@ -68,30 +67,49 @@ def down(instance: str | None = None, /, *, all: bool = False) -> None:
 
 
 @app.command(name="list")
-def list_() -> None:
-    """List the labs that are up, whole or broken, and the ready ones. Exit status 1 if one is broken."""
-    from rich.console import Console
+def list_(*, as_json: Annotated[bool, JSON] = False) -> None:
+    """List the labs that are up, whole or broken, and the ready ones. Exit status 1 if one is broken.
 
+    One that has ended, because its processes were killed, is not: the next `vaiven lab up` sweeps away what it left.
+
+    Parameters
+    ----------
+    as_json
+        One JSON document: schema, up, ready.
+    """
+    from vaiven.cli.document import document
     from vaiven.lab import lab as labs
     from vaiven.lab import topology
 
-    console = Console(highlight=False, markup=False)
-    statuses = labs.running()
-    if statuses:
-        table = _table("up", "hosts", "fabric", "state")
-        for status in statuses:
-            described = status.lab.topology if status.lab else None
-            hosts = str(len(described.hosts)) if described else ""
-            table.add_row(status.instance, hosts, _fabric(described), _state(status.busy, status.problems))
-        console.print(table)
-        console.print()
-    table = _table("ready", "hosts", "fabric", "title")
-    for name in topology.names():
-        ready = topology.ready(name)
-        table.add_row(name, str(len(ready.hosts)), _fabric(ready), ready.title)
-    console.print(table)
-    if any(status.problems for status in statuses):
+    statuses, ready = labs.running(), [topology.ready(name) for name in topology.names()]
+    if as_json:
+        up = [_facts(one.lab.topology if one.lab else None) | {"name": one.instance, "state": _state(one)}
+              for one in statuses]  # fmt: skip
+        print(document({"schema": 1, "up": up, "ready": [_facts(one) for one in ready]}))
+    else:
+        _list(statuses, ready)
+    if any(status.problems and not status.ended for status in statuses):
         raise VaivenError("a lab is broken", "vaiven lab down NAME takes it down", code="lab-broken")
+
+
+def _list(statuses, ready) -> None:
+    from vaiven.cli.terminal import open_console
+
+    console = open_console()
+    if statuses:
+        up = [(one.instance, one.lab.topology if one.lab else None, _state(one)) for one in statuses]
+        rows = [(name, str(len(lab.hosts)) if lab else "", _fabric(lab), state) for name, lab, state in up]
+        console.print(_table(["up", "hosts", "fabric", "state"], rows))
+    rows = [(one.name, str(len(one.hosts)), _fabric(one), one.title) for one in ready]
+    console.print(_table(["ready", "hosts", "fabric", "title"], rows))
+
+
+def _facts(topology) -> dict[str, object]:
+    """What the list says of a lab; little of one whose record cannot be read."""
+    if topology is None:
+        return {"name": "", "title": "", "hosts": [], "fabric": None}
+    return {"name": topology.name, "title": topology.title, "hosts": [host.name for host in topology.hosts],
+            "fabric": topology.fabric}  # fmt: skip
 
 
 @app.command
@@ -109,8 +127,17 @@ def show(name: str, /) -> None:
 
 
 @app.command
-def check(instance: str, /, *, quick: bool = False, json: bool = False) -> None:
+def check(
+    instance: str = "",
+    /,
+    *,
+    quick: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Annotated[bool, JSON] = False,
+    forget: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
     """Measure whether a fabric is what it says, calibrate it, and name the class it earned.
+
+    The calibration is kept for labs to come if the class was earned; --forget, without a lab, removes what was kept.
 
     Takes up to a minute, on a machine that does nothing else meanwhile. Exit status 1 if it earned less than it says, 4
     if that cannot be told because the machine itself moved too much.
@@ -121,36 +148,62 @@ def check(instance: str, /, *, quick: bool = False, json: bool = False) -> None:
         A lab that is up, and idle.
     quick
         Fewer repetitions: about ten seconds.
-    json
+    as_json
         One JSON object instead of the table.
+    forget
+        Instead, forget what checks of this machine found: labs raised from now on are not calibrated.
     """
+    if forget == bool(instance):
+        raise VaivenError("which lab?", "vaiven lab check NAME, or vaiven lab check --forget", code="usage")
+    if forget:
+        _forget()
+        return
+    from vaiven.cli.document import document
+    from vaiven.lab import awake
     from vaiven.lab import check as checks
     from vaiven.lab import lab as labs
 
-    if not json:
+    lab = labs.find(instance)
+    if not as_json:
         print(_check_line("in us", "formula", "median", "p95", "error", "allowed", ""))
-    report = checks.run(labs.find(instance), quick=quick, say=(lambda row: None) if json else _say_row)
-    if json:
-        from json import dumps
-
-        print(dumps(report.as_json()))
+    with awake.kept(lab.topology):
+        report = checks.run(lab, quick=quick, say=(lambda row: None) if as_json else _say_row)
+    if as_json:
+        print(document(report.as_json()))
     else:
-        calibrated = "" if report.lead_ns is None else f", calibrated to {report.lead_ns / 1000:g} us"
         verdict = f"earned: {report.earned or 'nothing'}" if report.decided else "not decided"
-        print(f"{verdict}{calibrated}; carries {report.frames_per_s:,.0f} frames/s of 60 bytes")
+        print(f"{verdict}; carries {report.frames_per_s:,.0f} frames/s of 60 bytes")
+        print(_calibrated(report, lab.calibration.lead_ns))
     if not report.decided:
         print(
             f"vaiven: the machine moved by {report.moved_ns / 1000:g} us meanwhile, and what is off is off by no more\n"
             "  try again when nothing else runs",
             file=sys.stderr,
         )
-        sys.exit(CANNOT_TELL)
+        sys.exit(Status.CANNOT_TELL)
     if not report.passed:
         raise VaivenError(
             f"the lab {instance} says {report.said} and earned {report.earned or 'nothing'}",
             "try again when nothing else runs; fewer hosts or a lower rate need less of this machine",
             code="not-earned",
         )
+
+
+def _forget() -> None:
+    from vaiven.lab import calibration
+
+    said = "forgotten" if calibration.forget() else "nothing was kept there"
+    print(f"{calibration.path()}: {said}; labs that are up go on as they are")
+
+
+def _calibrated(report, before_ns: int) -> str:
+    """What became of the calibration."""
+    if report.kept_in:
+        lead = "" if report.lead_ns is None else f"calibrated to {report.lead_ns / 1000:g} us, "
+        return f"{lead}kept in {report.kept_in} (vaiven lab check --forget removes it)"
+    if report.lead_ns is None:
+        return "nothing is kept"
+    return f"calibrated to {report.lead_ns / 1000:g} us, which is not kept: the lab stays at {before_ns / 1000:g} us"
 
 
 @app.command
@@ -177,28 +230,31 @@ def layers(
         processors from the fabric: block.
     """
     from vaiven.cli.layers import show
+    from vaiven.lab import awake
     from vaiven.lab import lab as labs
     from vaiven.lab import layers as asked
 
+    known = _known_sizes(sizes)
     lab = labs.find(instance)
     near, far = lab.hosts[:2]
-    known = [int(size) for size in sizes.split(",")]
-    found = [
-        one
-        for stack in stacks.split(",")
-        for one in asked.ask(near, far, lab.topology, stack, known, samples=samples, wait=wait)
-    ]
+    with awake.kept(lab.topology):
+        found = [
+            one
+            for stack in stacks.split(",")
+            for one in asked.ask(near, far, lab.topology, stack, known, samples=samples, wait=wait)
+        ]
     show(found)
     if any(abs(one.error) > asked.TOLERANCE for one in found):
         print("vaiven: the layers do not add up to the whole: try again when nothing else runs", file=sys.stderr)
-        sys.exit(CANNOT_TELL)
+        sys.exit(Status.CANNOT_TELL)
 
 
 @app.command
 def run(host: str, /, *command: Command) -> None:
     """Run a command on a host of a lab: vaiven lab run LAB/HOST -- COMMAND ARGUMENTS.
 
-    Its arguments arrive as they are, its output passes through, its exit status is this one's.
+    Its arguments arrive as they are, its output passes through, its exit status is this one's. On a timed lab this
+    machine's processors are held awake meanwhile.
 
     Parameters
     ----------
@@ -207,11 +263,14 @@ def run(host: str, /, *command: Command) -> None:
     command
         The command and its arguments; no shell reads them.
     """
+    from vaiven.lab import awake
     from vaiven.lab import lab as labs
 
     if not command:
         raise VaivenError("which command?", f"vaiven lab run {host} -- COMMAND ARGUMENTS", code="usage")
-    labs.find_host(host).become(command)
+    found = labs.find_host(host)
+    awake.keep(labs.find(found.lab).topology)
+    found.become(command)
 
 
 @app.command
@@ -226,6 +285,17 @@ def shell(host: str, /) -> None:
     from vaiven.lab import lab as labs
 
     labs.find_host(host).become([os.environ.get("SHELL") or "/bin/sh"])
+
+
+def _known_sizes(text: str) -> tuple[int, ...]:
+    """The sizes of --sizes: the words of a plan. VaivenError ("bad-size")."""
+    from vaiven.plan import sweep
+
+    try:
+        return sweep.expand([word for word in text.split(",") if word], 1).values
+    except VaivenError as error:
+        error.where = f"--sizes {text!r}"
+        raise
 
 
 def _say_row(row) -> None:
@@ -247,26 +317,18 @@ def _check_line(what: str, *cells: str) -> str:
     return f"{what:<36}{''.join(f' {number:>7}' for number in numbers)} {verdict}".rstrip()
 
 
-def _table(*columns: str):
-    from rich import box
-    from rich.table import Table
+def _table(columns: list[str], rows: list[tuple[str, ...]]):
+    from vaiven.cli.terminal import rich_table
+    from vaiven.report.tables import Column, Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column == "hosts" else "left", overflow="fold")
-    return table
+    return rich_table(Table("", tuple(Column(one, number=one == "hosts") for one in columns), tuple(rows)))
 
 
 def _hosts_table(lab):
     if any(host.spec.role for host in lab.hosts):  # 80 columns hold no more beside it
-        table = _table("host", "IPv4", "role")
-        for host in lab.hosts:
-            table.add_row(host.full_name, host.address, host.spec.role)
-        return table
-    table = _table("host", "IPv4", "IPv6", "Ethernet")
-    for host in lab.hosts:
-        table.add_row(host.full_name, host.address, host.address6, host.mac)
-    return table
+        return _table(["host", "IPv4", "role"], [(one.full_name, one.address, one.spec.role) for one in lab.hosts])
+    rows = [(one.full_name, one.address, one.address6, one.mac) for one in lab.hosts]
+    return _table(["host", "IPv4", "IPv6", "Ethernet"], rows)
 
 
 def _fabric(topology) -> str:
@@ -277,7 +339,8 @@ def _fabric(topology) -> str:
     return f"{fabric.kind}{rate}, {fabric.fabric_class}"
 
 
-def _state(busy: bool, problems: tuple[str, ...]) -> str:
-    if busy:
+def _state(status) -> str:
+    if status.busy:
         return "being raised or taken down"
-    return f"BROKEN: {'; '.join(problems)}" if problems else "up"
+    what = "; ".join(status.problems) or "up"
+    return f"ended: {what}" if status.ended else f"BROKEN: {what}" if status.problems else what

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 
+from vaiven.cli.terminal import open_console
 from vaiven.lab.layers import Layers, Limits
+from vaiven.plot.units import percent_text
 
 
 def show(found: Sequence[Layers]) -> None:
     """Every size of every stack, then TCP/IP beside LLC when both were asked."""
-    console = Console(highlight=False, markup=False)
+    console = open_console()
     for one in found:
         console.print(_layers_table(one))
     limits = {one.stack: one.limits for one in found}
@@ -32,13 +33,16 @@ def _layers_table(one: Layers) -> Table:
         column.justify = "right"
     for layer in one.layers:
         share = (layer.there_ns + layer.back_ns) / one.whole_ns
-        table.add_row(layer.name, _us(layer.there_ns), _us(layer.back_ns), f"{share:.1%}")
+        table.add_row(layer.name, _us(layer.there_ns), _us(layer.back_ns), percent_text(share))
     if one.wire_ns is not None:
         table.add_row(
-            "  of which the wire alone", _us(one.wire_ns), _us(one.wire_ns), f"{2 * one.wire_ns / one.whole_ns:.1%}"
+            "  of which the wire alone",
+            _us(one.wire_ns),
+            _us(one.wire_ns),
+            percent_text(2 * one.wire_ns / one.whole_ns),
         )
-    table.add_row("the far program", "", _us(one.far_ns), f"{one.far_ns / one.whole_ns:.1%}")
-    table.add_row("sum of the layers", "", _us(one.sum_ns), f"{1 + one.error:.1%}")
+    table.add_row("the far program", "", _us(one.far_ns), percent_text(one.far_ns / one.whole_ns))
+    table.add_row("sum of the layers", "", _us(one.sum_ns), percent_text(1 + one.error))
     table.add_row("the whole, timed apart", "", _us(one.whole_ns), "100.0%\n")
     return table
 

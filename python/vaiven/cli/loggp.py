@@ -41,9 +41,9 @@ def loggp_of(run: Run) -> tuple[LogGP, ...]:
 
 def loggp_json(run: Run) -> str:
     """{"schema", "run", "loggp"}: the fields of LogGP; times in ns."""
-    from vaiven.cli.model import plain_json
+    from vaiven.cli.document import document
 
-    return plain_json({"schema": 1, "run": run.id, "loggp": loggp_of(run)})
+    return document({"schema": 1, "run": run.id, "loggp": loggp_of(run)})
 
 
 def _one(table: Any, key: tuple[str, str, str], seed: int) -> LogGP:

@@ -4,73 +4,98 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vaiven.cli.messages import Key, Messages
     from vaiven.stats.noise import Mark
     from vaiven.store.query import Run
+
+_NAMED = 6  # cells; of more, the others are counted
 
 
 def marks(run: Run) -> Iterator[tuple[str, str]]:
     """(code, text) of the whole run: its sentinel, the traffic of others, and what spreads or is lost too much."""
+    from vaiven.cli.messages import messages
+    from vaiven.cli.outcome import stop_of
     from vaiven.store import query
 
-    yield from _of_sentinel(query.sentinels(run))
-    yield from _of_traffic([record.path for record in query.launch_records(run)])
-    yield from _of_stacks(query.launches(run))
+    wanted = stop_of(run).half_width
+    yield from grouped(_of_sentinel(query.sentinels(run), wanted))
+    yield from grouped(_of_traffic([record.path for record in query.launch_records(run)]))
+    table = query.launches(run)
+    yield from grouped(_of_stacks(table, messages(run), wanted))
+    yield from grouped(_of_clocks(table))
 
 
-def _of_sentinel(table: Any) -> Iterator[tuple[str, str]]:
+def _of_sentinel(table: Any, wanted: float) -> Iterator[tuple[str, Mark]]:
     from vaiven.stats import drift, noise
 
     table = table.drop_nulls("ns_median").sort("block")
     if not table.height:
         return
-    name = "sentinel {stack} {size_bytes} B {near} {far}".format(**table.row(0, named=True))
+    sent = "sentinel {stack} {size_bytes} B {near} {far}".format(**table.row(0, named=True))
+    name = f"{sent}, which is there to see whether the network stays the same"
     blocks, ns = table["block"].to_numpy(), table["ns_median"].to_numpy()
-    found = noise.drift_marks(drift.drift(blocks, ns))
+    found = noise.drift_marks(drift.drift(blocks, ns), wanted)
     # A step in the middle of a run is no trend, and no stray block either: it makes two groups.
-    found += [] if found else [mark for mark in noise.launch_marks(ns) if mark.code == "two-groups"]
-    yield from (_told(name, mark) for mark in found)
+    found += [] if found else [mark for mark in noise.launch_marks(ns, wanted) if mark.code == "two-groups"]
+    yield from ((name, mark) for mark in found)
 
 
-def _of_traffic(paths: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+def _of_traffic(paths: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Mark]]:
     from vaiven.stats import noise
 
     known = [path for path in paths if path.get("own_bytes") is not None]
     if known:
         for mark in noise.traffic_mark([path["seen_bytes"] for path in known], [path["own_bytes"] for path in known]):
-            yield _told("all launches", mark)
+            yield "all launches", mark
 
 
-def _of_stacks(table: Any) -> Iterator[tuple[str, str]]:
-    """Of each stack, question and pair: every kind of mark once, with one size as an example."""
+def _of_stacks(table: Any, sent: Mapping[Key, Messages], wanted: float) -> Iterator[tuple[str, Mark]]:
+    """(cell or stack in words, mark) for all that spreads or is lost too much."""
+    from vaiven.cli.outcome import cell_names
     from vaiven.stats import noise
 
     key = ["stack", "ask", "near", "far"]
+    names = cell_names(table.select(*key, "size_bytes").unique(maintain_order=True).rows())
     for (stack, ask, near, far), cells in table.group_by(key, maintain_order=True):
-        name = f"{stack} {ask} {near} {far}"
         lost = int(cells["lost"].sum())
         came = int((cells["count"] * (cells["batch"] if ask == "oneway" else 1)).sum())
-        yield from (_told(name, mark) for mark in noise.loss_mark(came + lost, lost))
-        found: dict[str, list[tuple[int, Mark]]] = {}
+        yield from ((f"{stack} {ask} {near} {far}", mark) for mark in noise.loss_mark(came + lost, lost))
         for (size,), rows in cells.group_by("size_bytes", maintain_order=True):
-            for mark in _of_cell(rows):
-                found.setdefault(mark.code, []).append((size, mark))
-        sizes = cells["size_bytes"].n_unique()
-        for several in found.values():
-            size, mark = several[0]
-            yield _told(f"{name}, {len(several)} of {sizes} sizes, such as {size} B", mark)
+            marks_of_cell = _of_cell(rows, sent[near, far, stack, ask, size], wanted)
+            yield from ((names[stack, ask, near, far, size], mark) for mark in marks_of_cell)
 
 
-def _of_cell(rows: Any) -> list[Mark]:
+def _of_clocks(table: Any) -> Iterator[tuple[str, Mark]]:
+    """Of oneway: what its times may be wrong by, for they began by one clock and ended by another."""
+    from vaiven.cli.outcome import cell_names
     from vaiven.stats import noise
 
-    typical, p99 = (rows[name].drop_nulls().median() for name in ("ns_median", "ns_p99"))
+    key = ["stack", "ask", "near", "far", "size_bytes"]
+    table = table.filter((table["ask"] == "oneway") & (table["clock"] == "bounded"))
+    names = cell_names(table.select(*key).unique(maintain_order=True).rows())
+    for cell, rows in table.group_by(key, maintain_order=True):
+        yield from ((names[cell], mark) for mark in noise.clock_mark(int(rows["clock_error_ns"].max())))
+
+
+def grouped(found: Iterable[tuple[str, Mark]]) -> Iterator[tuple[str, str]]:
+    """(code, text) for each kind of mark once: the first in full, where else it is so, and what to do."""
+    kinds: dict[str, list[tuple[str, Mark]]] = {}
+    for where, mark in found:
+        kinds.setdefault(mark.code, []).append((where, mark))
+    for code, ((where, mark), *others) in kinds.items():
+        names = [name for name, _ in others]
+        more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+        likewise = f"; likewise {', '.join(names[:_NAMED] + more)}" if names else ""
+        yield code, f"{where}: {mark.text}{likewise}; {mark.remedy}"
+
+
+def _of_cell(rows: Any, sent: Messages, wanted: float) -> list[Mark]:
+    from vaiven.stats import noise
+
+    typical, p99 = rows["ns_median"].drop_nulls().median(), sent.quantile(0.99).value
     tail = noise.tail_mark(typical, p99) if typical and p99 else []
-    return noise.launch_marks(rows["ns_median"].fill_null(math.nan).to_numpy()) + tail
-
-
-def _told(where: str, mark: Mark) -> tuple[str, str]:
-    return mark.code, f"{where}: {mark.text}; {mark.remedy}"
+    return noise.launch_marks(rows["ns_median"].fill_null(math.nan).to_numpy(), wanted) + tail

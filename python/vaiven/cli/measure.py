@@ -10,24 +10,30 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from vaiven import __version__
+from vaiven.cli.parameters import NATURAL
+from vaiven.cli.status import Status
+from vaiven.cli.terminal import say
 from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
     from vaiven.plan.design import Design
-    from vaiven.plan.schema import Plan
+    from vaiven.plan.schema import LengthName, Plan
     from vaiven.run.collect import Known
     from vaiven.run.hosts import Host
     from vaiven.run.place import Place
     from vaiven.store.query import Run
     from vaiven.store.record import Manifest, Record
 
-QUICK = {"launches_min": 3, "launches_max": 3, "level": 0.75, "looks": ()}
-QUICK_EFFORT = {"samples": 50, "cell_ms": 10}
+# Said once, at the beginning of a run, to whoever does not know them.
+WORDS = """launch: one stack, in fresh processes; block: every stack once, in random order, with the sentinel, a launch
+that is always the same and shows drift; look: is all known well enough to stop?"""
+QUICK = {"launches_min": 8, "launches_max": 8, "looks": ()}  # as few as give a line its interval
+QUICK_EFFORT = {"samples": 20, "samples_min": 3, "cell_ms": 5}
 
 
 def measure(
@@ -40,31 +46,39 @@ def measure(
     sizes: str = "",
     questions: str = "",
     pairs: str = "",
-    launches: int = 0,
+    launches: Annotated[int, NATURAL] = 0,
     seed: int | None = None,
     quick: Annotated[bool, Parameter(negative="")] = False,
+    length: Literal["quick", "standard", "full"] = "full",
     iface: str = "",
     ports: str = "",
     bind: str = "",
+    link: str = "",
+    awake: Annotated[bool, Parameter(negative="")] = False,
+    before: str | None = None,
+    after: str | None = None,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     resume: str = "",
     runs: Path | None = None,
     page: Annotated[bool, Parameter(negative="--no-page")] = True,
-) -> None:
+) -> Status:
     """Measure what a message costs between hosts: a plan, a lab, or hosts that ssh reaches.
+
+    Exit status 4 if something that the plan asks for was not measured, or is not known as well as it wants.
 
     Parameters
     ----------
     plan
-        A plan file, or the name of a ready plan. Without one: all stacks, sizes from 8 bytes to 1 MB.
+        A plan file, or the name of a ready plan. Without one: all stacks, sizes from 8 bytes to 1 MB. A directory of
+        plans, or how the names of ready ones begin (papers/b): all of these, one after the other.
     lab
-        A ready lab's name or a lab file; raised for the run unless it is up.
+        A ready lab's name, a lab file, or a name that `vaiven lab up --as` gave; raised for the run unless it is up.
     hosts
         Names that ssh knows, separated by commas; localhost needs no ssh.
     stacks
         Instead of the plan's: tcp,udp,"tcp[write=split]".
     sizes
-        Instead of the plan's: bytes or size words, 64,decades.
+        Instead of the plan's: bytes or size words, 64,1k,64Ki,decades (k and M: 10^3, 10^6; Ki and Mi: 2^10, 2^20).
     questions
         Instead of the plan's: pingpong,connect,prtt (trains of messages: what LogGP is computed from).
     pairs
@@ -74,55 +88,92 @@ def measure(
     seed
         Of the random order, instead of the plan's.
     quick
-        Three short launches of each stack: a first look, with intervals at level 0.75.
+        Eight short launches of each stack: a first look.
+    length
+        How much of a plan that has lengths is measured, as those of the papers: quick, standard, or full, all of it.
     iface
         The interface to measure, on all hosts.
     ports
         LO-HI: the only ports to use, for firewalls.
     bind
         HOST=ADDRESS,...: the address of a host on the network to measure.
+    link
+        The rate of the link between hosts that are no lab, "100 Mb/s"; without it, the plan's, else what the cards say.
+    awake
+        Hold the processors of the hosts awake meanwhile, as is done for a timed lab; the run says by what.
+    before
+        A command that makes things as they were, given to `sh -c` here before each launch of the side "before": every
+        stack is launched on two sides, in random order, and `vaiven compare` holds them against each other.
+    after
+        And one that makes them as they are to be: that of the side "after".
     dry_run
         Only print what would be done, in which order and how long it will take.
     resume
-        Go on with a run that was stopped: its id or directory.
+        Go on with a run that was stopped: its id or directory. Or with a plan, or several: what is measured is not
+        measured again.
     runs
         Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
     page
         Write the HTML page at the end.
     """
+    asked = dict(locals())
     from vaiven.cli import plan as plans
+    from vaiven.cli import suite
     from vaiven.run import libraries, signals
     from vaiven.run import place as places
     from vaiven.store import query
 
+    if suite.members(resume or plan):
+        return suite.carry_out(resume or plan, length, lambda name: _member(name, asked), dry_run=dry_run)
     root = runs or query.root()
     with signals.interruptible():
-        if resume:
-            _resume(query.find(resume, root), page)
-            return
-        wanted, text, name = _plan(plan)
+        if resume and not suite.is_plan(resume):
+            return _resume(query.find(resume, root), page)
+        wanted, text, name = _plan(resume or plan, length)
         changes = _changes(lab, hosts, stacks, sizes, questions, pairs, launches, seed, quick)
-        wanted = _changed(wanted, changes)
+        wanted = _changed(wanted, changes | _sides(before, after))
+        if resume and (run := suite.newest(wanted, root)):
+            return _resume(run, page) if run.end is None else _measured_already(run)
         known = places.known_stacks()
-        real = _wanted_hosts(wanted, iface, ports, bind)
+        real = _wanted_hosts(wanted, iface, ports, bind, awake)
+        rate_bps = _link_bps(link, wanted)
         if dry_run:
             _dry_run(wanted, known, real)
-            return
+            return Status.OK
         if wanted.lab or (wanted.compare and wanted.hosts):
             plans.preview(wanted)  # what cannot compare, or be carried, is refused before anything is raised
         with _place(wanted, real) as place:
+            place, wanted = _on_link(place, wanted, rate_bps)
             known = libraries.at_hosts(known, place.hosts.values(), _stack_ids(wanted))
             design = _design(wanted, place, known)
             manifest = _manifest(wanted, text, name, design, place, known)
             run = _start(root, manifest, wanted, design, place, known)
-    _show(run, page)
+    return _show(run, page)
 
 
-def _plan(name: str) -> tuple[Plan, str, str]:
+def _member(name: str, asked: dict[str, Any]) -> Status:
+    """Measures one plan of a suite as the suite was asked for, or goes on with it."""
+    options = {key: value for key, value in asked.items() if key not in ("plan", "resume")}
+    return measure(name, **options, resume=name if asked["resume"] else "")
+
+
+def _measured_already(run: Run) -> Status:
+    from vaiven.cli.outcome import status
+
+    say(f"{run.path}: measured already", sys.stderr)
+    return status(run)
+
+
+def _plan(name: str, length: LengthName) -> tuple[Plan, str, str]:
+    """(the plan at that length, its text, where it stands). VaivenError ("no-plan", "no-length", ...)."""
+    from vaiven.cli import lengths
     from vaiven.cli import plan as plans
-    from vaiven.plan.schema import Plan
+    from vaiven.plan.schema import Plan, at_length
 
-    return plans.load(name) if name else (Plan(title="What a message costs"), "", "")
+    plan, text, path = plans.load(name) if name else (Plan(title="What a message costs"), "", "")
+    if length in plan.lengths.names and (left_out := lengths.note(plan, length)):
+        say(f"note: {left_out}", sys.stderr)
+    return at_length(plan, length), text, path
 
 
 def _changes(
@@ -150,6 +201,16 @@ def _changes(
     return changes
 
 
+def _sides(before: str | None, after: str | None) -> dict[str, Any]:
+    """What --before and --after say instead of the plan: two sides, or nothing."""
+    if (before is None) != (after is None):
+        raise VaivenError(
+            "--before and --after belong together", "a side that needs nothing done has the command true", "bad-value"
+        )
+    named = {"before": before, "after": after}
+    return {} if before is None else {"sides": [{"name": name, "command": command} for name, command in named.items()]}
+
+
 def _words(text: str) -> tuple[str, ...]:
     """Words between commas; commas inside [...] belong to the word."""
     return tuple(word.strip() for word in re.split(r",(?![^\[]*\])", text) if word.strip())
@@ -168,11 +229,11 @@ def _changed(plan: Plan, changes: dict[str, Any]) -> Plan:
         del value["link"]
     try:
         return schema.check(msgspec.convert(value, schema.Plan), lambda *at: f"--{at[0]}")
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeError) as error:
         raise VaivenError(str(error), "see vaiven measure --help", code="bad-value") from None
 
 
-def _wanted_hosts(plan: Plan, iface: str, ports: str, bind: str) -> Any:
+def _wanted_hosts(plan: Plan, iface: str, ports: str, bind: str, awake: bool) -> Any:
     from vaiven.run import libraries
     from vaiven.run.place import Wanted
 
@@ -181,7 +242,33 @@ def _wanted_hosts(plan: Plan, iface: str, ports: str, bind: str) -> Any:
         raise VaivenError(f"--bind names {sorted(unknown)[0]!r}", "HOST=ADDRESS with hosts of --hosts", "bad-value")
     if ports and not re.fullmatch(r"\d{1,5}(-\d{1,5})?", ports):
         raise VaivenError(f"--ports {ports!r}", "LO-HI, for example 40000-40100", code="bad-value")
-    return Wanted(plan.hosts, iface, ports, pairs, libraries.needed(_stack_ids(plan)))
+    if awake and plan.lab:
+        raise VaivenError("--awake with a lab", "leave it out: a timed lab is measured awake anyway", "bad-value")
+    return Wanted(plan.hosts, iface, ports, pairs, libraries.needed(_stack_ids(plan)), awake)
+
+
+def _link_bps(link: str, plan: Plan) -> int | None:
+    """What --link says. Raises VaivenError ("bad-value")."""
+    from vaiven.cli.link import link_bps
+
+    if link and plan.lab:
+        raise VaivenError(f"--link {link!r} with the lab {plan.lab}", "a lab says itself how fast it is", "bad-value")
+    return link_bps(link) if link else None
+
+
+def _on_link(place: Place, plan: Plan, rate_bps: int | None) -> tuple[Place, Plan]:
+    """With that rate in place of what the cards say, which still know hops and MTU."""
+    from dataclasses import replace
+
+    import msgspec
+
+    from vaiven.plan.schema import Link
+
+    if rate_bps is None:
+        return place, plan
+    link = msgspec.structs.replace(place.link or Link(rate_bps), rate_bps=rate_bps)
+    warnings = tuple(one for one in place.warnings if one[0] != "assumed-link")
+    return replace(place, link=link, warnings=warnings), msgspec.structs.replace(plan, link=link)
 
 
 def _stack_ids(plan: Plan) -> list[str]:
@@ -193,11 +280,12 @@ def _stack_ids(plan: Plan) -> list[str]:
 
 @contextmanager
 def _place(plan: Plan, wanted: Any) -> Iterator[Place]:
-    from vaiven.lab import topology
+    from vaiven.lab import lab as labs
     from vaiven.run import place as places
 
     if plan.lab:
-        with places.in_lab(topology.find(plan.lab), plan.hosts) as place:
+        topology, instance = labs.described(plan.lab)
+        with places.in_lab(topology, plan.hosts, instance) as place:
             yield place
     elif plan.hosts:
         with places.on_hosts(wanted, plan.link) as place:
@@ -216,7 +304,7 @@ def _design(plan: Plan, place: Place, known: Known) -> Design:
     design = designs.resolve(plan, ordered, known.stacks, lab=place.is_lab)
     plans.require(design, plan, known.stacks, place.link)
     for error in place.missing.values():
-        print(f"warning: {error}", file=sys.stderr)
+        say(f"warning: {error}", sys.stderr)
     return designs.without(design, list(place.missing)) if place.missing else design
 
 
@@ -240,8 +328,13 @@ def _manifest(plan: Plan, text: str, name: str, design: Design, place: Place, kn
         hosts=hosts,
         link=msgspec.to_builtins(place.link),
         versions={"vaiven": __version__, "probe": known.version, "python": platform.python_version()},
-        environment={"driven_from": platform.node(), "system": platform.platform(), "arguments": sys.argv[1:]},
+        environment=_environment(place),
     )
+
+
+def _environment(place: Place) -> dict[str, Any]:
+    held = {"held_awake": place.held_awake} if place.held_awake else {}
+    return {"driven_from": platform.node(), "system": platform.platform(), **held, "arguments": sys.argv[1:]}
 
 
 def _start(root: Path, manifest: Manifest, plan: Plan, design: Design, place: Place, known: Known) -> Run:
@@ -249,11 +342,12 @@ def _start(root: Path, manifest: Manifest, plan: Plan, design: Design, place: Pl
     from vaiven.cli.ways import asymmetries
     from vaiven.plan import tournament
     from vaiven.plan.design import flood_note
+    from vaiven.run import place as places
     from vaiven.run import quiet
     from vaiven.store.record import Record
 
     with Record.create(root, manifest) as record:
-        print(f"{record.path}\n{summary(design, plan, place.link)}", file=sys.stderr)
+        say(f"{record.path}\n{summary(design, plan, places.ground(place, known.stacks))}\n{WORDS}", sys.stderr)
         for code, text in (*place.warnings, *(("left-out", text) for text in design.warnings)):
             record.warn(code, text)
         if not place.is_lab and (flood := flood_note(design, plan)):
@@ -264,12 +358,12 @@ def _start(root: Path, manifest: Manifest, plan: Plan, design: Design, place: Pl
             record.warn("host-down", " ".join(str(error).split()), host=name)
         busy = quiet.findings(quiet.listen(place.hosts), place.link)
         for code, text in (*busy, *asymmetries(design, place, known.stacks)):
-            print(f"warning: {code}: {text}", file=sys.stderr)
+            say(f"warning: {code}: {text}", sys.stderr)
             record.warn(code, text)
         return _carry(record, plan, design, place, known)
 
 
-def _resume(run: Run, page: bool) -> None:
+def _resume(run: Run, page: bool) -> Status:
     """Goes on with a run that was stopped: the same plan, order and place."""
     import msgspec
 
@@ -287,8 +381,12 @@ def _resume(run: Run, page: bool) -> None:
     with Record.resume(run.path, manifest) as record, _same_place(manifest, plan) as place:
         if place.missing:
             raise next(iter(place.missing.values()))
+        if (was := manifest.place.get("calibration")) != (now := place.facts.get("calibration")):
+            text = f"the run went on with another calibration of the lab: {was}, then {now}"
+            say(f"warning: calibration: {text}", sys.stderr)
+            record.warn("calibration", text)
         found = _carry(record, plan, design, place, places.known_stacks())
-    _show(found, page)
+    return _show(found, page)
 
 
 @contextmanager
@@ -300,7 +398,8 @@ def _same_place(manifest: Manifest, plan: Plan) -> Iterator[Place]:
 
     facts = manifest.place
     if "lab" in facts:
-        with places.in_lab(msgspec.convert(facts["lab"], Topology), facts["hosts"]) as place:
+        topology = msgspec.convert(facts["lab"], Topology)
+        with places.in_lab(topology, facts["hosts"], facts.get("instance", "")) as place:
             yield place
     else:
         with places.on_hosts(msgspec.convert(facts, places.Wanted), plan.link) as place:
@@ -318,7 +417,7 @@ def _carry(record: Record, plan: Plan, design: Design, place: Place, known: Know
 
     adding = refiner(plan, place.link)
     try:
-        with watching(plan.stop.half_width) as watcher:
+        with watching(plan.stop) as watcher:
             carrying = Carrying(plan, design, place, known.stacks, record, watcher, bounds, adding)
             past = query.open_run(record.path)
             carrying.recall(query.launches(past).iter_rows(named=True), query.refined(past))
@@ -338,19 +437,22 @@ def _carry(record: Record, plan: Plan, design: Design, place: Place, known: Know
 def _dry_run(plan: Plan, known: Known, wanted: Any) -> None:
     from vaiven.cli import plan as plans
     from vaiven.plan import order
-    from vaiven.run import launchers
+    from vaiven.run import launchers, sides
 
-    design, link = plans.preview(plan)
-    setting = launchers.Setting(known.stacks, plan.effort, link, 0.0, one_clock=bool(plan.lab))
-    print(plans.summary(design, plan, link))
+    design, ground = plans.preview(plan)
+    setting = launchers.Setting(known.stacks, plan.effort, ground.link, 0.0, one_clock=bool(plan.lab), sides=plan.sides)
+    print(plans.summary(design, plan, ground))
     for launch in order.block(design, 0):
         print(f"{launch.number + 1}:{' sentinel' if launch.sentinel else ''}")
-        near, *fars = (_imagined(name, wanted) for name in (launch.near, *launch.fars))
+        side = setting.side_of(launch)
+        if side and side.command:
+            say(f"  here: {shlex.join(['sh', '-c', side.command])}")
+        near, *fars = (sides.dressed(_imagined(name, wanted), side) for name in (launch.near, *launch.fars))
         if not known.stacks[launch.stack.id].alone:
             for place, far in enumerate(fars, 1):
-                print(f"  {far.name}: {shlex.join(launchers.far_argv(launch, far, setting, place))}")
+                print(f"  {far.name}: {shlex.join(far.argv(launchers.far_argv(launch, far, setting, place)))}")
         peers = [far.address + ":PORT" for far in fars]
-        print(f"  {near.name}: {shlex.join(launchers.near_argv(launch, near, peers, setting))}")
+        print(f"  {near.name}: {shlex.join(near.argv(launchers.near_argv(launch, near, peers, setting)))}")
     print("and so on; each block has an order of its own: vaiven plan show PLAN --blocks N")
 
 
@@ -364,17 +466,17 @@ def _imagined(name: str, wanted: Any) -> Host:
     return Host(name, address, wanted.interface, "", ("vaiven-probe",), list, wanted.ports, libraries=probes)
 
 
-def _show(run: Run, page: bool) -> None:
+def _show(run: Run, page: bool) -> Status:
     """The tables of what was asked, and the page, which is about ping-pongs and several far ends, beside the run."""
-    from rich.console import Console
-
+    from vaiven.cli.footer import footer
     from vaiven.cli.model import cost_table, loggp_table
+    from vaiven.cli.outcome import closing, status
     from vaiven.cli.overlap import overlap_table
-    from vaiven.cli.progress import end_text
     from vaiven.cli.several import ASKED, audience_tables
     from vaiven.cli.steps import steps_table
+    from vaiven.cli.terminal import open_console
 
-    console = Console(highlight=False, markup=False)
+    console = open_console()
     asked = {course.get("ask") for course in run.manifest.design.get("courses", [])}
     if "pingpong" in asked:
         console.print(cost_table(run))
@@ -386,9 +488,10 @@ def _show(run: Run, page: bool) -> None:
         console.print(steps_table(run))
     if asked & set(ASKED):
         console.print(audience_tables(run))
-    if run.end and run.end.reason == "not-achieved":
-        console.print(f"\nNot achieved: {end_text(run.end)}")
+    console.print(footer(run), style="dim", soft_wrap=True)
     if page and asked & {"pingpong", *ASKED}:
         from vaiven.cli.report import write_page
 
-        console.print(str(write_page(run, Path(f"{run.id}.html"))), soft_wrap=True)
+        console.print(str(write_page(run, Path(f"{run.name}.html"))), soft_wrap=True)
+    console.print(closing(run), soft_wrap=True)
+    return status(run)

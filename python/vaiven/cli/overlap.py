@@ -34,9 +34,9 @@ def overlap_table(run: Run) -> RenderableType:
 
 def overlap_json(run: Run) -> str:
     """{"schema", "run", "overlaps"}: the fields of Overlap; times in ns."""
-    from vaiven.cli.model import plain_json
+    from vaiven.cli.document import document
 
-    return plain_json({"schema": 1, "run": run.id, "overlaps": overlaps(run)})
+    return document({"schema": 1, "run": run.id, "overlaps": overlaps(run)})
 
 
 def _overlap(key: Key, rows: Any) -> Overlap | None:

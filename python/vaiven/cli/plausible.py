@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from vaiven.cli.parameters import JSON
+from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
     from vaiven.model.units import Quantity
 
-FLAGGED = 3  # exit status
 
-
-def plausible(number: str, link: str, /, *, payload_share: float = 1.0) -> None:
+def plausible(number: str, link: str, /, *, payload_share: float = 1.0, as_json: Annotated[bool, JSON] = False) -> None:
     """Can that cost per byte, or that rate of long messages, be true on a link? If not, which slip explains it?
 
     Exit status 3 if it cannot.
@@ -28,15 +28,24 @@ def plausible(number: str, link: str, /, *, payload_share: float = 1.0) -> None:
         The rate of the link: "100 Mb/s".
     payload_share
         What is left of that rate for the payload, above 0 and up to 1: 0.95 for TCP in full frames of 1500 bytes.
+    as_json
+        One JSON document: schema, plausible, word, given, limit (what the wire alone would give), correction (what was
+        likely meant, or null), why, text.
     """
+    from dataclasses import asdict
+
+    from vaiven.cli.document import document
     from vaiven.model.plausible import check_cost
 
     if not 0 < payload_share <= 1:
         raise VaivenError(f"--payload-share {payload_share:g}", "above 0 and up to 1", code="bad-value")
     found = check_cost(quantity(number), quantity(link), payload_share)
-    print(f"{found.word}: {found.text}")
+    if as_json:
+        print(document({"schema": 1, "plausible": found.plausible} | asdict(found)))
+    else:
+        print(f"{found.word}: {found.text}")
     if not found.plausible:
-        sys.exit(FLAGGED)
+        sys.exit(Status.NO)
 
 
 def quantity(text: str) -> Quantity:

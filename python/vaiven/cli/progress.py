@@ -1,69 +1,44 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a run goes on, on a terminal (bar, remaining time, live medians) or in a log (a line for each launch).
+"""How a run goes on, on a terminal (bar, remaining time, live medians) or in a log (a line for each block).
 
 Nothing is drawn while a launch measures: a screen that refreshes itself would be the noise that it shows.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from vaiven.cli.terminal import open_console, say
+from vaiven.plot.units import duration_text, size_text, time_text
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.live import Live
 
     from vaiven.plan.order import Launch
+    from vaiven.plan.schema import Stop
     from vaiven.plan.stop import Look
     from vaiven.run.carry import Watcher
-    from vaiven.store.record import Cell, End, Refined
+    from vaiven.store.record import Cell, Refined
 
 _SIZE_WIDTH = 11  # of a column of the live table
 
 
-def duration_text(seconds: float) -> str:
-    """ "8 s", "3 min 20 s", "2 h 5 min"."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-def time_text(ns: float) -> str:
-    """ "28.1 us", "1.24 ms", "lost"."""
-    if ns == float("inf"):
-        return "lost"
-    for unit, factor in (("ns", 1), ("us", 1e3), ("ms", 1e6)):
-        if ns < 999.5 * factor:
-            return f"{_three(ns / factor)} {unit}"
-    return f"{_three(ns / 1e9)} s"
-
-
-def _three(value: float) -> str:
-    """Three digits, all of them: "40.0", "28.1", "493"."""
-    return f"{value:#.3g}".rstrip(".")
-
-
-def look_text(look: Look, wanted: float) -> str:
-    """What a look of the stopping rule found, in words."""
-    if look.achieved:
-        return f"{look.launches} launches: every median is known to {100 * wanted:g} %: enough"
-    width = "has no interval yet" if look.half_width is None else f"is known to {100 * look.half_width:.2g} %"
-    state = "not achieved" if look.done else "goes on"
-    return f"{look.launches} launches: the median of {look.cell} {width} (wanted: {100 * wanted:g} %): {state}"
-
-
-def end_text(end: End) -> str:
-    """What a run reached that did not reach what its plan wanted."""
+def look_text(look: Look, stop: Stop) -> str:
+    """What the stopping rule found when it looked, in words."""
     from vaiven.plot.units import percent_text
 
-    width = "has no interval" if end.half_width is None else f"is known to {percent_text(end.half_width)} only"
-    return f"after {end.blocks} launches the median of {end.cell} {width}; more launches or a quieter machine tell more"
+    begin, wanted = f"after {look.launches} launches of each stack", f"{100 * stop.half_width:g} %"
+    if look.achieved:
+        return f"{begin} every median is known to {wanted}: enough"
+    width = "has no interval yet" if look.half_width is None else f"is known to {percent_text(look.half_width)}"
+    state = "" if stop.is_count else f" (wanted: {wanted}): {'not achieved' if look.done else 'it goes on'}"
+    return f"{begin} the median of {look.cell} {width}{state}"
 
 
 def refined_text(refined: Refined) -> Iterator[str]:
@@ -75,55 +50,55 @@ def refined_text(refined: Refined) -> Iterator[str]:
 
 
 @contextmanager
-def watching(half_width: float) -> Iterator[Watcher]:
+def watching(stop: Stop) -> Iterator[Watcher]:
     """The watcher that fits standard error: a terminal or not."""
-    from rich.console import Console
-
-    console = Console(stderr=True, highlight=False, markup=False)
+    console = open_console(stderr=True)
     if not console.is_terminal:
-        yield Lines(half_width)
+        yield Lines(stop)
         return
     from rich.live import Live
 
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield Screen(console, live, half_width)
+        yield Screen(console, live, stop)
 
 
 class Lines:
-    """A line for each launch and each warning."""
+    """A line for each block and each warning."""
 
-    def __init__(self, half_width: float) -> None:
-        self._half_width = half_width
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+        self._block = -1
 
     def launch_begins(self, launch: Launch, block: int, launches_left: int, left_s: float) -> None:
-        what = "sentinel" if launch.sentinel else f"{launch.stack.name} {launch.ask}"
-        left = f"{launches_left} launches, {duration_text(left_s)} to the next look"
-        self._print(f"block {block + 1}, launch {launch.number + 1}: {what} {launch.near} {launch.far} ({left})")
+        if block != self._block:
+            self._block = block
+            left = f"{launches_left} launches, {duration_text(left_s)} to the next look"
+            self._print(f"block {block + 1}, from launch {launch.number + 1} on ({left})")
 
     def cell(self, launch: Launch, cell: Cell, median_ns: float) -> None:
-        pass  # one line for each launch is enough
+        pass  # a line for each block is enough
 
     def warning(self, code: str, text: str) -> None:
         self._print(f"warning: {code}: {text}")
 
     def looked(self, look: Look) -> None:
-        self._print(look_text(look, self._half_width))
+        self._print(look_text(look, self._stop))
 
     def refined(self, refined: Refined) -> None:
         for line in refined_text(refined):
             self._print(line)
 
     def _print(self, text: str) -> None:
-        print("".join(c if c.isprintable() else "?" for c in text), file=sys.stderr, flush=True)
+        say(text, sys.stderr)
 
 
 class Screen:
     """A bar, the time left and the medians so far, redrawn between launches."""
 
-    def __init__(self, console: Console, live: Live, half_width: float) -> None:
+    def __init__(self, console: Console, live: Live, stop: Stop) -> None:
         self._console = console
         self._live = live
-        self._half_width = half_width
+        self._stop = stop
         self._done = 0
         self._medians_ns: dict[str, dict[int, list[float]]] = {}
 
@@ -143,7 +118,7 @@ class Screen:
         self._console.print(f"warning: {code}: {text}", style="yellow")
 
     def looked(self, look: Look) -> None:
-        self._console.print(look_text(look, self._half_width))
+        self._console.print(look_text(look, self._stop))
 
     def refined(self, refined: Refined) -> None:
         for line in refined_text(refined):
@@ -171,14 +146,24 @@ class Screen:
         sizes = sorted({size for row in self._medians_ns.values() for size in row})
         names = min(max(map(len, self._medians_ns), default=0), self._console.width // 2)
         shown = _spread(sizes, (self._console.width - names - 4) // _SIZE_WIDTH)
-        table = Table(box=box.SIMPLE_HEAD, title="median so far, as measured (round trip)", title_justify="left")
+        table = Table(
+            box=box.SIMPLE_HEAD,
+            title="median so far, as measured: round trips (the tables at the end: one way)",
+            title_justify="left",
+        )
         table.add_column("", no_wrap=True, overflow="ellipsis", max_width=names)
         for size in shown:
-            table.add_column(f"{size} B", justify="right")
+            table.add_column(size_text(size), justify="right")
         for name, row in sorted(self._medians_ns.items()):
-            cells = [time_text(statistics.median(row[size])) if size in row else "" for size in shown]
+            cells = [_median_text(row[size]) if size in row else "" for size in shown]
             table.add_row(Text(name), *cells)
         return table
+
+
+def _median_text(several_ns: list[float]) -> str:
+    """Of launches, one of which may have no answer."""
+    ns = statistics.median(several_ns)
+    return "lost" if math.isinf(ns) else time_text(ns)
 
 
 def _spread(sizes: list[int], most: int) -> list[int]:

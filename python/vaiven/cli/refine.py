@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ def refiner(plan: Plan, link: Link | None) -> Refiner | None:
     wanted = plan.refine
 
     def additions(
-        key: Key, medians_ns: Mapping[int, Mapping[int, float]], past: Sequence[Addition]
+        key: Key, medians_ns: Mapping[int, Mapping[int, float]], wire_ns: Mapping[int, int], past: Sequence[Addition]
     ) -> Sequence[Addition]:
         room = wanted.sizes_max - sum(len(one.sizes_bytes) for one in past)
         if key[1] == "connect" or room <= 0:
             return []
-        times = _times(key, medians_ns)
+        times = _times(key, medians_ns, wire_ns)
         found = list(_knees(key, times, past, room, plan.seed, link.mtu_bytes if link else None))
         room -= sum(len(one.sizes_bytes) for one in found)
         return [*found, *_gaps(key, times, [*past, *found], room, wanted.tolerance)]
@@ -39,7 +40,10 @@ def refiner(plan: Plan, link: Link | None) -> Refiner | None:
     return additions
 
 
-def _times(key: Key, medians_ns: Mapping[int, Mapping[int, float]]) -> LaunchTimes:
+def _times(key: Key, medians_ns: Mapping[int, Mapping[int, float]], wire_ns: Mapping[int, int]) -> LaunchTimes:
+    """One way; with the wire, whose staircase is no knee, where it is known of all sizes."""
+    import numpy as np
+
     from vaiven.model.times import Direction, LaunchTimes, Statistic
 
     stack, ask, near, far = key
@@ -51,7 +55,11 @@ def _times(key: Key, medians_ns: Mapping[int, Mapping[int, float]]) -> LaunchTim
     blocks, sizes, ns = zip(*rows, strict=True)
     stored = Direction.ONE_WAY if ask == "oneway" else Direction.ROUND_TRIP
     counts = [1] * len(rows)
-    return LaunchTimes.from_columns(stack, stored, Statistic.TYPICAL, blocks, blocks, sizes, ns, counts, near, far, ask)
+    columns = blocks, blocks, sizes, ns, counts
+    times = LaunchTimes.from_columns(stack, stored, Statistic.TYPICAL, *columns, near, far, ask)
+    wire = [wire_ns.get(int(size), math.nan) for size in times.sizes_bytes]
+    known = ask == "pingpong" and not any(map(math.isnan, wire))
+    return replace(times.one_way(), wire_ns=np.array(wire) if known else None)
 
 
 def _knees(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vaiven report`: a run as one HTML page, and its two charts as SVG files."""
+"""`vaiven report`: a run as one HTML page, and its charts as SVG files."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import datetime
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from vaiven.cli.compare import comparison, pair_of_hosts
+from vaiven.cli.terminal import say
 from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from vaiven.report.findings import Run as RunFacts
     from vaiven.store.query import Run
 
+_PAGE, _PICTURE = b'<meta name="generator" content="vaiven', b"<svg"  # what a file has that may be replaced
 LAYERS = ("eth", "udp", "tcp")  # each stands on the one before it; other stacks stand beside the ladder
-QUANTILES = 101  # of each distribution: 0 %, 1 %, ... 100 %
 
 
 def report(
@@ -36,6 +37,8 @@ def report(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     pair: str = "",
     svg: Path | None = None,
+    link: str = "",
+    runs: Path | None = None,
 ) -> None:
     """Write a run as one HTML page that needs no network: the answer in words, tables, curves, how to repeat it.
 
@@ -44,18 +47,24 @@ def report(
     run
         A run directory, the start of a run's id, or "last".
     output
-        The file to write; without it, the run's id with .html in this directory.
+        The file to write, its directory made if need be; without it, the run's id with .html in this directory.
     pair
         The two hosts that the answer is about and that come first, NEAR,FAR; without it, the pair in the middle.
     svg
-        Also write the time and rate charts as SVG files to this directory, made if need be.
+        Also write the time and rate charts, or those of one message for many, as SVG files to this directory, made if
+        need be.
+    link
+        The rate of the link, "100 Mb/s", instead of what the run says: the wire's times are computed again.
+    runs
+        Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
     """
+    from vaiven.cli.link import read_again
     from vaiven.store import query
 
-    found = query.find(run, query.root())
+    found = read_again(query.find(run, runs or query.root()), link)
     about = next(iter(pair_of_hosts(pair)), None)
-    page = write_page(found, output or Path(f"{found.id}.html"), svg, about)
-    print(page)
+    page = write_page(found, output or Path(f"{found.name}.html"), svg, about)
+    say(str(page))
 
 
 def write_page(run: Run, output: Path, svg: Path | None = None, about: tuple[str, str] | None = None) -> Path:
@@ -66,22 +75,24 @@ def write_page(run: Run, output: Path, svg: Path | None = None, about: tuple[str
     from vaiven.report import page
 
     said = findings(run, about)
-    _write(output, page.page(said))
     if svg is not None:
         for name, text in page.pictures(said).items():
-            _write(svg / name, text)
+            _write(svg / name, text, _PICTURE)
+    _write(output, page.page(said), _PAGE)
     return output
 
 
 def findings(run: Run, about: tuple[str, str] | None = None) -> Findings:
     """Everything that the page says of a run. Raises VaivenError: "nothing-measured", "no-pair"."""
+    from vaiven.cli.link import doubts
     from vaiven.cli.model import stack_costs
+    from vaiven.cli.outcome import stop_of
     from vaiven.cli.several import audiences
     from vaiven.plan import ends
     from vaiven.report.findings import Findings, PairLadder, Warning
 
     many = audiences(run)
-    costs = () if many and not _asked(run, "pingpong") else tuple(_with_quantiles(run, stack_costs(run)))
+    costs = () if many and not _asked(run, "pingpong") else stack_costs(run)
     pairs = dict.fromkeys(cost.pair for cost in costs)
     if about is not None and about not in pairs:
         there = "; ".join(",".join(pair) for pair in pairs)
@@ -89,19 +100,21 @@ def findings(run: Run, about: tuple[str, str] | None = None) -> Findings:
     measured = {host for cost in costs for host in cost.pair}
     measured |= {host for one in many for host in (one.near, *ends.split(one.far))}
     hosts = tuple(_host(name, facts) for name, facts in run.manifest.hosts.items() if name in measured)
+    facts, doubted = _run_facts(run), doubts(run, costs)
     ladders = list(_ladders(run, costs))
     sentinel = _sentinel(run)
     asymmetries = tuple(_asymmetries(run))
     said = tuple(_warnings(run))
     known = {one.code for one in said}  # what the run found out by itself is not told twice
-    seen = [one for one in (*_unsteady(sentinel), *_one_sided(asymmetries)) if one.code not in known]
+    unsteady = _unsteady(sentinel, stop_of(run).half_width)
+    seen = [one for one in (*unsteady, *_one_sided(asymmetries)) if one.code not in known]
     notes = [one for one in ladders if isinstance(one, Warning)]
     found = Findings(
-        run=_run_facts(run),
+        run=replace(facts, rate_bits_per_s=None) if any(one.code == "slow-path" for one in doubted) else facts,
         costs=costs,
         ladders=tuple(one for one in ladders if isinstance(one, PairLadder)),
         hosts=hosts,
-        warnings=(*_below_wire(costs), *seen, *said, *notes),
+        warnings=(*doubted, *seen, *said, *notes),
         sentinel=sentinel,
         asymmetries=asymmetries,
         loggp=_loggp(run),
@@ -158,13 +171,13 @@ def _sentinel(run: Run) -> Sentinel | None:
     return Sentinel(cell, drift(table["block"].to_numpy(), table["ns_median"].to_numpy()))
 
 
-def _unsteady(sentinel: Sentinel | None) -> Iterator[Warning]:
+def _unsteady(sentinel: Sentinel | None, wanted: float) -> Iterator[Warning]:
     """What the sentinel gives away."""
     from vaiven.report.findings import Warning
     from vaiven.stats.noise import drift_marks
 
     if sentinel is not None:
-        for mark in drift_marks(sentinel.drift):
+        for mark in drift_marks(sentinel.drift, wanted):
             yield Warning(mark.code, f"{mark.text}: {mark.remedy}", sentinel.cell)
 
 
@@ -192,67 +205,37 @@ def _one_sided(asymmetries: Sequence[Asymmetry]) -> Iterator[Warning]:
             yield Warning("asymmetric", one.text, f"{one.there} and back")
 
 
-def _write(path: Path, text: str) -> None:
-    """A reader never sees half a page."""
+def _write(path: Path, text: str, mark: bytes) -> None:
+    """A reader never sees half a page. VaivenError ("cannot-write"), also where what is there has no such mark."""
+    from vaiven.store import files
+
+    files.require_replaceable(path, mark)
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
+        with part.open("x", encoding="utf-8") as file:  # "x" follows no link that waits there
+            file.write(text)
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         raise VaivenError(
             f"cannot write {path}: {error.strerror}", "choose another place with -o", "cannot-write"
         ) from error
-
-
-def _with_quantiles(run: Run, costs: tuple[StackCost, ...]) -> Iterator[StackCost]:
-    """The same costs, with the distribution of all samples at each size, one way."""
-    import numpy as np
-
-    cells: dict[tuple[str, str, str, int], list[Any]] = {}
-    for key, ns in _cells(run):
-        cells.setdefault(key, []).append(ns)
-    shares = np.linspace(0, 1, QUANTILES)
-
-    def quantiles(key: tuple[str, str, str, int]) -> tuple[float, ...]:
-        ns = np.concatenate(cells[key])
-        return tuple((np.quantile(ns, shares, method="nearest") / 2).tolist()) if ns.size else ()
-
-    for cost in costs:
-        points = (
-            replace(point, quantiles_ns=quantiles((cost.near, cost.far, cost.stack, point.size_bytes)))
-            for point in cost.points
-        )
-        yield replace(cost, points=tuple(points))
-
-
-def _cells(run: Run) -> Iterator[tuple[tuple[str, str, str, int], Any]]:
-    """((near, far, stack, size_bytes), answered ns) of each cell: rows of a cell stand together in a run."""
-    import numpy as np
-
-    from vaiven.store import query
-
-    samples = query.samples(run).filter(ask="pingpong", sentinel=False).drop_nulls("ns")
-    launch, size, ns = (samples[name].to_numpy() for name in ("launch", "size_bytes", "ns"))
-    names = {one.launch: (one.near, one.far, one.stack) for one in query.launch_records(run)}
-    edges = np.flatnonzero((np.diff(launch) != 0) | (np.diff(size) != 0)) + 1
-    for first, end in pairwise([0, *edges.tolist(), len(ns)]):
-        if first < end:
-            yield (*names[int(launch[first])], int(size[first])), ns[first:end]
 
 
 def _ladders(run: Run, costs: tuple[StackCost, ...]) -> Iterator[PairLadder | Warning]:
     """The ladder of every pair of hosts that has two or more of its layers, or why it has none."""
     import numpy as np
 
+    from vaiven.cli.link import believed
     from vaiven.cli.model import launch_times, of_stack
     from vaiven.model.ladder import ladder
     from vaiven.model.times import Statistic
     from vaiven.report.findings import PairLadder, Warning
     from vaiven.store import query
 
-    table = query.launches(run).filter(ask="pingpong")
+    table = believed(run, query.launches(run)).filter(ask="pingpong")
     rng = np.random.default_rng(int(run.manifest.design.get("seed", 1)))
     for near, far in dict.fromkeys(cost.pair for cost in costs):
         layers = [cost for layer in LAYERS for cost in costs if (cost.near, cost.far, cost.stack) == (near, far, layer)]
@@ -260,11 +243,9 @@ def _ladders(run: Run, costs: tuple[StackCost, ...]) -> Iterator[PairLadder | Wa
             continue
         keys = [(near, far, cost.stack) for cost in layers]
         times = [launch_times(of_stack(table, key), key, Statistic.TYPICAL) for key in keys]
-        wires = {point.size_bytes: point.wire_ns for point in layers[0].points}
-        wire = np.array([wires.get(int(size)) for size in times[0].sizes_bytes], dtype=np.float64)
         cpu = [_cpu_ns(cost, one) for cost, one in zip(layers, times, strict=True)]
         try:
-            yield PairLadder(near, far, ladder(times, wire if np.isfinite(wire).all() else None, rng, cpu))
+            yield PairLadder(near, far, ladder(times, rng, cpu))
         except VaivenError as error:
             yield Warning("no-ladder", f"no ladder of layers: {error.what}", f"{near} → {far}")
 
@@ -282,6 +263,7 @@ def _cpu_ns(cost: StackCost, times: LaunchTimes) -> Any:
 
 
 def _run_facts(run: Run) -> RunFacts:
+    from vaiven.cli.claims import claims_text
     from vaiven.report.findings import Run as RunFacts
     from vaiven.store import query
 
@@ -303,6 +285,8 @@ def _run_facts(run: Run) -> RunFacts:
         mtu_bytes=link.get("mtu_bytes"),
         versions=tuple(_flat(manifest.versions)) + tuple(_flat(_without_arguments(manifest.environment))),
         commands=_commands(run),
+        virtual="lab" in manifest.place,
+        claims=claims_text(run),
     )
 
 
@@ -310,11 +294,12 @@ def _commands(run: Run) -> tuple[str, ...]:
     """What to type to get such a run, its numbers and this page again."""
     typed = run.manifest.environment.get("arguments") or ["measure", Path(run.manifest.plan_name).name]
     again = shlex.join(["vaiven", *filter(None, map(str, typed))])
+    name = shlex.quote(run.name)
     several = len({course.get("stack") for course in run.manifest.design.get("courses", [])}) > 1
     if not _asked(run, "pingpong"):
-        return (again, f"vaiven model {run.id} --several", f"vaiven report {run.id}")
-    compare = (f"vaiven compare {run.id}",) if several else ()
-    return (again, f"vaiven model {run.id} --sizes", *compare, f"vaiven report {run.id}")
+        return (again, f"vaiven model {name} --several", f"vaiven report {name}")
+    compare = (f"vaiven compare {name}",) if several else ()
+    return (again, f"vaiven model {name} --sizes", *compare, f"vaiven report {name}")
 
 
 def _without_arguments(environment: Mapping[str, Any]) -> dict[str, Any]:
@@ -336,12 +321,15 @@ def _host(name: str, facts: Mapping[str, Any]) -> Host:
 
 def _warnings(run: Run) -> Iterator[Warning]:
     """The run's own warnings, and what its end says; each sentence once, with how often it was said."""
+    from vaiven.cli.link import CODES
     from vaiven.plot.units import percent_text
     from vaiven.report.findings import Warning
     from vaiven.store import query
 
     counts: dict[tuple[str, str, str], int] = {}
     for line in query.warnings(run):
+        if line.get("code") in CODES:  # what the link is now said to be decides
+            continue
         where = str(line.get("host") or line.get("where") or line.get("stack") or "")
         key = (str(line.get("code", "")), str(line.get("text", "")), where)
         counts[key] = counts.get(key, 0) + 1
@@ -352,30 +340,15 @@ def _warnings(run: Run) -> Iterator[Warning]:
         yield Warning(code, f"{text} ({count} times)" if count > 1 else text, where)
 
 
-def _below_wire(costs: tuple[StackCost, ...]) -> Iterator[Warning]:
-    """Times that no wire of the stated rate allows: then the rate, the hops or the lab's timing are wrong."""
-    from vaiven.report.findings import Warning
-    from vaiven.report.verdicts import ranges
-
-    for pair in dict.fromkeys(cost.pair for cost in costs):
-        where = []
-        for cost in costs:
-            below = [point.size_bytes for point in cost.points if point.below_wire]
-            if cost.pair == pair and below:
-                where.append(f"{cost.stack} at {ranges([point.size_bytes for point in cost.points], below)}")
-        if where:
-            text = (
-                "faster than the wire allows; the link is not what the run says, or the lab does not delay such frames"
-            )
-            yield Warning("below-wire", f"{text}: {'; '.join(where)}", " → ".join(pair))
-
-
 def _fabric(place: Mapping[str, Any]) -> str:
     """Where it was measured: a lab's name, kind and class, or real hosts."""
+    from vaiven.cli.footer import calibration
+
     lab = place.get("lab")
     if isinstance(lab, Mapping):
         fabric = lab.get("fabric", {})
-        return f"lab {lab.get('name', '')}, {fabric.get('kind', '')}, {fabric.get('class', '')}"
+        described = f"lab {lab.get('name', '')}", fabric.get("kind", ""), fabric.get("class", ""), calibration(place)
+        return ", ".join(filter(None, described))
     return f"lab {lab}" if lab else "real hosts"
 
 

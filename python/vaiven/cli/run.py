@@ -22,6 +22,7 @@ def run(
     hosts: str = "",
     ranks: Annotated[int, Parameter(name=["--ranks", "-n"])] = 0,
     iface: str = "",
+    awake: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Run a program as it is: vaiven run --lab lidi --stack openmpi -n 4 -- ./program arguments.
 
@@ -36,13 +37,16 @@ def run(
         Which way its messages travel: openmpi, openmpi-nagle, mpich (see `vaiven stacks`); pvm for programs of PVM,
         which choose route and encoding themselves.
     lab
-        A ready lab's name or a lab file; raised for the program unless it is up.
+        A ready lab's name, a lab file, or a name that `vaiven lab up --as` gave; raised for the program unless it is
+        up.
     hosts
         Names that ssh knows, separated by commas; with --lab, hosts of it.
     ranks
         How many; without it one for each host.
     iface
         The interface that messages take, on hosts that are not a lab.
+    awake
+        Hold the processors of hosts that are not a lab awake meanwhile.
     """
     from vaiven.plan import stack as stacks
     from vaiven.run import programs, signals
@@ -50,20 +54,23 @@ def run(
     if not command:
         raise VaivenError("which program?", "vaiven run --lab lidi --stack openmpi -- ./program", code="usage")
     wanted = stacks.parse(stack)
-    programs.library_of(wanted)  # or it is refused before anything is raised
-    with signals.interruptible(), _place(lab, tuple(filter(None, hosts.split(","))), iface) as place:
+    library = programs.library_of(wanted)  # or it is refused before anything is raised
+    with signals.interruptible(), _place(lab, tuple(filter(None, hosts.split(","))), iface, library, awake) as place:
         if place.missing:
             raise next(iter(place.missing.values()))
         status = programs.run(list(place.hosts.values()), wanted, ranks, command)
     sys.exit(status)
 
 
-def _place(lab: str, hosts: tuple[str, ...], iface: str) -> AbstractContextManager[Place]:
-    from vaiven.lab import topology
+def _place(lab: str, hosts: tuple[str, ...], iface: str, library: str, awake: bool) -> AbstractContextManager[Place]:
+    from vaiven.lab import lab as labs
     from vaiven.run import place as places
 
+    if lab and awake:
+        raise VaivenError("--awake with a lab", "leave it out: a timed lab runs awake anyway", code="bad-value")
     if lab:
-        return places.in_lab(topology.find(lab), hosts)
+        topology, instance = labs.described(lab)
+        return places.in_lab(topology, hosts, instance)
     if hosts:
-        return places.on_hosts(places.Wanted(hosts, iface), None)
+        return places.on_hosts(places.Wanted(hosts, iface, libraries=(library,), awake=awake), None)
     raise VaivenError("run it where?", "--lab NAME, or --hosts A,B", code="no-hosts")

@@ -31,12 +31,27 @@ def audiences(run: Run) -> tuple[Audience, ...]:
     setups = {key: rows["ns_median"].median() for key, rows in query.setups(run).group_by(by)}
     groups = {key: rows for key, rows in table.group_by(by, maintain_order=True)}
     blocks = {key: _blocks(rows) for key, rows in groups.items()}
-    found = [
-        _audience(key, rows, blocks, _each(ends.get(key)), setups.get(key))
-        for key, rows in groups.items()
-        if blocks[key]
-    ]
+    found = _with_once(
+        [
+            _audience(key, rows, blocks, _each(ends.get(key)), setups.get(key))
+            for key, rows in groups.items()
+            if blocks[key]
+        ]
+    )
     return tuple(sorted(found, key=lambda one: (one.ask, one.size_bytes, order.get(one.stack, len(order)), one.fars)))
+
+
+def _with_once(found: list[Audience]) -> list[Audience]:
+    """The same, each fanout with what one transmission of its size takes of the wire."""
+    from dataclasses import replace
+
+    from vaiven.model.several import sent_once
+
+    once: dict[int, int] = {}
+    for one in found:
+        if one.ask == "fanout" and one.wire_ns and sent_once(one.stack, one.fars):
+            once[one.size_bytes] = min(one.wire_ns, once.get(one.size_bytes, one.wire_ns))
+    return [replace(one, once_ns=once.get(one.size_bytes)) if one.ask == "fanout" else one for one in found]
 
 
 def audience_tables(run: Run) -> RenderableType:
@@ -59,9 +74,9 @@ def audience_tables(run: Run) -> RenderableType:
 
 def audiences_json(run: Run) -> str:
     """{"schema", "run", "audiences"}: the fields of Audience; times in ns."""
-    from vaiven.cli.model import plain_json
+    from vaiven.cli.document import document
 
-    return plain_json({"schema": 1, "run": run.id, "audiences": audiences(run)})
+    return document({"schema": 1, "run": run.id, "audiences": audiences(run)})
 
 
 def _blocks(rows: Any) -> Blocks:
@@ -88,8 +103,11 @@ def _audience(
 
     ask, size, stack, fars, near, far = key
     times = blocks[key]
-    alone = next((blocks[one] for one in blocks if one[:3] == key[:3] and one[3] == 1), {})
-    raw = blocks.get((ask, size, RAW, fars, near, far), {})
+    single = [blocks[one] for one in blocks if one[:3] == key[:3] and one[3] == 1]
+    # Of several hosts that were each sent to alone (receivers = "each") none is the one to be held against.
+    alone = {} if ask == "fanout" and len(single) > 1 else next(iter(single), {})
+    side = "".join(stack.partition("@")[1:])
+    raw = blocks.get((ask, size, f"{RAW}{side}", fars, near, far), {})
     resent = rows["resent"].drop_nulls()
     return Audience(
         ask=ask,

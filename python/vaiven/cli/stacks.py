@@ -3,22 +3,49 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
 
-def stacks() -> None:
-    """List the stacks: what each is, the sizes it carries, what it needs, and why one is not here."""
-    from rich.console import Console
-    from rich.table import Table
+from vaiven.cli.parameters import JSON
 
+if TYPE_CHECKING:
+    from vaiven.plan.design import Available
+    from vaiven.report.tables import Table
+
+
+def stacks(*, as_json: Annotated[bool, JSON] = False) -> None:
+    """List the stacks: what each is, the sizes it carries, what it needs, and why one is not here.
+
+    Parameters
+    ----------
+    as_json
+        One JSON document: schema, stacks (by id; absent: why one is not here, "" if it is).
+    """
+    from vaiven.cli.document import document
+    from vaiven.cli.terminal import open_console, rich_table
     from vaiven.run import place
 
-    table = Table("stack", "what it is", "bytes", "answers", "needs", box=None, pad_edge=False)
     known = place.known_stacks().stacks
-    for name, stack in known.items():
-        if not stack.absent:
-            span = f"{stack.limits.size_bytes_min} to {stack.limits.size_bytes_max}"
-            table.add_row(name, stack.summary, span, " ".join(stack.questions), stack.needs)
-    console = Console(highlight=False, markup=False)
-    console.print(table)
+    if as_json:
+        print(document({"schema": 1, "stacks": known}))
+        return
+    console = open_console()
+    console.print(rich_table(_table({name: stack for name, stack in known.items() if not stack.absent})))
     for name, stack in known.items():
         if stack.absent:
             console.print(f"not here: {name}: {stack.absent}", soft_wrap=True)
+
+
+def _table(here: dict[str, Available]) -> Table:
+    from vaiven.report.tables import Column, Table
+
+    columns = Column("stack", number=False), Column("what it is; what it carries, answers and needs", number=False)
+    return Table("", columns, tuple((name, _words(stack)) for name, stack in here.items()))
+
+
+def _words(stack: Available) -> str:
+    """What it is, and below that the rest."""
+    from vaiven.plot.units import size_text
+
+    limits = size_text(stack.limits.size_bytes_min), size_text(stack.limits.size_bytes_max)
+    needs = f"; needs {stack.needs}" if stack.needs else ""
+    return f"{stack.summary}\n{' to '.join(limits)}; {', '.join(stack.questions)}{needs}"

@@ -34,9 +34,9 @@ def steps_table(run: Run) -> RenderableType:
 
 def steps_json(run: Run) -> str:
     """{"schema", "run", "steps"}: the fields of Steps; times in ns."""
-    from vaiven.cli.model import plain_json
+    from vaiven.cli.document import document
 
-    return plain_json({"schema": 1, "run": run.id, "steps": steps_of(run)})
+    return document({"schema": 1, "run": run.id, "steps": steps_of(run)})
 
 
 def _steps(key: Key, rows: Any) -> Steps | None:

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of the report on a terminal: as wide as it is, numbers never cut, names never read as markup."""
+"""What reaches a terminal: text of others made printable, and tables as wide as it is, whose numbers are never cut.
+
+Names, titles and warnings come from elsewhere: from runs that somebody sent, and from hosts. None of them is read as
+markup, and no control character of theirs gets through, be it by `say` or by what `open_console` gives.
+"""
 
 from __future__ import annotations
 
+import codecs
 import re
+import sys
+import unicodedata
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -17,14 +25,75 @@ if TYPE_CHECKING:
 
 Style = Callable[[str], str]
 
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode categories: what steers a terminal or turns its writing around
+_WORDS = {
+    "α": "alpha", "β": "beta", "µ": "u", "−": "-", "–": "-", "→": "->", "↓": "v", "×": "x", "½": "1/2", "±": "+-",
+    "⁶": "^6", "…": "...", "•": "*", "─": "-", "│": "|", "█": "#", "━": "-",
+    "\u00a0": " ", "\u202f": " ",
+}  # fmt: skip
 _JOINTS = re.compile(r"(?<=[-=, ])|(?=\[)")  # where a long heading may be broken
+
+
+def printable(text: str) -> str:
+    """Text of others as it may be shown: what is no letter, digit, sign or end of a line becomes its escape."""
+    return "".join(
+        one.encode("unicode_escape").decode() if one != "\n" and unicodedata.category(one) in UNSEEN else one
+        for one in text
+    )
+
+
+def say(text: str, to: TextIO | None = None) -> None:
+    """A line, on standard output unless said otherwise."""
+    print(printable(text), file=to or sys.stdout, flush=True)
+
+
+def open_console(*, stderr: bool = False) -> Console:
+    """What rich prints to."""
+    from rich.console import Console
+
+    made = Console(stderr=stderr, highlight=False, markup=False)
+    made.push_render_hook(_Printable())
+    return made
+
+
+class _Printable:
+    """A render hook of rich: what is printed is printable; what rich itself tells the terminal is left alone."""
+
+    def process_renderables(self, renderables: list[RenderableType]) -> list[RenderableType]:
+        return [_Shown(one) for one in renderables]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    what: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self.what, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+
+def accept_any_text() -> None:
+    """Makes a terminal of few letters (ASCII, Latin-1) get words instead of the letters that it has not.
+
+    And what libraries warn of is text like any other.
+    """
+    codecs.register_error("vaiven.words", _in_words)
+    warnings.showwarning = lambda message, *_: say(f"warning: {message}", sys.stderr)  # of libraries, about names
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: it was closed before we began
+        stream.reconfigure(errors="vaiven.words")
+
+
+def _in_words(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_WORDS.get(one, "?") for one in error.object[error.start : error.end]), error.end
 
 
 def rich_table(table: Table, style: Style | None = None) -> RenderableType:
     """The table for a terminal. style: what rich calls it, for the text of a cell beside the labels.
 
-    Columns that do not fit on the terminal go to a second table under the first, each beside the labels: the first
-    column, or the first two where both are words and leave room.
+    Columns that do not fit on the terminal go to a second table under the first, each beside the labels: those that the
+    table names, or the first two where both are words, if they leave room; the first column at least.
     """
     return _Fitted(table, style or (lambda text: ""))
 
@@ -40,11 +109,13 @@ class _Fitted:
         from rich.text import Text
 
         wide = options.update(max_width=10_000)
+        room = options.max_width * 3 // 5
 
         def width(columns: Sequence[int]) -> int:
-            return console.measure(self._part(columns), options=wide).minimum
+            return console.measure(self._part(columns, room), options=wide).minimum
 
-        labels = [0, 1] if self._two_words() and 2 * width([0, 1]) <= options.max_width else [0]
+        wanted = list(range(max(self.table.labels, 2 if self._two_words() else 1)))
+        labels = wanted if 2 * width(wanted) <= options.max_width else [0]
         left = [number for number in range(len(self.table.columns)) if number not in labels]
         if self.table.caption:
             yield Text(self.table.caption, style="bold")
@@ -52,7 +123,7 @@ class _Fitted:
             take = len(left)
             while take > 1 and width([*labels, *left[:take]]) > options.max_width:
                 take -= 1
-            yield self._part([*labels, *left[:take]])
+            yield self._part([*labels, *left[:take]], room)
             yield ""
             left = left[take:]
         yield from (Text(note, style="dim") for note in self.table.notes)
@@ -61,8 +132,8 @@ class _Fitted:
         """Do the first two columns say together what a row is about, such as hosts and stack?"""
         return [column.number for column in self.table.columns[:3]] == [False, False, True]
 
-    def _part(self, numbers: Sequence[int]) -> RichTable:
-        """These columns."""
+    def _part(self, numbers: Sequence[int], room: int) -> RichTable:
+        """These columns. room: how wide one of words may insist on being."""
         from rich import box
         from rich.table import Table as RichTable
         from rich.text import Text
@@ -70,11 +141,15 @@ class _Fitted:
         shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
         for number in numbers:
             column = self.table.columns[number]
-            width = max((len(line) for row in self.table.rows for line in row[number].split("\n")), default=0)
+            cells = [row[number] for row in self.table.rows]
+            width = max((len(line) for cell in cells for line in cell.split("\n")), default=0)
             justify = "right" if column.number else "left"
-            least = width if column.number else min(width, 16)
+            # No word is broken that leaves room for others: it may be an id, which will be copied.
+            word = max((len(word) for cell in cells for word in cell.split()), default=0)
+            least = width if column.number else min(word, room)
+            whole = column.number or width == least
             head = Text(_head(column.name, width))
-            shown.add_column(head, justify=justify, no_wrap=column.number, overflow="fold", min_width=least)
+            shown.add_column(head, justify=justify, no_wrap=whole, overflow="fold", min_width=least)
         for row in self.table.rows:
             shown.add_row(*(_cell(row[number], self.style(row[number]) if number else "") for number in numbers))
         return shown

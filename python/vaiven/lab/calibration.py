@@ -2,18 +2,25 @@
 """What `vaiven lab check` learned of this machine, kept for labs to come.
 
 How early frames must leave, by kind and rate of the fabric; how many frames a second a lab can carry, by those and the
-number of hosts.
+number of hosts. Both are learned only from checks by which the fabric earned its class.
 
-One file for all, in $VAIVEN_STATE_DIR or the user's cache. A file that is gone or damaged is one that knows nothing: a
-calibration is only a better guess.
+One file for all, in $VAIVEN_STATE_DIR/vaiven or the user's cache. Its content comes from outside: what is damaged or
+beyond its bounds counts as never checked, and `trouble` says so.
 """
 
 from __future__ import annotations
 
-import json
+import contextlib
+import datetime
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta
+
+from vaiven.errors import VaivenError
+from vaiven.lab import state
 
 if TYPE_CHECKING:
     from vaiven.lab.topology import Fabric, Topology
@@ -21,27 +28,100 @@ if TYPE_CHECKING:
 # Of software behind an exit, on a machine that has not been checked, whose processors are awake, as they are between
 # the messages of a ping-pong. One that slept makes a frame some 10 us later; one that is early beats any wire.
 LEAD_DEFAULT_NS = 8_000
+SLOW_MBPS = 10.0  # up to this rate a check claims something of single short frames, above it of full ones
+_SHORT_BYTES, _FULL_BYTES = 84, 1538  # those frames on the wire, with preamble, check sequence and gap
 
 
-def lead_ns(fabric: Fabric) -> int:
-    """How much earlier than the end of its transmission a frame must leave an exit, as last calibrated here."""
-    known = _known(_fabric_key(fabric), "lead_ns")
-    return LEAD_DEFAULT_NS if known is None else int(known)
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """How early frames leave the exits of a timed lab.
+
+    lead_ns: before the end of their transmission. checked_utc: when a check found that by which the fabric earned its
+    class; empty: the default of a machine that was never checked.
+    """
+
+    lead_ns: Annotated[int, Meta(ge=0)] = LEAD_DEFAULT_NS
+    checked_utc: Annotated[str, Meta(pattern=r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?\Z")] = ""
 
 
-def store_lead(fabric: Fabric, lead: int) -> None:
-    """Remembers it for labs of that kind and rate."""
-    _store(_fabric_key(fabric), "lead_ns", lead)
+class _Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the file holds under one key."""
+
+    calibration: Calibration | None = None
+    frames_per_s: Annotated[float, Meta(gt=0)] | None = None
+
+
+def known(fabric: Fabric) -> Calibration:
+    """The calibration of labs of that kind and rate, as last earned here."""
+    found = _entry(_fabric_key(fabric)).calibration
+    if found is None or not _is_possible(found, fabric):
+        return Calibration(lead_ns=min(LEAD_DEFAULT_NS, lead_max_ns(fabric)))
+    return found
+
+
+def found_now(lead_ns: int) -> Calibration:
+    """What a check finds at this moment."""
+    return Calibration(lead_ns=lead_ns, checked_utc=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+
+def lead_max_ns(fabric: Fabric) -> int:
+    """The longest lead that can be right: less than the shortest frame takes of which a check claims something."""
+    if fabric.rate_mbps is None:
+        return LEAD_DEFAULT_NS
+    frame_bytes = _SHORT_BYTES if fabric.rate_mbps <= SLOW_MBPS else _FULL_BYTES
+    return max(0, round(8e3 * frame_bytes / fabric.rate_mbps) - 1)
+
+
+def trouble(fabric: Fabric) -> str:
+    """Why what the file says of labs of that kind and rate is not believed; empty if it is, or says nothing."""
+    try:
+        found = _decoded(_all().get(_fabric_key(fabric), msgspec.Raw(b"{}"))).calibration
+    except msgspec.MsgspecError as error:
+        return f"the calibration in {path()} is ignored: {error}"
+    if found is None or _is_possible(found, fabric):
+        return ""
+    return (
+        f"the calibration in {path()} is ignored: a lead of {found.lead_ns / 1000:g} us, where up to "
+        f"{lead_max_ns(fabric) / 1000:g} us can be right (vaiven lab check --forget removes it)"
+    )
+
+
+def store(fabric: Fabric, calibration: Calibration) -> None:
+    """Remembers it for labs of that kind and rate. Raises VaivenError ("bad-state")."""
+    key = _fabric_key(fabric)
+    _store(key, msgspec.structs.replace(_entry(key), calibration=calibration))
 
 
 def frames_per_s(topology: Topology) -> float | None:
     """How many short frames a second a lab like this one carried when it last earned its class; None: never checked."""
-    return _known(_lab_key(topology), "frames_per_s")
+    return _entry(_lab_key(topology)).frames_per_s
 
 
 def store_frames_per_s(topology: Topology, frames: float) -> None:
-    """Remembers it for labs of that kind and rate with as many hosts."""
-    _store(_lab_key(topology), "frames_per_s", frames)
+    """Remembers it for labs of that kind and rate with as many hosts. Raises VaivenError ("bad-state")."""
+    key = _lab_key(topology)
+    _store(key, msgspec.structs.replace(_entry(key), frames_per_s=frames))
+
+
+def path() -> Path:
+    """The file. Raises VaivenError ("bad-state") if it would lie where others may write."""
+    if os.environ.get("VAIVEN_STATE_DIR"):
+        return state.directory() / "calibration.json"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vaiven" / "calibration.json"
+
+
+def forget() -> bool:
+    """Removes the file; False if there was none. Raises VaivenError ("bad-state")."""
+    try:
+        path().unlink()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise VaivenError(f"cannot remove {path()}: {error.strerror}", "look what it is", code="bad-state") from None
+    return True
+
+
+def _is_possible(calibration: Calibration, fabric: Fabric) -> bool:
+    return calibration.checked_utc != "" and calibration.lead_ns <= lead_max_ns(fabric)
 
 
 def _fabric_key(fabric: Fabric) -> str:
@@ -52,30 +132,38 @@ def _lab_key(topology: Topology) -> str:
     return f"{_fabric_key(topology.fabric)} {len(topology.hosts)}"
 
 
-def _path() -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vaiven"
-    return Path(os.environ.get("VAIVEN_STATE_DIR") or cache) / "calibration.json"
-
-
-def _all() -> dict[str, Any]:
+def _all() -> dict[str, msgspec.Raw]:
+    """Every entry, undecoded. Raises msgspec.MsgspecError."""
     try:
-        value = json.loads(_path().read_text())
-    except (FileNotFoundError, ValueError):
+        content = path().read_bytes()
+    except OSError:
         return {}
-    return value if isinstance(value, dict) else {}
+    return msgspec.json.decode(content, type=dict[str, msgspec.Raw])
 
 
-def _known(key: str, name: str) -> float | None:
-    entry = _all().get(key)
-    value = entry.get(name) if isinstance(entry, dict) else None
-    return value if isinstance(value, (int, float)) else None
+def _decoded(entry: msgspec.Raw) -> _Entry:
+    return msgspec.json.decode(entry, type=_Entry)
 
 
-def _store(key: str, name: str, value: float) -> None:
-    path, everything = _path(), _all()
-    entry = everything.get(key)
-    everything[key] = (entry if isinstance(entry, dict) else {}) | {name: value}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(f".{os.getpid()}")
-    new.write_text(json.dumps(everything))
-    new.rename(path)
+def _entry(key: str) -> _Entry:
+    with contextlib.suppress(msgspec.MsgspecError, KeyError):
+        return _decoded(_all()[key])
+    return _Entry()
+
+
+def _store(key: str, entry: _Entry) -> None:
+    everything: dict[str, msgspec.Raw] = {}
+    with contextlib.suppress(msgspec.MsgspecError):
+        everything = _all()
+    everything[key] = msgspec.Raw(msgspec.json.encode(entry))
+    new = path().with_suffix(f".{os.getpid()}")
+    try:
+        state.make_directory(new.parent)
+        with new.open("xb") as file:  # "x" follows no link that waits there
+            file.write(msgspec.json.encode(everything))
+        new.rename(path())
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise VaivenError(
+            f"cannot write {path()}: {error.strerror}", "set VAIVEN_STATE_DIR", code="bad-state"
+        ) from None

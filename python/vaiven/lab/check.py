@@ -6,6 +6,9 @@ depends on the rate: at 10 Mb/s and below, every frame of 542 bytes or more and 
 frames within 15 us; above, full frames and trains of full frames within 4 %. Rows that are not claimed are printed all
 the same. Slow hosts are made fast and faults are suspended while it measures: what is checked is the wire.
 
+The lead that frames need on this machine is looked for first. It stays in force, and is kept for labs to come, if the
+fabric earns its class with it; else the lab goes on with the one that it had.
+
 The limits are as narrow as a few microseconds, and a machine that does other things meanwhile moves by more. So the
 calibration is looked at again and again between the rows. A fabric that fails, but would not if every time were allowed
 what these looks differ by, is not decided: the machine moved, and nothing is said of the fabric.
@@ -19,12 +22,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from vaiven.errors import VaivenError
 from vaiven.lab import calibration, capture, exits, fabric, faults, oneway, slow
+from vaiven.lab import lab as labs
+from vaiven.lab.calibration import SLOW_MBPS
 from vaiven.lab.hosts import LabHost
 from vaiven.lab.lab import Lab
 from vaiven.lab.oneway import Talk, Trains
@@ -32,7 +37,6 @@ from vaiven.lab.topology import FabricClass
 
 Verdict = Literal["ok", "off", "not claimed"]
 
-SLOW_MBPS = 10.0  # up to this rate, the finer claims hold
 LIMIT_SLOW = 0.03
 LIMIT_FAST = 0.04
 LIMIT_SHORT_NS = 15_000.0
@@ -82,8 +86,9 @@ class Row:
 @dataclass(frozen=True, kw_only=True)
 class CheckReport:
     """earned: the class that the fabric proved, None if not even frames arrive. frames_per_s: of 60 bytes, through the
-    whole lab at once. lead_ns: the calibration in force (timed only), as stored for labs to come. moved_ns: by how much
-    the calibration would have been another at other times of this check."""
+    whole lab at once. lead_ns: what it was calibrated to while it was measured (timed only). kept_in: the file that now
+    has it for labs to come; None if the class was not earned. moved_ns: by how much the calibration would have been
+    another at other times of this check."""
 
     instance: str
     said: FabricClass
@@ -94,6 +99,7 @@ class CheckReport:
     frames_per_s: float
     lead_ns: int | None
     moved_ns: int
+    kept_in: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -126,7 +132,7 @@ _QUICK = _Effort(singles=30, trains=5, train=30, pings=5)
 def run(lab: Lab, *, quick: bool = False, say: Callable[[Row], None] = lambda _: None) -> CheckReport:
     """Checks a lab that is up and idle; it takes up to a minute, quick about ten seconds. `say` gets each row at once.
 
-    Raises VaivenError: "check-failed" (a probe could not measure), "too-few-hosts", those of the fabric.
+    Raises VaivenError: "check-failed" (a probe could not measure), "too-few-hosts", "bad-state", those of the fabric.
     """
     if len(lab.hosts) < 2:
         raise VaivenError(f"the lab {lab.instance} has one host", "a check needs two", code="too-few-hosts")
@@ -149,9 +155,18 @@ def run(lab: Lab, *, quick: bool = False, say: Callable[[Row], None] = lambda _:
         lead_ns=lead_ns,
         moved_ns=check.moved_ns,
     )
-    if report.passed:  # else the number says more about what else this machine did
-        calibration.store_frames_per_s(lab.topology, report.frames_per_s)
-    return report
+    # Of one that did not pass, the numbers say more about what else this machine did.
+    return _kept(lab, report) if report.passed else report
+
+
+def _kept(lab: Lab, report: CheckReport) -> CheckReport:
+    """Keeps what a check learned that the fabric passed, and brings its lead into force."""
+    calibration.store_frames_per_s(lab.topology, report.frames_per_s)
+    if report.lead_ns is not None:
+        found = calibration.found_now(report.lead_ns)
+        calibration.store(lab.topology.fabric, found)
+        fabric.set_lead(labs.recalibrated(lab, found), report.lead_ns)
+    return replace(report, kept_in=str(calibration.path()))
 
 
 def _earned(said: FabricClass, rows: Sequence[Row], moved_ns: int = 0) -> FabricClass | None:
@@ -167,13 +182,15 @@ def _earned(said: FabricClass, rows: Sequence[Row], moved_ns: int = 0) -> Fabric
 
 @contextmanager
 def _wire_alone(lab: Lab) -> Iterator[None]:
-    """Without the faults and the slowness of its hosts."""
+    """Without the faults and the slowness of its hosts. Whatever lead was tried, the lab's own is back at the end."""
     faults.suspend(lab)
     slow.suspend(lab)
     try:
         yield
     finally:
         slow.resume(lab)
+        if lab.topology.fabric.fabric_class == "timed":
+            fabric.set_lead(lab, lab.calibration.lead_ns)
         faults.apply(lab)
 
 
@@ -199,17 +216,17 @@ class _Check:
     # What is measured ---------------------------------------------------------------------------------------------
 
     def calibrate(self) -> int:
-        """Finds how early frames must leave for the claimed rows to be right, and keeps it: in ns."""
-        fabric_ = self.lab.topology.fabric
-        lead_ns = calibration.lead_ns(fabric_)
+        """Finds how early frames must leave for the claimed rows to be right, and lets them: in ns."""
+        lead_max_ns = calibration.lead_max_ns(self.lab.topology.fabric)
+        lead_ns = self.lab.calibration.lead_ns
         for _ in range(2):
             fabric.set_lead(self.lab, lead_ns)
             shift_ns = _best_shift(self._singles("udp", (SHORT, MIDDLE, FULL)))
-            earlier_ns = max(-lead_ns, shift_ns)  # later than without any lead no frame can be made
+            # Later than without any lead no frame can be made; a longer one than that makes shorter frames too early.
+            earlier_ns = min(max(-lead_ns, shift_ns), lead_max_ns - lead_ns)
             lead_ns += earlier_ns
         self._shifts_ns = [shift_ns - earlier_ns]
         fabric.set_lead(self.lab, lead_ns)
-        calibration.store_lead(fabric_, lead_ns)
         return lead_ns
 
     def timed(self) -> Iterator[Row]:

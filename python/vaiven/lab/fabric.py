@@ -21,7 +21,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from vaiven.errors import VaivenError
-from vaiven.lab import calibration, exits, slow
+from vaiven.lab import exits, slow
 from vaiven.lab.exits import HEADER_BYTES, HOST_QUEUE_FRAMES, Exit
 
 if TYPE_CHECKING:
@@ -114,9 +114,8 @@ def _raise_timed(lab: Lab, netlink: IPRoute) -> None:
             there.link("set", index=exits.index(there, host.interface), gso_max_segs=1)
     wires = wire_exits(lab.topology)
     exits.raise_exits(netlink, wires)
-    lead_ns = calibration.lead_ns(fabric)
     entrances = (f"entrance {link_port(host)} {upwards[host.number]}" for host in lab.hosts)
-    exits.command(lab, [*(exit_.command(lead_ns) for exit_ in wires), *entrances])
+    exits.command(lab, [*(exit_.command(lab.calibration.lead_ns) for exit_ in wires), *entrances])
 
 
 def _raise_paced(lab: Lab, netlink: IPRoute) -> None:

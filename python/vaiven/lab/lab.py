@@ -7,34 +7,37 @@ there as a whole or not at all: its holders end with the process that raises it,
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-import re
 from pathlib import Path
 
 import msgspec
 
 from vaiven.errors import VaivenError
-from vaiven.lab import hosts, limits, namespace, state
+from vaiven.lab import calibration, hosts, limits, namespace, state
+from vaiven.lab import topology as topologies
+from vaiven.lab.calibration import Calibration
 from vaiven.lab.hosts import LabHost
 from vaiven.lab.namespace import Namespace, Nursery
 from vaiven.lab.topology import Topology
 
 SCHEMA = 1
-_INSTANCE = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
 _NUD_PERMANENT = 0x80  # <linux/neighbour.h>
 
 
 class Lab(msgspec.Struct, frozen=True, kw_only=True):
     """A lab that is up. instance: its name among the labs of this machine. switch: where the fabric is.
 
-    warnings: what its user must know. ready: it was raised to the end. schema: of this record.
+    calibration: in force on a timed one. warnings: what its user must know. ready: it was raised to the end.
+    schema: of this record.
     """
 
     instance: str
     topology: Topology
     switch: Namespace
     hosts: tuple[LabHost, ...]
+    calibration: Calibration = Calibration()
     warnings: tuple[str, ...] = ()
     ready: bool = False
     schema: int = SCHEMA
@@ -55,29 +58,36 @@ class Lab(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """One recorded lab. lab: None if its record is missing or unreadable. busy: being raised or taken down."""
+    """One recorded lab. lab: None if its record is missing or unreadable. busy: being raised or taken down.
+
+    ended: nothing of it lives but its record, which the next `up` sweeps away.
+    """
 
     instance: str
     lab: Lab | None
     busy: bool
     problems: tuple[str, ...]
+    ended: bool = False
 
 
 def up(topology: Topology, instance: str | None = None, *, bound: bool = False) -> Lab:
     """Raises a lab, by default under its own name; a `bound` one ends with this process, however that ends.
 
-    Raises VaivenError: "lab-exists", "bad-instance", "need-root" (for what is timed or faulty), "no-namespace",
-    "no-network", "no-defect", and those of the fabric; then nothing is left of it.
+    What labs left whose processes were killed is swept away first.
+
+    Raises VaivenError: "lab-exists", "bad-instance", "bad-state", "need-root" (for what is timed or faulty),
+    "no-namespace", "no-network", "no-defect", and those of the fabric; then nothing is left of it.
     """
-    instance = instance or topology.name
-    if not _INSTANCE.match(instance):
-        raise VaivenError(f"{instance!r} is no name for a lab", "a-z, 0-9 and '-', a letter first", code="bad-instance")
+    instance = topology.name if instance is None else instance
+    state.place(instance)  # or it is refused before anything else
     if os.geteuid() != 0 and (what := _what_needs_root(topology)):
         raise VaivenError(
             f"{what} needs root: an ordinary user may not load its shaper into the kernel",
-            "use sudo, or a lab that is free and faultless (vaiven lab up free): it lies in a user namespace",
+            "use sudo, or a lab that is free and faultless, which needs no root: vaiven measure --lab free --quick"
+            " (or vaiven lab up free)",
             code="need-root",
         )
+    _sweep()
     with state.reserved(instance) as path:
         try:
             with Nursery() as nursery:
@@ -92,16 +102,40 @@ def up(topology: Topology, instance: str | None = None, *, bound: bool = False) 
 
 
 def find(instance: str) -> Lab:
-    """The lab of that instance name. Raises VaivenError: "no-lab", "lab-busy", "lab-broken"."""
+    """The lab of that instance name.
+
+    Raises VaivenError: "bad-instance", "no-lab", "lab-busy", "lab-ended" (nothing of it lives), "lab-broken".
+    """
+    state.place(instance)
     if instance not in state.instances():
-        raise state.unknown(instance)
+        error = state.unknown(instance)
+        is_ready = instance in topologies.names()
+        more = f"vaiven lab up {instance} raises it" if is_ready else "vaiven lab list shows what can be raised"
+        raise VaivenError(error.what, f"{error.remedy}; {more}", error.code)
     status = _status(instance)
     if status.busy:
         raise VaivenError(f"the lab {instance} is being raised or taken down", "wait for that", code="lab-busy")
+    if status.ended:
+        what = f"the lab {instance} has ended: {'; '.join(status.problems)}"
+        raise VaivenError(what, "vaiven lab up raises it again", code="lab-ended")
     if status.lab is None or status.problems:
         what = f"the lab {instance} is broken: {'; '.join(status.problems)}"
         raise VaivenError(what, f"vaiven lab down {instance}, then raise it again", code="lab-broken")
     return status.lab
+
+
+def described(name: str) -> tuple[Topology, str]:
+    """(topology, instance name) of what `name` means: a lab file, a ready lab, or else one that is up under that name.
+
+    Raises VaivenError: those of `topology.find`, and of `find` for a lab that is not in order.
+    """
+    try:
+        topology = topologies.find(name)
+    except VaivenError as error:
+        if error.code != "no-lab" or name not in state.instances():
+            raise
+        return find(name).topology, name
+    return topology, topology.name
 
 
 def find_host(full_name: str) -> LabHost:
@@ -112,6 +146,14 @@ def find_host(full_name: str) -> LabHost:
     return find(instance).host(name)
 
 
+def recalibrated(lab: Lab, found: Calibration) -> Lab:
+    """Records that another calibration is in force there, and answers the lab with it. Raises as `down` does."""
+    lab = msgspec.structs.replace(lab, calibration=found)
+    with state.held(lab.instance) as path:
+        state.write(path, state.RECORD, msgspec.json.encode(lab))
+    return lab
+
+
 def running() -> list[Status]:
     """Every recorded lab, whole or broken."""
     return [_status(instance) for instance in state.instances()]
@@ -120,7 +162,7 @@ def running() -> list[Status]:
 def down(lab: Lab | str) -> None:
     """Takes a lab (or the instance of that name, however broken) down: processes, namespaces, groups, files.
 
-    Raises VaivenError: "no-lab", "lab-busy", "no-end".
+    Raises VaivenError: "no-lab", "bad-instance", "lab-busy", "no-end", "not-ours".
     """
     with state.held(lab if isinstance(lab, str) else lab.instance) as path:
         _clear(path)
@@ -153,15 +195,37 @@ def _what_needs_root(topology: Topology) -> str:
 
 def _status(instance: str) -> Status:
     busy = state.is_held(instance)
+    lab, problems = _recorded(instance)
+    if busy or not problems:
+        return Status(instance=instance, lab=lab, busy=busy, problems=())
+    ended = _has_ended(state.place(instance))
+    return Status(instance=instance, lab=lab, busy=False, problems=problems, ended=ended)
+
+
+def _recorded(instance: str) -> tuple[Lab | None, tuple[str, ...]]:
+    """The lab of that name as it was recorded, and what is broken of it."""
     record = state.read(instance)
     if record is None:
-        problems = () if busy else ("it was not raised to the end",)
-        return Status(instance=instance, lab=None, busy=busy, problems=problems)
+        return None, ("it was not raised to the end",)
     try:
         lab = msgspec.json.decode(record, type=Lab)
     except msgspec.DecodeError as error:
-        return Status(instance=instance, lab=None, busy=busy, problems=(f"its record is unreadable: {error}",))
-    return Status(instance=instance, lab=lab, busy=busy, problems=() if busy else lab.problems())
+        return None, (f"its record is unreadable: {error}",)
+    return lab, lab.problems()
+
+
+def _has_ended(path: Path) -> bool:
+    """Whether no process holds that lab. One raised in another process namespace, a container's, is never said to."""
+    return state.is_seen_from_here(path) and not namespace.holders(path / state.HOSTS_FILE)
+
+
+def _sweep() -> None:
+    """Removes what is left of labs that have ended. One that cannot be removed stays listed, and harms no other."""
+    for status in running():
+        if status.ended:
+            with contextlib.suppress(VaivenError), state.held(status.instance, patience_s=0) as path:
+                if _has_ended(path):
+                    _clear(path)
 
 
 def _clear(path: Path) -> None:
@@ -201,6 +265,8 @@ def _populate(topology: Topology, instance: str, path: Path, nursery: Nursery) -
     warnings = list(topology.warnings())
     if os.geteuid() != 0:
         warnings.append("raised without root: it lies in a user namespace, where programs see themselves as root")
+    if topology.fabric.fabric_class == "timed" and (trouble := calibration.trouble(topology.fabric)):
+        warnings.append(trouble)
     if topology.fabric.mtu < hosts.MTU6_MIN:
         warnings.append(f"no IPv6: it needs an MTU of {hosts.MTU6_MIN} or more")
     nursery.start(f"{instance}/", topology.name, hosts_file, new_user=os.geteuid() != 0)
@@ -220,7 +286,14 @@ def _populate(topology: Topology, instance: str, path: Path, nursery: Nursery) -
         LabHost(lab=instance, number=number, spec=spec, namespace=nursery.ready(f"{instance}/{spec.name}"))
         for number, spec in enumerate(topology.hosts, 1)
     )
-    return Lab(instance=instance, topology=topology, switch=switch, hosts=members, warnings=tuple(warnings))
+    return Lab(
+        instance=instance,
+        topology=topology,
+        switch=switch,
+        hosts=members,
+        calibration=calibration.known(topology.fabric),
+        warnings=tuple(warnings),
+    )
 
 
 def _wire(lab: Lab) -> None:

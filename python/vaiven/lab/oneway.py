@@ -66,7 +66,7 @@ def ask(
     idle_ms: int = 0,
 ) -> list[list[Trains]]:
     """All talks at once; for each the records, by size and then by far host. Raises VaivenError ("check-failed")."""
-    effort = ["--ask", "oneway", "--samples", str(samples), "--train", str(train), *wire(topology)]
+    effort = ["--ask", "oneway", "--one-clock", "--samples", str(samples), "--train", str(train), *wire(topology)]
     effort += ["--segment"] if segment else []
     effort += ["--sizes", ",".join(map(str, sizes))]
     both = ["--idle-ms", str(idle_ms), *(["--iface", INTERFACE] if stack == "eth" else [])]

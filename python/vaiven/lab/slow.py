@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaiven.errors import VaivenError
-from vaiven.lab import calibration, exits
+from vaiven.lab import exits
 from vaiven.lab.exits import HEADER_BYTES, HOST_QUEUE_FRAMES, Exit
 from vaiven.lab.topology import TIMED_MTU_MAX, Topology
 
@@ -90,5 +90,4 @@ def resume(lab: Lab) -> None:
 
 def _set(lab: Lab, servers: list[Exit]) -> None:
     if servers:
-        lead_ns = calibration.lead_ns(lab.topology.fabric)
-        exits.command(lab, [server.command(lead_ns) for server in servers])
+        exits.command(lab, [server.command(lab.calibration.lead_ns) for server in servers])

@@ -22,8 +22,12 @@ TIMED_MTU_MAX = 1500  # the shaper of a timed fabric charges frames up to that l
 
 _NAME_RULE = "letters a-z, digits and '-', a letter first, at most 32; not localhost"
 Name = Annotated[str, Meta(pattern=r"^(?!localhost\Z)[a-z][a-z0-9-]{0,31}\Z", description=_NAME_RULE)]
-Positive = Annotated[float, Meta(gt=0)]
-Count = Annotated[int, Meta(ge=1)]
+# What the clocks, counters and rates of a kernel can hold, and more than any wire or machine that a lab stands for.
+Rate = Annotated[float, Meta(ge=0.01, le=10_000)]
+Delay = Annotated[float, Meta(gt=0, le=60_000_000)]
+Work = Annotated[float, Meta(ge=0, le=1_000_000)]
+Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Offset = Annotated[int, Meta(ge=-(10**12), le=10**12)]
 Probability = Annotated[float, Meta(ge=0, le=1)]
 FabricKind = Literal["hub", "switch"]
 FabricClass = Literal["timed", "paced", "free"]
@@ -42,7 +46,7 @@ class Fabric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     kind: FabricKind
     fabric_class: FabricClass
-    rate_mbps: Positive | None = None
+    rate_mbps: Rate | None = None
     mtu: Annotated[int, Meta(ge=576, le=65535)] = 1500
     queue_frames: Annotated[int, Meta(ge=1, le=65536)] = 256
 
@@ -64,11 +68,11 @@ class HostTraits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     role: str = ""
     memory_mb: Count | None = None
     byte_order: Literal["little", "big"] = "little"
-    frame_us: Annotated[float, Meta(ge=0)] = 0.0
-    byte_ns: Annotated[float, Meta(ge=0)] = 0.0
+    frame_us: Work = 0.0
+    byte_ns: Work = 0.0
     cpu_share: Annotated[float, Meta(ge=0.05, le=64)] | None = None
     icmp_bytes_max: Annotated[int, Meta(ge=0, le=65507)] | None = None
-    clock_offset_ms: int = 0
+    clock_offset_ms: Offset = 0
     tcp_defect: Literal["small-window"] | None = None
 
     @property
@@ -97,7 +101,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     direction: Literal["in", "out", "both"] = "in"
     probability: Probability | None = None
     burst_frames: Count | None = None
-    delay_us: Positive | None = None
+    delay_us: Delay | None = None
     seed: Annotated[int, Meta(ge=0, le=2**32 - 1)] = 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -13,13 +13,14 @@ from vaiven.errors import VaivenError
 from vaiven.model.times import Direction, LaunchTimes, Statistic, common_sizes, paired, same_kind
 from vaiven.stats.arrays import Floats, Ints
 from vaiven.stats.ranks import RankTest
+from vaiven.stats.runs import judge_run, weigh_run
 from vaiven.stats.verdict import Evidence, Rules, Verdict, Word, judge, omnibus, weigh
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
     """One pair of stacks: a verdict for each size; `first` faster or slower than `second`. whole: one test over all
-    sizes together, None when they are not paired by block."""
+    sizes together, None when they are not paired by block. unit: what was repeated, "launches" or "runs"."""
 
     first: str
     second: str
@@ -27,6 +28,14 @@ class Compared:
     sizes_bytes: Ints
     verdicts: tuple[Verdict, ...]
     whole: RankTest | None
+    unit: str = "launches"
+
+    @property
+    def turns(self) -> tuple[tuple[int, int], ...]:
+        """Neighbouring sizes of certain difference, at one of which the first is faster and at the other slower."""
+        found = zip(map(int, self.sizes_bytes), self.verdicts, strict=True)
+        certain = [(size, verdict.word) for size, verdict in found if verdict.different]
+        return tuple((low, high) for (low, before), (high, after) in pairwise(certain) if before is not after)
 
     def count(self, word: Word) -> int:
         return sum(v.word is word for v in self.verdicts)
@@ -66,19 +75,47 @@ def compare_pairs(
     rules = rules or Rules()
     prepared = [matched(a, b, same_blocks) for a, b in pairs]
     evidence = [_weighed(a, b, same_blocks, rules) for a, b in prepared]
-    verdicts = iter(judge([e for pair in evidence for e in pair], rules))
-    first = pairs[0][0]
+    return _matrix(prepared, judge([e for pair in evidence for e in pair], rules), same_blocks, rules)
+
+
+def compare_run(pairs: Sequence[tuple[LaunchTimes, LaunchTimes]], rules: Rules | None = None) -> Matrix:
+    """Those pairs, whose rows are runs: one of the first, against all of the second, its history. Raises as
+    `compare_pairs`."""
+    if not pairs:
+        raise VaivenError("nothing to compare: the two sides share no stack", code="too-few")
+    rules = rules or Rules()
+    prepared = [matched(a, b, False) for a, b in pairs]
+    cells = sum(a.sizes_bytes.size for a, _ in prepared)
+    evidence = [
+        weigh_run(history, float(new), cells, rules)
+        for a, b in prepared
+        for new, history in zip(a.ns[0], b.ns.T, strict=True)
+    ]
+    return _matrix(prepared, judge_run(evidence, rules), False, rules)
+
+
+def side_by_side(pairs: Sequence[tuple[LaunchTimes, LaunchTimes]]) -> tuple[Floats, Floats]:
+    """((m, S), (n, S)) all cells of the runs of either side, pairs whose rows are runs and that are `matched`."""
+    return np.hstack([a.ns for a, _ in pairs]), np.hstack([b.ns for _, b in pairs])
+
+
+def _matrix(
+    prepared: Sequence[tuple[LaunchTimes, LaunchTimes]], judged: Sequence[Verdict], same_blocks: bool, rules: Rules
+) -> Matrix:
+    verdicts = iter(judged)
     compared = [
         Compared(
             first=a.stack,
             second=b.stack,
             paired=same_blocks,
             sizes_bytes=a.sizes_bytes,
-            verdicts=tuple(next(verdicts) for _ in found),
+            verdicts=tuple(next(verdicts) for _ in a.sizes_bytes),
             whole=omnibus(a.ns, b.ns) if same_blocks else None,
+            unit=a.unit,
         )
-        for (a, b), found in zip(prepared, evidence, strict=True)
+        for a, b in prepared
     ]
+    first = prepared[0][0]
     return Matrix(first.direction, first.statistic, rules, tuple(compared))
 
 

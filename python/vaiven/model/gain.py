@@ -47,7 +47,7 @@ def gain(
     time = time_saved(ours.centre_ns(), theirs.centre_ns())
     low = high = np.full(sizes.size, np.nan)
     launches = min(ours.launches.size, theirs.launches.size)
-    refused = too_few(launches) if launches < LAUNCHES_MIN else ""
+    refused = too_few(launches, unit=new.unit) if launches < LAUNCHES_MIN else ""
     if not refused:
         draws = launch_draws(ours.launches.size, 1000, rng)
         others = draws if same_blocks else launch_draws(theirs.launches.size, 1000, rng)

@@ -3,8 +3,8 @@
 
 Exact cuts by dynamic programming on launch centres; the number of pieces by BIC, each more piece must buy 10; a knee
 must come back in 90 % of bootstrap refits. A knee is a jump (known only between two measured sizes) or a bend (two
-lines that meet). Before a knee is reported, the staircase of frames is tried: when frames explain the curve, their
-steps are taken away and only what is left can be a knee.
+lines that meet). What frames explain is no knee: the wire is taken off the times where it is known, and then their
+staircase is tried, for software may cost by the frame too. Only what is left can be a knee.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Knee:
     """size: its place, bytes; a jump lies between two measured sizes, so its interval is at least that gap.
-    before_bytes, after_bytes: the measured sizes on either side. step: how far the time jumps there, ns; of a bend
-    the change of slope is what counts: slope_before, slope_after, ns/byte. presence: share of bootstrap refits that
-    have it. bic_gain: what this number of pieces gains over one piece less."""
+    before_bytes, after_bytes: the measured sizes on either side. step: how far the time (beyond the wire, where that
+    is known) jumps there, ns; of a bend the change of slope is what counts: slope_before, slope_after, ns/byte.
+    presence: share of bootstrap refits that have it. bic_gain: what this number of pieces gains over one piece less."""
 
     kind: Kind
     size: Estimate
@@ -77,8 +77,8 @@ class Staircase:
 @dataclass(frozen=True, eq=False)
 class Knees:
     """All that bends one curve. pieces: (first_bytes, last_bytes, alpha_ns, beta_ns_per_byte) of each straight piece,
-    frame steps taken away. doubtful: knees that BIC wants but that come back too rarely: measure more sizes there.
-    refused: why nothing was looked for."""
+    wire and frame steps taken away. doubtful: knees that BIC wants but that come back too rarely: measure more sizes
+    there. refused: why nothing was looked for."""
 
     stack: str
     direction: Direction
@@ -106,7 +106,8 @@ def find_knees(
         return _nothing(times, f"too few sizes: {sizes.size} of {SIZES_MIN}")
     drawn = centres(rest.ns, launch_draws(launches, RESAMPLES, rng))
     drawn = np.where(np.isfinite(drawn), drawn, centre)
-    stairs, curve = _without_frames(_Curve(sizes, centre, drawn, 1 / centre**2, launches, level), frames)
+    whole = _Curve(sizes, rest.above(centre), rest.above(drawn), 1 / centre**2, launches, level)
+    stairs, curve = _without_frames(whole, frames)
     starts, _, gain = choose(sizes, curve.centre, curve.weights)
     found = _knees(curve, starts, gain)
     good = tuple(k for k in found if k.presence >= PRESENCE_LEAST)
@@ -141,6 +142,11 @@ class _Curve:
             drawn=self.drawn[:, kept],
             weights=self.weights[kept],
         )
+
+    @property
+    def measured(self) -> Floats:
+        """(S,) the times as measured, ns."""
+        return self.weights**-0.5
 
     def known(self, replicates: Floats, value: float, unit: str) -> Estimate:
         return interval(replicates, value, unit, self.launches, self.level)
@@ -182,6 +188,8 @@ def _stairs(sizes: Ints, centre: Floats, weights: Floats, up: Floats) -> tuple[f
     if not up.any():
         return 0.0, none, np.inf, 0.0
     most = float(np.min(centre[up > 0] / up[up > 0]))
+    if most <= 0:
+        return 0.0, none, np.inf, 0.0
     tried = np.linspace(0.0, 0.95 * most, STEPS)[1:]
     scored = [(choose(sizes, centre - step * up, weights)[1], step) for step in tried]
     starts = choose(sizes, centre - min(scored)[1] * up, weights)[0]
@@ -283,10 +291,10 @@ def _across(left: _Curve, right: _Curve, size: float, drawn: bool = False) -> tu
 def _matters(knee: Knee, curve: _Curve) -> bool:
     """A jump of 1 % of the time there, or a bend that moves the longest message by as much."""
     if knee.kind is Kind.JUMP:
-        here = float(np.interp(knee.before_bytes, curve.sizes, curve.centre))
+        here = float(np.interp(knee.before_bytes, curve.sizes, curve.measured))
         return abs(knee.step.number()) >= STEP_LEAST * here
     moved = abs(knee.slope_after - knee.slope_before) * (curve.sizes[-1] - knee.size.number())
-    return bool(moved >= STEP_LEAST * curve.centre[-1])
+    return bool(moved >= STEP_LEAST * curve.measured[-1])
 
 
 def _pieces(curve: _Curve, starts: Ints) -> tuple[tuple[int, int, float, float], ...]:

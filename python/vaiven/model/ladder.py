@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ladder: what each layer adds over the one below, by size, adding up to the whole; and which one is to blame.
 
-All rungs are one way. The lowest is the wire, computed; each further one a stack measured in the same blocks. An
-overhead is the difference of two centres over the same blocks, so the overheads add up to the top stack exactly;
-intervals come from drawing blocks, all rungs together.
+All rungs are one way. The lowest is the wire: the time that the top stack's own frames take, computed. Each further one
+is the software of a stack measured in the same blocks, its time less that of its own frames, over the software of the
+stack below. So the headers that a layer puts on the wire count as wire, there as everywhere else. Overheads are
+differences of centres over the same blocks and add up to the top stack exactly; intervals come from drawing blocks, all
+rungs together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -72,34 +74,32 @@ class Blame:
 
 def ladder(
     stacks: Sequence[LaunchTimes],
-    wire_ns: Floats | None,
     rng: np.random.Generator,
     cpu_ns: Sequence[Floats | None] = (),
     level: float = 0.95,
 ) -> Ladder:
-    """stacks: from the leanest up, measured in the same blocks. wire_ns: (S,) one way over all hops at the first
-    stack's sizes, NaN or None where no rate is known. cpu_ns: (S,) per message and stack, both ends together.
+    """stacks: from the leanest up, measured in the same blocks; without the wire unless all know theirs. cpu_ns: (S,)
+    per message and stack, both ends together.
 
-    Raises VaivenError: "too-few" (no stack), "different-kind", "no-common-size", "no-common-block", "bad-shape".
+    Raises VaivenError: "too-few" (no stack), "different-kind", "no-common-size", "no-common-block".
     """
-    aligned, wire = _aligned(stacks, wire_ns)
-    sizes = aligned[0].sizes_bytes
+    aligned = _aligned(stacks)
+    sizes, wire = aligned[0].sizes_bytes, aligned[-1].wire_ns
     centre = [t.centre_ns() for t in aligned]
     launches = aligned[0].launches.size
     drawn, refused = _drawn(aligned, rng)
-    bare = wire if wire is not None else np.full(sizes.size, np.nan)
-    floor, floor_drawn = (wire, wire) if wire is not None else (np.zeros(sizes.size),) * 2
     total = centre[-1]
     rungs = []
     if wire is not None:
-        rungs.append(_rung(WIRE, "", bare, (bare, bare), total, np.full(sizes.size, np.nan), sizes))
+        rungs.append(_rung(WIRE, "", wire, (wire, wire), total, np.full(sizes.size, np.nan), sizes))
+    software = [t.above(c) for t, c in zip(aligned, centre, strict=True)]
+    redrawn = [t.above(d) for t, d in zip(aligned, drawn, strict=True)]
     for k, times in enumerate(aligned):
-        below = centre[k - 1] if k else floor
-        below_drawn = drawn[k - 1] if k else floor_drawn
+        below, below_drawn = (software[k - 1], redrawn[k - 1]) if k else (0.0, 0.0)
         over = aligned[k - 1].stack if k else (WIRE if wire is not None else "")
         cpu = _cpu(cpu_ns[k] if k < len(cpu_ns) else None, stacks[k], sizes)
-        ends = (drawn[k][0],) * 2 if refused else band(drawn[k] - below_drawn, launches, level)
-        rungs.append(_rung(times.stack, over, centre[k] - below, ends, total, cpu, sizes))
+        ends = (drawn[k][0],) * 2 if refused else band(redrawn[k] - below_drawn, launches, level)
+        rungs.append(_rung(times.stack, over, software[k] - below, ends, total, cpu, sizes))
     return Ladder(sizes, tuple(rungs), total, launches, refused)
 
 
@@ -118,12 +118,10 @@ def blame(found: Ladder, size_bytes: int) -> Blame:
     )
 
 
-def _aligned(stacks: Sequence[LaunchTimes], wire_ns: Floats | None) -> tuple[list[LaunchTimes], Floats | None]:
-    """All of them one way, with the sizes and blocks that all have times for; and the wire at those sizes."""
+def _aligned(stacks: Sequence[LaunchTimes]) -> list[LaunchTimes]:
+    """All of them one way, with the sizes and blocks that all have times for; and with their wire, or none of them."""
     if not stacks:
         raise VaivenError("a ladder needs at least one stack", code="too-few")
-    if wire_ns is not None and wire_ns.shape != stacks[0].sizes_bytes.shape:
-        raise VaivenError("one wire time per size of the first stack expected", code="bad-shape")
     one_way = [t.one_way() for t in stacks]
     for other in one_way[1:]:
         same_kind(one_way[0], other)
@@ -134,9 +132,8 @@ def _aligned(stacks: Sequence[LaunchTimes], wire_ns: Floats | None) -> tuple[lis
     if not whole.size:
         raise VaivenError("no size has a time from every stack", code="no-common-size")
     out = [t.at_sizes(whole) for t in out]
-    if wire_ns is None:
-        return out, None
-    return out, np.asarray(wire_ns, dtype=np.float64)[np.isin(stacks[0].sizes_bytes, out[0].sizes_bytes)]
+    known = all(t.wire_ns is not None for t in out)
+    return out if known else [replace(t, wire_ns=None) for t in out]
 
 
 def _drawn(aligned: list[LaunchTimes], rng: np.random.Generator) -> tuple[list[Floats], str]:
@@ -168,8 +165,8 @@ def _words(found: Ladder, worst: Rung, i: int, certain: bool) -> str:
     if found.refused:
         text += f" ({found.refused})"
     if wire is not None and wire.share[i] >= 0.5:
-        text += f"; but the wire itself takes {wire.share[i]:.0%}: only a faster network would help much"
+        text += f"; but the wire itself takes {100 * wire.share[i]:.0f} %: only a faster network would help much"
     cpu = found.rungs[-1].cpu_share[i]
     if np.isfinite(cpu):
-        text += f"; the processors work for {cpu:.0%} of the whole"
+        text += f"; the processors work for {100 * cpu:.0f} % of the whole"
     return text

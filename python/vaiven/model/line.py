@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The straight line t(n) = alpha + beta n, and what follows from it.
+"""The law t(n) = wire(n) + alpha + beta n, fitted where it can be straight.
+
+The wire's share of a message is known, where the link is: a staircase of frames, which no line follows. What is left,
+t(n) - wire(n), is what software takes; alpha is what it takes of an empty message and beta of each byte. Where nobody
+knows the link, the line goes through the whole times: t(n) = alpha + beta n (Hockney 1994).
 
 The points are the medians over launches of one statistic per launch, so one bad launch moves nothing. Their
-weights are 1/t^2: the fit minimises relative errors, so the noise of 1 MB does not set alpha. Intervals come from
-a bootstrap over launches. r_inf = 1/beta is the rate that long messages approach, n_1/2 = alpha/beta the size that
-gets half of it (Hockney 1994).
+weights are 1/t^2: the fit minimises relative errors of t, so the noise of 1 MB does not set alpha. Intervals come from
+a bootstrap over launches.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,21 +20,22 @@ from numpy.typing import ArrayLike
 from vaiven.errors import VaivenError
 from vaiven.model.times import Direction, LaunchTimes, Statistic
 from vaiven.stats.arrays import Floats, Ints
-from vaiven.stats.bootstrap import RESAMPLES, centres, interval, launch_draws, too_few
+from vaiven.stats.bootstrap import RESAMPLES, centres, launch_draws, spread_interval, too_few
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.launches import LAUNCHES_MIN
 
 SIZES_MIN = 3  # two points are always on a line
-UNITS = {"alpha": "ns", "beta": "ns/byte", "r_inf": "byte/s", "n_half": "byte"}
+UNITS = {"alpha": "ns", "beta": "ns/byte"}
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
     """alpha + beta n of one stack, one direction and one statistic, with intervals or with refusals.
 
-    sizes_bytes, centre_ns: (S,) the points behind it, sizes without enough launches left out. misfit: the largest
-    |t - line| / t at any point, NaN when there is no line. refused: why there is no line at all, or "". notes:
-    sentences that belong beside the numbers.
+    sizes_bytes, centre_ns: (S,) the points behind it, sizes without enough launches left out. wire_ns: (S,) what was
+    taken off them first; None where the line goes through the whole times. misfit: the largest |t - law| / t at any
+    point, a share of the measured time; NaN when there is no line. refused: why there is no line at all, or "".
+    notes: sentences that belong beside the numbers.
     """
 
     stack: str
@@ -44,23 +48,28 @@ class Line:
     centre_ns: Floats
     alpha: Estimate
     beta: Estimate
-    r_inf: Estimate
-    n_half: Estimate
+    wire_ns: Floats | None
     misfit: float
     refused: str = ""
     notes: tuple[str, ...] = ()
 
-    def ns(self, sizes_bytes: ArrayLike) -> Floats:
-        """The time the line gives those sizes. Raises VaivenError ("refused") if alpha or beta is refused."""
-        return self.alpha.number() + self.beta.number() * np.asarray(sizes_bytes, dtype=np.float64)
+    def law_ns(self) -> Floats:
+        """(S,) what the law gives its own sizes. Raises VaivenError ("refused") if alpha or beta is refused."""
+        straight = self.alpha.number() + self.beta.number() * self.sizes_bytes
+        return straight if self.wire_ns is None else straight + self.wire_ns
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a message costs: typical (median) and floor (minimum), side by side."""
+    """What a message costs: typical (median) and floor (minimum), side by side.
+
+    whole: the plain line through the whole medians, wire and all, which is what others publish; typical itself where
+    nobody knows the link.
+    """
 
     typical: Line
     floor: Line
+    whole: Line
 
 
 def weighted_line(sizes_bytes: ArrayLike, ns: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
@@ -92,14 +101,14 @@ def fit_line(times: LaunchTimes, rng: np.random.Generator, level: float = 0.95, 
     """Fits the line. Never raises for data that cannot carry one: the refusals say what is missing."""
     rest, notes = usable(times)
     centre = rest.centre_ns()
-    why = _no_line(rest)
+    why = _no_line(rest) if times.sizes_bytes.size else f"too few sizes: 0 of {SIZES_MIN}"
     if why:
         refused = {name: refusal(why, unit, level) for name, unit in UNITS.items()}
         return _line(rest, centre, refused, float("nan"), why, notes)
-    alpha, beta = (float(x) for x in weighted_line(rest.sizes_bytes, centre))
+    alpha, beta = (float(x) for x in _fitted(rest, centre))
     drawn = centres(rest.ns, launch_draws(rest.launches.size, resamples, rng))
-    parts = _estimates(alpha, beta, weighted_line(rest.sizes_bytes, drawn), rest.launches.size, level)
-    misfit = float(np.max(np.abs(alpha + beta * rest.sizes_bytes - centre) / centre))
+    parts = _estimates(alpha, beta, _fitted(rest, drawn), rest, level)
+    misfit = float(np.max(np.abs(alpha + beta * rest.sizes_bytes - rest.above(centre)) / centre))
     return _line(rest, centre, parts, misfit, "", notes)
 
 
@@ -109,7 +118,8 @@ def fit_cost(typical: LaunchTimes, floor: LaunchTimes, rng: np.random.Generator)
         raise VaivenError("a cost is made of medians and minima, in this order", code="different-kind")
     if typical.direction is not floor.direction:
         raise VaivenError("medians and minima of different directions", "convert one_way()", code="different-kind")
-    return Cost(fit_line(typical, rng), fit_line(floor, rng))
+    line, least = fit_line(typical, rng), fit_line(floor, rng)
+    return Cost(line, least, line if typical.wire_ns is None else fit_line(replace(typical, wire_ns=None), rng))
 
 
 def _no_line(times: LaunchTimes) -> str:
@@ -123,24 +133,21 @@ def _no_line(times: LaunchTimes) -> str:
     return ""
 
 
+def _fitted(times: LaunchTimes, ns: Floats) -> tuple[Floats, Floats]:
+    """(alpha, beta) of the line through (..., S) times less their wire, weighted as the times."""
+    return weighted_line(times.sizes_bytes, times.above(ns), 1 / ns**2)
+
+
 def _estimates(
-    alpha: float, beta: float, drawn: tuple[Floats, Floats], launches: int, level: float
+    alpha: float, beta: float, drawn: tuple[Floats, Floats], times: LaunchTimes, level: float
 ) -> dict[str, Estimate]:
-    alphas, betas = drawn
-    a = _positive(interval(alphas, alpha, UNITS["alpha"], launches, level))
-    b = _positive(interval(betas, beta, UNITS["beta"], launches, level))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        half = interval(np.where(betas > 0, alphas / betas, np.nan), alpha / beta, UNITS["n_half"], launches, level)
-    if not b.known:
-        return {
-            "alpha": a,
-            "beta": b,
-            "r_inf": refusal(f"beta: {b.refused}", UNITS["r_inf"], level),
-            "n_half": refusal(f"beta: {b.refused}", UNITS["n_half"], level),
-        }
-    half = half if a.known else refusal(f"alpha: {a.refused}", UNITS["n_half"], level)
-    rate = b.inverse("byte/ns").scaled(1e9, UNITS["r_inf"])
-    return {"alpha": a, "beta": b, "r_inf": rate, "n_half": half}
+    launches = times.launches.size
+    found = {
+        "alpha": spread_interval(drawn[0], alpha, UNITS["alpha"], launches, level),
+        "beta": spread_interval(drawn[1], beta, UNITS["beta"], launches, level),
+    }
+    # Software may well take nothing that can be told from zero; a whole time may not.
+    return found if times.wire_ns is not None else {name: _positive(one) for name, one in found.items()}
 
 
 def _positive(found: Estimate) -> Estimate:
@@ -169,6 +176,7 @@ def _line(
         launches=times.launches.size,
         sizes_bytes=times.sizes_bytes,
         centre_ns=centre,
+        wire_ns=times.wire_ns,
         misfit=misfit,
         refused=refused,
         notes=notes,

@@ -13,6 +13,7 @@ from enum import Enum
 from vaiven.errors import VaivenError
 from vaiven.model.line import Line
 from vaiven.model.units import Dimension, Quantity, scale
+from vaiven.stats.estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,11 @@ class Written:
         return f"{symbols.formula}: {symbols.constant} = {self.constant}, {symbols.slope} = {self.slope}"
 
 
-def written(line: Line, notation: Notation = Notation.ALPHA_BETA) -> Written:
-    """A fitted line in that notation, in us and us/byte (or byte/us). Raises VaivenError ("refused")."""
-    kind = (line.direction, line.statistic, line.launches)
-    constant = Quantity(line.alpha.number() / 1e3, "us", *kind)
-    slope = Quantity(line.beta.number() / 1e3, "us/byte", *kind)
-    return Written(Notation.ALPHA_BETA, constant, slope).rewritten(notation)
+def letters(line: Line, notation: Notation) -> tuple[Estimate, Estimate]:
+    """The constant and the slope of a fitted line in that notation, with their intervals: ns, and ns/byte or byte/s."""
+    if notation is not Notation.LATENCY_BANDWIDTH or not line.beta.known:
+        return line.alpha, line.beta
+    return line.alpha, line.beta.inverse("byte/ns").scaled(1e9, "byte/s")
 
 
 def inverse(slope: Quantity) -> Quantity:

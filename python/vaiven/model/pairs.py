@@ -31,7 +31,7 @@ class HostMatrix:
 
 
 def host_matrix(lines: Iterable[Line], name: str = "alpha") -> HostMatrix:
-    """alpha, beta, r_inf or n_half of every pair. Raises VaivenError: "too-few", "different-kind", "bad-shape"."""
+    """alpha or beta of every pair. Raises VaivenError: "too-few", "different-kind", "bad-shape"."""
     lines = list(lines)
     if not lines:
         raise VaivenError("no pair of hosts to show", code="too-few")

@@ -18,9 +18,9 @@ QUANTUM = 1e-9  # relative: below it a residual is rounding
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """What the line leaves over, by size.
+    """What the law leaves over, by size, always as a share of the measured time t.
 
-    relative: (S,) (t - line)/line of the robust line. off: (S,) which points are off it. left_out: (S,) the relative
+    relative: (S,) (t - law)/t of the robust line. off: (S,) which points are off it. left_out: (S,) the relative
     error of predicting each size from the others, NaN where there are under 4. left_out_max: its largest size, None
     when refused. runs: number of runs of equal sign in order of size; runs_p: how likely that few or fewer are if
     the line were right (small: the curve bends), None when one sign is missing. refused: why there is nothing.
@@ -46,19 +46,20 @@ class Residuals:
 
 def residuals(line: Line) -> Residuals:
     """Of the points behind a fitted line. alpha_ns, beta_ns_per_byte are of the line through the points not off it."""
-    return of_points(line.stack, line.sizes_bytes, line.centre_ns)
+    return of_points(line.stack, line.sizes_bytes, line.centre_ns, line.wire_ns)
 
 
-def of_points(stack: str, sizes_bytes: Ints, ns: Floats) -> Residuals:
-    """The same for any points; finite times above zero. Planted outliers do not bend the line they are found with."""
-    sizes = np.asarray(sizes_bytes)
+def of_points(stack: str, sizes_bytes: Ints, ns: Floats, wire_ns: Floats | None = None) -> Residuals:
+    """The same for any points; finite times above zero, less their wire if that is given. Planted outliers do not bend
+    the line they are found with."""
+    sizes, wire = np.asarray(sizes_bytes), np.zeros(ns.size) if wire_ns is None else wire_ns
     if sizes.size < 4:
         nothing = np.full(sizes.size, np.nan)
         why = f"too few sizes: {sizes.size} of 4"
         return Residuals(stack, sizes, nothing, np.zeros(sizes.size, bool), None, None, nothing, None, 0, None, why)
-    off, alpha, beta = _points_off(sizes, ns)
-    relative = ns / (alpha + beta * sizes) - 1
-    left_out = leave_one_out(sizes, ns)
+    off, alpha, beta = _points_off(sizes, ns, wire)
+    relative = 1 - (wire + alpha + beta * sizes) / ns
+    left_out = leave_one_out(sizes, ns, wire)
     kept = relative[~off]
     runs, p = runs_test(kept[np.abs(kept) > QUANTUM] > 0)
     return Residuals(
@@ -75,11 +76,11 @@ def of_points(stack: str, sizes_bytes: Ints, ns: Floats) -> Residuals:
     )
 
 
-def leave_one_out(sizes_bytes: Ints, ns: Floats) -> Floats:
+def leave_one_out(sizes_bytes: Ints, ns: Floats, wire_ns: Floats) -> Floats:
     """(S,) (predicted - t)/t of each size, from the relative least squares line of all the others."""
-    others = np.where(np.eye(ns.size, dtype=bool), np.nan, ns)
-    alpha, beta = weighted_line(sizes_bytes, others)
-    return (alpha + beta * sizes_bytes) / ns - 1
+    others = np.where(np.eye(ns.size, dtype=bool), np.nan, ns - wire_ns)
+    alpha, beta = weighted_line(sizes_bytes, others, 1 / ns**2)
+    return (wire_ns + alpha + beta * sizes_bytes) / ns - 1
 
 
 def runs_test(positive: Bools) -> tuple[int, float | None]:
@@ -100,31 +101,32 @@ def _ways(ups: int, downs: int, runs: int) -> int:
     return comb(ups - 1, half) * comb(downs - 1, half - 1) + comb(ups - 1, half - 1) * comb(downs - 1, half)
 
 
-def _points_off(sizes: Ints, ns: Floats) -> tuple[Bools, float, float]:
+def _points_off(sizes: Ints, ns: Floats, wire: Floats) -> tuple[Bools, float, float]:
     """(off, alpha, beta): from a line that half the points cannot bend, refitted to what is on it until that stays."""
-    alpha, beta = _median_line(sizes, ns)
+    above = ns - wire
+    alpha, beta = _median_line(sizes, above, ns)
     off = np.zeros(ns.size, dtype=bool)
     for _ in range(20):
-        relative = ns / np.maximum(alpha + beta * sizes, ns.min() * 1e-3) - 1
+        relative = 1 - (wire + alpha + beta * sizes) / ns
         spread = 1.4826 * np.median(np.abs(relative - np.median(relative)))
         now = np.abs(relative - np.median(relative)) > max(OFF_MAD * spread, OFF_LEAST)
         if (~now).sum() < 3:
             break
-        alpha, beta = (float(x) for x in weighted_line(sizes, np.where(now, np.nan, ns)))
+        alpha, beta = (float(x) for x in weighted_line(sizes, np.where(now, np.nan, above), 1 / ns**2))
         if (now == off).all():
             break
         off = now
     return off, alpha, beta
 
 
-def _median_line(sizes: Ints, ns: Floats) -> tuple[float, float]:
-    """(alpha, beta) of the line through two of the points that has the least median relative residual.
+def _median_line(sizes: Ints, above: Floats, ns: Floats) -> tuple[float, float]:
+    """(alpha, beta) of the line through two of the points above the wire that has the least median residual of `ns`.
 
     Least median of squares (Rousseeuw 1984), exact over all pairs: nearly half the points may be wrong.
     """
     first, second = np.triu_indices(sizes.size, 1)
-    beta = (ns[second] - ns[first]) / (sizes[second] - sizes[first])
-    alpha = ns[first] - beta * sizes[first]
-    miss = np.abs(alpha[:, None] + beta[:, None] * sizes - ns) / ns
+    beta = (above[second] - above[first]) / (sizes[second] - sizes[first])
+    alpha = above[first] - beta * sizes[first]
+    miss = np.abs(alpha[:, None] + beta[:, None] * sizes - above) / ns
     best = int(np.argmin(np.median(miss, axis=1)))
     return float(alpha[best]), float(beta[best])

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import stats
 
 from vaiven.model.compare import compare_pairs
+from vaiven.model.half import half_rate, half_size
 from vaiven.model.knees import Kind, find_knees
 from vaiven.model.line import fit_line
 from vaiven.model.times import Direction, LaunchTimes, Statistic
@@ -29,9 +30,9 @@ class Machine:
 
     alpha_ns, beta_ns_per_byte: of a launch of median luck. bend_bytes, slope_after: where and how much steeper it
     gets (0: a straight line). launch_skew: of the factor each launch has on its start-up. second_mode: how often a
-    launch falls in a mode 1.3 times slower. cell_noise: of each size in each launch. block_noise: what all launches
-    of a block share. sample_noise, memory, tail: of single samples, their dependence on the one before, the share of
-    stray ones.
+    launch falls in a mode 1.3 times slower. cell_noise: of each size in each launch; cell_tail: the same, exponential.
+    block_noise: what all launches of a block share. sample_noise, memory, tail: of single samples, their dependence on
+    the one before, the share of stray ones.
     """
 
     alpha_ns: float = 30e3
@@ -41,6 +42,7 @@ class Machine:
     launch_skew: float = 0.10
     second_mode: float = 0.08
     cell_noise: float = 0.02
+    cell_tail: float = 0.0
     block_noise: float = 0.05
     sample_noise: float = 0.05
     memory: float = 0.5
@@ -52,9 +54,14 @@ class Machine:
         n = self.sizes_bytes.astype(np.float64)
         return self.alpha_ns + self.beta_ns_per_byte * n + self.slope_after * np.maximum(n - self.bend_bytes, 0)
 
+    @property
+    def n_half_bytes(self) -> float:
+        return float(half_size(self.sizes_bytes, self.truth_ns[None])[0])
+
 
 NOISY = Machine()
 QUIET = Machine(launch_skew=0.015, second_mode=0.0, cell_noise=0.01)  # pinned processes on idle hosts
+SKEWED = Machine(launch_skew=0.0, second_mode=0.0, cell_noise=0.0, cell_tail=0.1)  # sizes that know nothing of another
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,38 +82,46 @@ class Kept:
         return self.hits / self.trials
 
     def __str__(self) -> str:
-        should = f", promised {self.promised:.1%}" if self.promised is not None else ""
+        should = f", promised {100 * self.promised:.1f} %" if self.promised is not None else ""
         gave = f", {self.refused} refused" if self.refused else ""
-        return f"{self.name}: {self.hits} of {self.trials} ({self.share:.1%}{should}{gave})"
+        return f"{self.name}: {self.hits} of {self.trials} ({100 * self.share:.1f} %{should}{gave})"
 
 
-def launches(machine: Machine, count: int, samples: int, rng: np.random.Generator) -> LaunchTimes:
-    """`count` launches of `samples` samples a size, summarised by their medians."""
-    sizes = machine.sizes_bytes
+def sampled(machine: Machine, count: int, samples: int, rng: np.random.Generator) -> Floats:
+    """(count, S, samples) times in ns of so many launches."""
     startup, whole = _launch_factors(machine, count, rng)
     truth = machine.truth_ns + machine.alpha_ns * (startup - 1)
     cell = np.exp(machine.cell_noise * rng.standard_normal(truth.shape))
-    medians = np.median(_samples(machine, (*truth.shape, samples), rng), axis=-1)
-    ns = truth * whole * cell * medians
-    rows = np.arange(count)
+    if machine.cell_tail:
+        cell *= (1 + machine.cell_tail * rng.exponential(size=truth.shape)) / (1 + machine.cell_tail * np.log(2))
+    return (truth * whole * cell)[..., None] * _samples(machine, (*truth.shape, samples), rng)
+
+
+def launches(machine: Machine, count: int, samples: int, rng: np.random.Generator) -> LaunchTimes:
+    """Such launches, summarised by their medians."""
+    ns = np.median(sampled(machine, count, samples, rng), axis=-1)
+    sizes, rows = machine.sizes_bytes, np.arange(count)
     return LaunchTimes(
         "made-up", Direction.ONE_WAY, Statistic.TYPICAL, sizes, rows, rows, ns, np.full(ns.shape, samples)
     )
 
 
-def line_coverage(trials: int, seed: int, count: int = 12, samples: int = 30, level: float = 0.95) -> list[Kept]:
-    """How often the intervals of alpha, beta, r_inf and n_1/2 contain the truth."""
+def line_coverage(
+    trials: int, seed: int, count: int = 12, samples: int = 30, level: float = 0.95, machine: Machine = NOISY
+) -> list[Kept]:
+    """How often the intervals of alpha, beta, n_1/2 and the full rate contain the truth."""
     rng = np.random.default_rng(seed)
-    machine = Machine()
-    truth = {"alpha": machine.alpha_ns, "beta": machine.beta_ns_per_byte}
-    truth |= {"r_inf": 1e9 / truth["beta"], "n_half": truth["alpha"] / truth["beta"]}
+    full = float(machine.sizes_bytes[-1] / machine.truth_ns[-1] * 1e9)
+    truth = {"alpha": machine.alpha_ns, "beta": machine.beta_ns_per_byte, "n_half": machine.n_half_bytes, "full": full}
     hits, refused = dict.fromkeys(truth, 0), dict.fromkeys(truth, 0)
     for _ in range(trials):
-        line = fit_line(launches(machine, count, samples, rng), rng, level=level, resamples=1000)
-        for name, value in truth.items():
-            found = getattr(line, name)
-            refused[name] += not found.known
-            hits[name] += found.low is not None and found.low <= value <= found.high
+        times = launches(machine, count, samples, rng)
+        line = fit_line(times, rng, level=level, resamples=1000)
+        half = half_rate(times, rng, level)
+        found = {"alpha": line.alpha, "beta": line.beta, "n_half": half.size, "full": half.full}
+        for name, one in found.items():
+            refused[name] += not one.known
+            hits[name] += one.low is not None and one.low <= truth[name] <= one.high
     return [_kept(f"{name}, {count} launches", level, trials, hits[name], refused[name]) for name in truth]
 
 
@@ -155,7 +170,7 @@ def called_different(
         second = replace(second, ns=second.ns * slower * blocks[0 if same_blocks else 1])
         pair = (first, second)
         hits += compare_pairs([pair], same_blocks, Rules(alpha=0.01)).verdicts[0].different
-    name = "false alarms" if slower == 1 else f"found at {slower - 1:+.0%}"
+    name = "false alarms" if slower == 1 else f"found at {100 * slower - 100:+.0f} %"
     promised = 0.01 if slower == 1 else None
     return _kept(f"{name}, {'paired' if same_blocks else 'unpaired'}", promised, trials, hits, 0)
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vaiven.model.frames import stack_id
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.median import median_interval
 
 RAW = "raw"
+_ONCE = (RAW, "group", "udpcast", "uftp")  # stacks that send one message to all; those of libraries count as such
 
 Blocks = Mapping[int, float]  # block -> the median of its launch, in ns
 
@@ -34,7 +36,8 @@ class Audience:
     """One way to reach `fars` far ends with a message of size_bytes.
 
     typical_ns, time: the median of launch medians until the last end is done, and its interval. to_one, to_raw: over
-    that of one far end, and of the raw sender with as many. wire_ns: of the frames alone, None if nobody knows. lost:
+    that of one far end, and of the raw sender with as many. wire_ns: of its own frames alone, None if nobody knows;
+    once_ns: of one transmission to everybody, by the leanest stack of the run, the same for all of a size. lost:
     rounds in which some end did not get everything. resent: segments sent again, None where nobody counts. clock: how
     times of two hosts were compared, to within clock_error_ns. each_ns: of each end, the median of launch medians.
     overlap: the smallest share of their time in which several ping-pongs really ran together. setup_ns: what a session
@@ -62,6 +65,7 @@ class Audience:
     each_ns: tuple[float, ...] = ()
     overlap: float | None = None
     setup_ns: float | None = None
+    once_ns: int | None = None
 
     @property
     def bytes_per_s(self) -> float:
@@ -79,9 +83,24 @@ class Audience:
 
     @property
     def to_wire(self) -> float | None:
-        """Its time over that of its frames alone."""
+        """Its time over that of one transmission to everybody."""
+        return self.typical_ns / self.once_ns if self.once_ns else None
+
+    @property
+    def to_frames(self) -> float | None:
+        """Its time over that of its own frames alone; None where a library chooses what it sends and does not say."""
         ways = 2 if self.ask == "pingpongs" else 1
-        return self.typical_ns / (ways * self.wire_ns) if self.wire_ns else None
+        unknown = self.ask == "fanout" and _of_library(self.stack) and self.fars > 1
+        return self.typical_ns / (ways * self.wire_ns) if self.wire_ns and not unknown else None
+
+
+def sent_once(stack: str, fars: int) -> bool:
+    """Whether the frames that are known of such a fanout are those of one transmission."""
+    return fars == 1 or _of_library(stack) or (stack_id(stack) in _ONCE and "to=each" not in stack)
+
+
+def _of_library(stack: str) -> bool:
+    return ":" in stack or stack.startswith("pvm-")
 
 
 def block_ratio(times: Blocks, base: Blocks, what: str) -> Ratio:

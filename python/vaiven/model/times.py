@@ -41,6 +41,8 @@ class LaunchTimes:
 
     sizes_bytes: (S,) rising. launches, blocks: (L,) their numbers; launches of two stacks with the same block
     are a pair. ns: (L, S), NaN where a cell gave nothing. samples: (L, S), how many samples are behind each ns.
+    wire_ns: (S,) what the frames that the stack sends for each size take of it, in the same direction; None where
+    nobody knows the link. unit: what a row is, one of the "launches" of a run, or one of several whole "runs".
     Raises VaivenError: "bad-shape", "bad-sizes", "bad-times" (zero, negative, infinite).
     """
 
@@ -55,11 +57,15 @@ class LaunchTimes:
     near: str = ""
     far: str = ""
     ask: str = field(default="pingpong")
+    wire_ns: Floats | None = None
+    unit: str = "launches"
 
     def __post_init__(self) -> None:
         shape = (self.launches.size, self.sizes_bytes.size)
         if self.ns.shape != shape or self.samples.shape != shape or self.blocks.shape != self.launches.shape:
             raise VaivenError(f"{self.stack}: times of shape {self.ns.shape} for {shape}", code="bad-shape")
+        if self.wire_ns is not None and self.wire_ns.shape != self.sizes_bytes.shape:
+            raise VaivenError(f"{self.stack}: one wire time per size expected", code="bad-shape")
         if self.sizes_bytes.size and (self.sizes_bytes[0] < 0 or (np.diff(self.sizes_bytes) <= 0).any()):
             raise VaivenError(f"{self.stack}: message sizes must rise from 0 or more", code="bad-sizes")
         if np.isinf(self.ns).any() or (self.ns <= 0).any():
@@ -109,13 +115,19 @@ class LaunchTimes:
         """(S,) the median over launches, NaN where no launch has the size."""
         return medians(self.ns)
 
+    def above(self, ns: Floats) -> Floats:
+        """(..., S) times less their wire: what software takes. As they are where nobody knows the link."""
+        return ns if self.wire_ns is None else ns - self.wire_ns
+
     def at_sizes(self, sizes_bytes: Ints) -> LaunchTimes:
         """Only those sizes, all of which must be there (VaivenError "bad-sizes")."""
         missing = np.setdiff1d(sizes_bytes, self.sizes_bytes)
         if missing.size:
             raise VaivenError(f"{self.stack}: size {missing[0]} was not measured", code="bad-sizes")
         keep = np.isin(self.sizes_bytes, sizes_bytes)
-        return replace(self, sizes_bytes=self.sizes_bytes[keep], ns=self.ns[:, keep], samples=self.samples[:, keep])
+        wire = None if self.wire_ns is None else self.wire_ns[keep]
+        sizes, ns, samples = self.sizes_bytes[keep], self.ns[:, keep], self.samples[:, keep]
+        return replace(self, sizes_bytes=sizes, ns=ns, samples=samples, wire_ns=wire)
 
     def at_launches(self, keep: Ints) -> LaunchTimes:
         """Only the launches in those rows, in that order."""
@@ -126,7 +138,8 @@ class LaunchTimes:
     def _turned(self, direction: Direction, factor: float) -> LaunchTimes:
         if direction is self.direction:
             return self
-        return replace(self, direction=direction, ns=self.ns * factor)
+        wire = None if self.wire_ns is None else self.wire_ns * factor
+        return replace(self, direction=direction, ns=self.ns * factor, wire_ns=wire)
 
 
 def same_kind(first: LaunchTimes, second: LaunchTimes) -> None:

@@ -2,7 +2,8 @@
 """Numbers that carry their unit, direction and statistic, so that unlike ones cannot meet.
 
 Data: bit byte float (4 bytes) double (8), kbit Mbit Gbit, kB MB GB (powers of 1000), KiB MiB GiB (powers of 1024);
-a short "b" is a bit, "B" a byte. Time: s ms us ns. Compound units have one slash: "us/float", "MiB/s".
+a short "b" is a bit, "B" a byte. Time: s ms us ns. Compound units have one slash: "us/float", "MiB/s"; "Mbps" is
+"Mb/s".
 """
 
 from __future__ import annotations
@@ -92,6 +93,8 @@ class Quantity:
 def scale(unit: str) -> tuple[float, Dimension]:
     """What one of that unit is in seconds and bits, and its dimension. Raises VaivenError ("unknown-unit")."""
     over, slash, under = unit.partition("/")
+    if over.endswith("ps") and over[:-2] in _BITS and not slash:
+        over, slash, under = over[:-2], "/", "s"
     ours, dimension = _simple(over, unit)
     if not slash:
         return ours, dimension

@@ -1,90 +1,140 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published results, each as a sentence and as an inequality, and what becomes of it on a run."""
+"""Published results: each as a sentence, as an inequality with what that depends on, or with why there is none."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from vaiven import tomlfile
 from vaiven.errors import VaivenError
 from vaiven.papers.inequality import Inequality
-from vaiven.papers.measured import Measured
-from vaiven.stats.bootstrap import interval, too_few
-from vaiven.stats.estimate import Estimate, refusal
-from vaiven.stats.launches import LAUNCHES_MIN
+from vaiven.papers.needs import Needs
+from vaiven.papers.words import vocabulary
+
+Letter = Annotated[str, Meta(pattern=r"^[A-E]\Z", description="A to E")]
+Id = Annotated[str, Meta(pattern=r"^[A-E][0-9]{2}\Z", description="the letter of the paper and two digits")]
+Text = Annotated[str, Meta(min_length=1)]
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One published result.
 
-    id: "A12", the letter is the paper's. figure: where it stands there, "" for the text alone. says: the sentence.
-    check: the same as an inequality (papers.inequality) in the words of papers.measured. tolerance: whose the numbers
-    in it are, "published" or "ours", where the paper gives none.
+    id: "A12", the letter is the paper's. line: of its text. figure: where it stands there, "" for the text alone. says:
+    the sentence, in our words. value, unit: as printed, "" without a number. corrected: what that must have been, where
+    the paper erred; note: why, or what else a reader must know.
+
+    kind: "interval", judged by an interval of the margin of `check`; "fact", a count or an identity, which is so or is
+    not; "no worse", an interval with a tolerance of ours. check: an inequality (papers.inequality) in the words of
+    papers.words. tolerance: whose the numbers in it are, "published" or "ours", where the paper gives none. needs: what
+    it depends on; runs: the same by name, of a claim over several, which days_apart began so many days apart at least.
+    left_out: clauses of the sentence that the check does not test, and why.
+
+    unasked: why there is no check. lacks: what this vaiven cannot measure yet.
     """
 
-    id: str
+    id: Id
+    line: Annotated[int, Meta(ge=1)]
     figure: str = ""
-    says: str
-    check: str
-    tolerance: Literal["published", "ours"]
+    says: Text
+    value: str = ""
+    unit: str = ""
+    corrected: str = ""
+    note: str = ""
+    kind: Literal["interval", "fact", "no worse"] = "interval"
+    check: str = ""
+    tolerance: Literal["published", "ours", ""] = ""
+    needs: Needs = Needs()
+    runs: dict[str, Needs] = {}
+    days_apart: Annotated[int, Meta(ge=0)] = 0
+    left_out: str = ""
+    unasked: str = ""
+    lacks: str = ""
+
+    @property
+    def paper(self) -> str:
+        return self.id[0]
+
+    @property
+    def scenes(self) -> dict[str, Needs]:
+        """What each run that it needs must have, by name; the one of a claim over one run has none."""
+        return self.runs or {"": self.needs}
 
 
-class _Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """letter: that its claims begin with. title: of the document. lines: of its text, in which claims are counted."""
+
+    letter: Letter
+    title: Text
+    language: Text
+    lines: Annotated[int, Meta(ge=1)]
+
+
+class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of claims."""
+
+    paper: Paper
     claim: tuple[Claim, ...]
 
 
-class Word(StrEnum):
-    """What becomes of a claim."""
-
-    HOLDS = "holds"
-    DOES_NOT_HOLD = "does not hold"
-    NOT_SETTLED = "not settled"
-    NOT_MEASURABLE = "not measurable here"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """margin: of the claim's inequality on this run, above 1 where it is so; its interval decides the word.
-
-    margin is None of what is not measurable, and `interval` says what is missing; or that launches are too few.
-    """
-
-    claim: Claim
-    word: Word
-    margin: float | None
-    interval: Estimate
-
-
+@cache
 def published() -> tuple[Claim, ...]:
-    """The claims that come with vaiven."""
-    return tomlfile.load(Path(__file__).with_name("claims.toml"), _Claims).value.claim
+    """The claims that come with vaiven, by paper and number."""
+    files = sorted(Path(__file__).parent.glob("paper-*.toml"))
+    return tuple(sorted((claim for file in files for claim in load(file).claim), key=lambda claim: claim.id))
 
 
-def judge(claim: Claim, measured: Measured) -> Verdict:
-    """What becomes of the claim on that run. VaivenError ("bad-claim")."""
-    reading = measured.reading()
-    try:
-        margins = Inequality(claim.check).margin(reading.words())
-    except VaivenError as error:
-        if error.code != "not-measured":
-            raise
-        return Verdict(claim, Word.NOT_MEASURABLE, None, refusal(error.what, ""))
-    value, replicates = float(margins[0]), margins[1:]
-    if reading.launches < LAUNCHES_MIN:
-        found = refusal(too_few(reading.launches), "")
-    else:
-        found = interval(replicates, value, "", reading.launches)
-    return Verdict(claim, _word(found), value, found)
+def load(path: Path) -> Published:
+    """The claims of a file. VaivenError ("no-file", "bad-toml", "bad-value", "bad-claim") with file and line."""
+    document = tomlfile.load(path, Published)
+    paper = document.value.paper
+    seen: set[str] = set()
+    for number, claim in enumerate(document.value.claim):
+        wrong = _mistake(claim, paper) or ("two claims have this id" if claim.id in seen else "")
+        if wrong:
+            raise document.error(f"{claim.id}: {wrong}", "see vaiven.papers.claims.Claim", "claim", number, "id")
+        seen.add(claim.id)
+        try:
+            _read(claim)
+        except VaivenError as error:
+            raise document.error(f"{claim.id}: {error.what}", error.remedy, "claim", number, "check") from None
+    return document.value
 
 
-def _word(margin: Estimate) -> Word:
-    if margin.low is not None and margin.low > 1:
-        return Word.HOLDS
-    if margin.high is not None and margin.high < 1:
-        return Word.DOES_NOT_HOLD
-    return Word.NOT_SETTLED
+def _mistake(claim: Claim, paper: Paper) -> str:
+    """What no single key says; "" if all is well."""
+    if claim.paper != paper.letter or claim.line > paper.lines:
+        return f"it is none of paper {paper.letter}, which has {paper.lines} lines"
+    if bool(claim.unasked) == bool(claim.check):
+        return "it needs a check, or `unasked` that says why there is none"
+    if claim.check and (not claim.tolerance or (claim.kind == "no worse" and claim.tolerance != "ours")):
+        return 'tolerance: say whose it is; of "no worse" it is ours'
+    if claim.kind == "fact" and claim.tolerance != "published":
+        return "a fact has no tolerance but what was published"
+    if claim.runs and claim.needs != Needs():
+        return "say what each of its runs needs, and nothing else"
+    return ""
+
+
+def _read(claim: Claim) -> None:
+    """VaivenError ("bad-claim") for a check that is none, or whose words there are not, unless it lacks them."""
+    if not claim.check:
+        return
+    words = Inequality(claim.check).words
+    unknown = sorted(words - {f"{word}_{run}" if run else word for word in vocabulary() for run in claim.scenes})
+    if unknown and not claim.lacks:
+        raise VaivenError(f"{unknown[0]!r} means nothing", "the words are those of vaiven.papers.words", "bad-claim")
+
+
+def chosen(wanted: tuple[str, ...], claims: tuple[Claim, ...]) -> tuple[Claim, ...]:
+    """The claims of those papers or ids, all for (). VaivenError ("no-claim")."""
+    words = [word.upper() for word in wanted]
+    for word in words:
+        if not any(word in (claim.id, claim.paper) for claim in claims):
+            remedy = "papers are A to E, claims such as A12; runs are named with --run"
+            raise VaivenError(f"no claim {word!r}", remedy, code="no-claim")
+    return tuple(claim for claim in claims if not words or {claim.id, claim.paper} & set(words))

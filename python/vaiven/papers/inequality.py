@@ -9,6 +9,9 @@ of words, tuples, + - * / **, comparisons, `and`, `or`, `not`, and generators as
 The margin of a < b is b/a, how often the smaller side goes into the larger one: above 1 it is so. Of several that must
 all be so it is the smallest, of several of which one will do the largest, and `not` turns it over. So a claim of many
 comparisons has the margin of its closest one, and what is uncertain in times is uncertain in one number.
+
+A difference may be negative: then, too, the margin is above 1 just where a < b is so. But what is wanted of it is
+seldom its sign alone, so claims speak of ratios. `==` is for facts, of which nothing is uncertain.
 """
 
 from __future__ import annotations
@@ -35,9 +38,10 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 _SMALLER_FIRST = (ast.Lt, ast.LtE)
 _LARGER_FIRST = (ast.Gt, ast.GtE)
+_FACTS = (ast.Eq,)
 _READ = (
     ast.Constant, ast.Name, ast.Load, ast.Store, ast.Tuple, ast.comprehension,
-    ast.BinOp, *_ARITHMETIC, ast.Compare, *_SMALLER_FIRST, *_LARGER_FIRST,
+    ast.BinOp, *_ARITHMETIC, ast.Compare, *_SMALLER_FIRST, *_LARGER_FIRST, *_FACTS,
     ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not,
 )  # fmt: skip
 
@@ -54,6 +58,13 @@ class Inequality:
         unread = next((node for node in ast.walk(self._tree) if not _is_read(node)), None)
         if unread:
             raise _bad(text, f"{ast.unparse(unread)} cannot stand in it")
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words that it uses and does not explain: those that must mean something."""
+        named = [node for node in ast.walk(self._tree) if isinstance(node, ast.Name)]
+        own = {node.id for node in named if isinstance(node.ctx, ast.Store)}
+        return frozenset(node.id for node in named) - own - set(_WORDS)
 
     def margin(self, words: Mapping[str, Any]) -> Floats:
         """Its margin, for words that mean numbers, arrays of one shape, functions of these, or tuples.
@@ -157,11 +168,16 @@ def _named(target: ast.expr, value: Any) -> dict[str, Any]:
 
 
 def _margin(op: ast.cmpop, left: Any, right: Any) -> Floats:
-    """Of one comparison. A difference that comes out negative is nothing, and two nothings are equal."""
+    """Of one comparison: above 1 just where it is so, whatever the signs; two nothings are equal."""
+    if isinstance(op, _FACTS):
+        return np.float64(MARGIN_MOST if np.array_equal(left, right) else 1 / MARGIN_MOST)
     smaller, larger = (left, right) if isinstance(op, _SMALLER_FIRST) else (right, left)
-    small, large = (np.maximum(np.asarray(side, dtype=np.float64), 0.0) for side in (smaller, larger))
+    small, large = (np.asarray(side, dtype=np.float64) for side in (smaller, larger))
     with np.errstate(divide="ignore", invalid="ignore"):
-        times = np.where(small == large, 1.0, large / small)
+        times = np.where(small > 0, large / small, small / large)
+    beyond = np.where(small < large, MARGIN_MOST, 1 / MARGIN_MOST)
+    times = np.where((small > 0) & (large > 0) | (small < 0) & (large < 0), times, beyond)
+    times = np.where(np.isnan(small + large), np.nan, np.where(small == large, 1.0, times))
     return np.clip(times, 1 / MARGIN_MOST, MARGIN_MOST)
 
 

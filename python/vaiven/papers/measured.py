@@ -1,160 +1,118 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run measured between its first host and each other one, in the words that claims are written in.
+"""What the launches of a run say of each cell, as arrays: what the run says, then what resamples of its blocks say.
 
-    t(stack, bytes, host)      seconds one way, half of a round trip: the median over launches of their medians
-    bw(stack, bytes, host)     bytes per second; bwmax(stack, host) the most of all sizes
-    alpha(stack, host)         t of the smallest message
-    encode, decode, translate(stack, bytes, host)    processor seconds of the first host; coding: the sum of these
-    HOSTS                      the other hosts. SAME_REP, OTHER_REP: those whose numbers are as the first one's, and not
-    OK_HOSTS, DEFECT_HOSTS     those of a lab whose TCP is healthy, and not. SMALL_MEM_HOSTS: with 32 MB or less
-    PVM_METHODS                both routes of PVM, with XDR and with direct translation
-    LINK, MiB                  bytes per second of the wire; 2^20
-
-Each number is an array: first what the run says, then what resamples of its blocks say. A block of a run has every
-stack once, so all numbers of a resample are those of the same blocks.
+A block of a run has every stack once, so all numbers of a resample are those of the same blocks: what makes a block
+slow as a whole makes no ratio uncertain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from vaiven.errors import VaivenError
+from vaiven.papers.needs import Scene
+from vaiven.plan import ends
 from vaiven.stats.arrays import Floats
 from vaiven.stats.bootstrap import RESAMPLES, launch_draws, smooth_medians
 from vaiven.store import query
 from vaiven.store.query import Run
-from vaiven.store.record import STEPS, Manifest
+from vaiven.store.record import Manifest
 
-PVM_METHODS = ("pvm-default-xdr", "pvm-default-trans", "pvm-direct-xdr", "pvm-direct-trans")
-MIB = 2**20
-_SMALL_MB = 32
+MANY = ("fanout", "exchange", "pingpongs")
+FIRST_MESSAGES = (50, 60, 70, 80, 90, 100)  # so many of a launch, as paper B averaged them
 
 Row = Mapping[str, Any]
-Cell = tuple[str, str, str, int]  # stack, what of it ("" for the round trip), far host, bytes
+
+
+class Cell(NamedTuple):
+    """ask: "pingpong" of the round trips of `steps`, too. part: "" of the whole. far: of several the names of all."""
+
+    ask: str
+    stack: str
+    part: str
+    near: str
+    far: str
+    fars: int
+    size_bytes: int
 
 
 class Measured:
-    """What the launches of a run say. hosts: the others that were measured; alike: those of the first one's byte order.
+    """The cells of a run by block, as rows of store.query.
 
-    link_bps: None where nobody said. traits: of each host of a lab, as its file has them.
+    scene: where it was. asked: the cells by question, stack and part. hosts: that take part in any. crossed: (stack,
+    far ends) -> block -> bytes that left the first host for each byte of payload of a fanout, as its interface counted.
     """
 
-    def __init__(self, manifest: Manifest, rows: Iterable[Row]) -> None:
-        """rows: of store.query. Where two are the same cell of one block, the later one counts."""
-        self.link_bps = (manifest.link or {}).get("rate_bps")
-        self._near = next((near for near, _ in manifest.design["pairs"]), "")
-        self.cells: dict[Cell, dict[int, float]] = {}
+    def __init__(
+        self,
+        manifest: Manifest,
+        rows: Iterable[Row],
+        crossed: Mapping[tuple[str, int], Mapping[int, float]] | None = None,
+        resamples: int = RESAMPLES,
+    ) -> None:
+        """Where two rows are the same cell of one block, the later one counts, in all that it knows."""
+        self.scene = Scene.of(manifest)
+        self.cells: dict[Cell, dict[int, Row]] = {}
         for row in rows:
-            if row["near"] == self._near and row["fars"] == 1 and row["ns_median"] is not None:
-                cell = row["stack"], row["part"], row["far"], row["size_bytes"]
-                self.cells.setdefault(cell, {})[row["block"]] = row["ns_median"]
-        reached = {far for _stack, _part, far, _size in self.cells}
-        known = manifest.hosts
-        self.hosts = tuple(name for name in known if name in reached)
-        self.alike = tuple(name for name in self.hosts if _order(known[name]) == _order(known[self._near]))
-        lab = manifest.place.get("lab")
-        of_lab = lab.get("hosts", ()) if isinstance(lab, Mapping) else ()
-        self.traits: Mapping[str, Mapping[str, Any]] = {one["name"]: one for one in of_lab}
-        self._blocks = sorted({block for cell in self.cells.values() for block in cell})
+            if row["ns_median"] is not None:
+                of_block = self.cells.setdefault(_cell(row), {})
+                known = of_block.get(row["block"], {})
+                of_block[row["block"]] = known | {name: value for name, value in row.items() if value is not None}
+        self.asked: dict[tuple[str, str, str], list[Cell]] = {}
+        for cell in self.cells:
+            self.asked.setdefault((cell.ask, cell.stack, cell.part), []).append(cell)
+        self.hosts = {host for cell in self.cells for host in (cell.near, *ends.split(cell.far))}
+        self.crossed = crossed or {}
+        self.blocks = sorted({block for cell in self.cells.values() for block in cell})
         rng = np.random.default_rng(int(manifest.design.get("seed", 1)))
-        self._draws = launch_draws(max(1, len(self._blocks)), RESAMPLES, rng)
-        self._seconds: dict[Cell, Floats] = {}
+        self._draws = launch_draws(max(1, len(self.blocks)), resamples, rng)
+        self._known: dict[tuple[Cell, str], Floats] = {}
 
     @classmethod
     def of_run(cls, run: Run) -> Self:
         """Those of a run: round trips are of ping-pongs, or of steps where these alone were asked."""
-        pingpongs = query.launches(run).filter(ask="pingpong")
-        return cls(run.manifest, (*query.steps(run).iter_rows(named=True), *pingpongs.iter_rows(named=True)))
+        asked = query.launches(run)
+        frames = [query.steps(run), query.with_first(run, asked.filter(ask="pingpong"), FIRST_MESSAGES)]
+        frames += [asked.filter(ask=ask) for ask in MANY]
+        return cls(run.manifest, (row for frame in frames for row in frame.iter_rows(named=True)), _crossed(run))
 
-    def reading(self) -> Reading:
-        """For one claim."""
-        return Reading(self)
-
-    def seconds(self, cell: Cell) -> Floats:
-        """What the launches of a cell that was measured say, and then each resample of the blocks."""
-        if cell not in self._seconds:
-            ns = np.array([self.cells[cell].get(block, np.nan) for block in self._blocks])
+    def seconds(self, cell: Cell, column: str = "ns_median") -> Floats:
+        """A time of a cell that was measured: of the run, then of each resample of the blocks."""
+        if (cell, column) not in self._known:
+            ns = self.by_block({block: row[column] for block, row in self.cells[cell].items()})
             # As logarithms, in which one slow launch weighs little; of one more, for a step may take no time at all.
-            resampled = np.expm1(smooth_medians(np.log1p(ns)[self._draws][..., np.newaxis])[:, 0])
-            self._seconds[cell] = np.concatenate(([np.nanmedian(ns)], resampled)) * 1e-9
-        return self._seconds[cell]
+            self._known[cell, column] = np.expm1(self.centre(np.log1p(ns), np.nanmedian)) * 1e-9
+        return self._known[cell, column]
+
+    def by_block(self, values: Mapping[int, float]) -> Floats:
+        """One value per block, NaN where it has none."""
+        return np.array([values.get(block, np.nan) for block in self.blocks], dtype=np.float64)
+
+    def centre(self, values: Floats, median: Any) -> Floats:
+        """What values by block say: their median, and the smooth median of each resample."""
+        resampled = smooth_medians(values[self._draws][..., np.newaxis])[:, 0]
+        return np.concatenate(([median(values)], resampled))
+
+    def range(self, values: Floats) -> Floats:
+        """By what share the largest of values by block exceeds the smallest; the same of each resample."""
+        each = np.concatenate((values[np.newaxis], values[self._draws]))
+        return np.nanmax(each, axis=1) / np.nanmin(each, axis=1) - 1
 
 
-@dataclass
-class Reading:
-    """The words of one claim. launches: of that cell among those which it asked for that has the fewest."""
-
-    measured: Measured
-    _asked: list[int] = field(default_factory=list)
-
-    @property
-    def launches(self) -> int:
-        return min(self._asked, default=0)
-
-    def words(self) -> dict[str, Any]:
-        """Every word that a claim may use."""
-        hosts, traits = self.measured.hosts, self.measured.traits
-        defect = tuple(host for host in hosts if traits.get(host, {}).get("tcp_defect"))
-        same = self.measured.alike
-        return {
-            "t": self.t, "bw": self.bw, "bwmax": self.bwmax, "alpha": self.alpha, "coding": self.coding,
-            "encode": lambda *cell: self._part("encode", *cell), "decode": lambda *cell: self._part("decode", *cell),
-            "translate": lambda *cell: self._part("translate", *cell),
-            "HOSTS": hosts, "SAME_REP": same, "OTHER_REP": _without(hosts, same),
-            "DEFECT_HOSTS": defect, "OK_HOSTS": _without(hosts, defect),
-            "SMALL_MEM_HOSTS": tuple(host for host in hosts if _is_small(traits.get(host, {}))),
-            "PVM_METHODS": PVM_METHODS, "LINK": self._link(), "MiB": MIB,
-        }  # fmt: skip
-
-    def t(self, stack: str, size: int, host: str) -> Floats:
-        return self._part("", stack, size, host) / 2
-
-    def bw(self, stack: str, size: int, host: str) -> Floats:
-        return size / self.t(stack, size, host)
-
-    def bwmax(self, stack: str, host: str) -> Floats:
-        rates = [self.bw(stack, size, host) for size in self._sizes(stack, host) if size]
-        return np.maximum.reduce(rates)
-
-    def alpha(self, stack: str, host: str) -> Floats:
-        return self.t(stack, self._sizes(stack, host)[0], host)
-
-    def coding(self, stack: str, size: int, host: str) -> Floats:
-        return np.add.reduce([self._part(part, stack, size, host) for part in STEPS if part != "send"])
-
-    def _part(self, part: str, stack: str, size: int, host: str) -> Floats:
-        cell = stack, part, host, size
-        if cell not in self.measured.cells:
-            raise _missing(f"{f'{part} of ' if part else ''}{stack} to {host}, {size} bytes")
-        self._asked.append(len(self.measured.cells[cell]))
-        return self.measured.seconds(cell)
-
-    def _sizes(self, stack: str, host: str) -> list[int]:
-        """Rising."""
-        found = sorted(size for one, part, far, size in self.measured.cells if (one, part, far) == (stack, "", host))
-        if not found:
-            raise _missing(f"{stack} to {host}")
-        return found
-
-    def _link(self) -> float:
-        return (self.measured.link_bps or np.nan) / 8
+def _cell(row: Row) -> Cell:
+    ask = row.get("ask", "pingpong")
+    ask = "pingpong" if ask == "steps" else ask
+    return Cell(ask, row["stack"], row["part"], row["near"], row["far"], row["fars"], row["size_bytes"])
 
 
-def _order(inventory: Mapping[str, Any]) -> str | None:
-    return inventory.get("byte_order")
-
-
-def _is_small(traits: Mapping[str, Any]) -> bool:
-    return (traits.get("memory_mb") or _SMALL_MB + 1) <= _SMALL_MB
-
-
-def _without(hosts: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
-    return tuple(host for host in hosts if host not in set(others))
-
-
-def _missing(what: str) -> VaivenError:
-    return VaivenError(f"{what}: not measured", "a plan that asks for it", code="not-measured")
+def _crossed(run: Run) -> dict[tuple[str, int], dict[int, float]]:
+    """Of each fanout that was counted; warm-up messages are payload, too."""
+    payload = query.payloads(run, "fanout")
+    found: dict[tuple[str, int], dict[int, float]] = {}
+    for one in query.launch_records(run) if payload else ():
+        sent = one.path.get("tx_bytes")
+        if sent and payload.get(one.launch):
+            found.setdefault((one.stack, one.fars), {})[one.block] = sent / payload[one.launch]
+    return found

@@ -99,20 +99,23 @@ def resolve(plan: Plan, hosts: Sequence[str], known: Mapping[str, Available], *,
     sizes = sweep.expand(plan.sizes, plan.seed)
     courses = [
         course
-        for text in plan.stacks
+        for stack in plan.launched
         for ask in plan.questions
-        if (course := _course(_known(text, known), ask, sizes, known, warnings))
+        if (course := _course(_known(stack, known), ask, sizes, known, warnings))
     ]
     courses = [replace(course, own_pairs=_own_pairs(course.ask, plan, hosts)) for course in courses]
     if not courses:
-        why = "; ".join(warnings) or "see vaiven stacks"
+        why = "; ".join(dict.fromkeys(warnings)) or "see vaiven stacks"
         raise VaivenError("none of the stacks answers the questions", why, code="bad-question")
-    if "oneway" in plan.questions and not lab:
+    if "oneway" in plan.questions and not (lab or plan.link):
         raise VaivenError(
-            "oneway needs one clock for both hosts", "ask pingpong, or measure on a lab", code="bad-question"
+            "oneway between hosts without a common clock needs the link, on which bounds on their clocks rest",
+            'say it: --link "1 Gb/s", or [link] in the plan',
+            code="bad-question",
         )
+    said = tuple(dict.fromkeys(warnings))  # a stack that is not here says so for each question
     rounds = plan.pairs == "rounds"
-    return Design(pairs(plan, hosts), tuple(courses), _sentinel(plan, known), plan.seed, tuple(warnings), rounds)
+    return Design(pairs(plan, hosts), tuple(courses), _sentinel(plan, known), plan.seed, said, rounds)
 
 
 def pairs(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
@@ -133,6 +136,8 @@ def pairs(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
 
 def _own_pairs(ask: Question, plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
     """Who takes part in a question with several far ends; () of one with two ends."""
+    if ask == "fanout" and plan.receivers == "each":
+        return tuple((hosts[0], far) for far in hosts[1:])
     if ask == "fanout":
         return _first_hosts(hosts, [count + 1 for count in plan.receivers], "receivers", 1)
     if ask == "exchange":
@@ -189,7 +194,7 @@ def _course_facts(course: Course) -> dict[str, Any]:
 
 def _course_from(facts: Mapping[str, Any]) -> Course:
     own = tuple((str(near), str(far)) for near, far in facts.get("own_pairs", ()))
-    return Course(stacks.parse(facts["stack"]), facts["ask"], tuple(map(int, facts["sizes_bytes"])), own)
+    return Course(stacks.named(facts["stack"]), facts["ask"], tuple(map(int, facts["sizes_bytes"])), own)
 
 
 def flood_note(design: Design, plan: Plan) -> str:
@@ -202,12 +207,13 @@ def flood_note(design: Design, plan: Plan) -> str:
 
 
 def comparisons(design: Design) -> int:
-    """How many (pair of stacks, size, pair of hosts) the design lets compare: for each question, sizes of both."""
+    """How many (pair of stacks, size, pair of hosts) the design compares: for each question, sizes of both; each
+    stack with itself where there are sides."""
     several = itertools.combinations(design.courses, 2)
     return sum(
         len(set(a.sizes_bytes) & set(b.sizes_bytes)) * len(set(design.pairs_of(a)) & set(design.pairs_of(b)))
         for a, b in several
-        if a.ask == b.ask
+        if a.ask == b.ask and stacks.opposed(a.stack.name, b.stack.name)
     )
 
 
@@ -228,8 +234,8 @@ def _answering(pairs: Sequence[Pair], lost: Sequence[str]) -> tuple[Pair, ...]:
     return tuple((near, far) for near, far in pairs if not {near, *ends.split(far)} & set(lost))
 
 
-def _known(text: str, known: Mapping[str, Available]) -> Stack:
-    stack = stacks.parse(text)
+def _known(stack: Stack, known: Mapping[str, Available]) -> Stack:
+    """The same stack, if it is one of these and has these options."""
     if stack.id not in known:
         raise VaivenError(f"no stack {stack.id!r}", stacks.nearest(stack.id, known), code="unknown-stack")
     if "to" in dict(stack.options) and not known[stack.id].to_all:
@@ -264,7 +270,7 @@ def _course(
 
 
 def _sentinel(plan: Plan, known: Mapping[str, Available]) -> Course:
-    stack = _known(plan.sentinel.stack, known)
+    stack = _known(plan.watched, known)
     size = plan.sentinel.size_bytes
     sweep.fit(sweep.Sizes((size,), frozenset([size])), stack.name, known[stack.id].limits)
     return Course(stack, "pingpong", (size,))

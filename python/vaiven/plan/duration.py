@@ -1,41 +1,135 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a run will take, before it has begun: a guess from the plan and the link, good to a factor of two."""
+"""How long a run will take, before it has begun: a guess from the plan and its ground, good to a factor of two.
+
+A run is its setting up, then blocks of launches; a launch is its processes, then its cells; a cell warms up and goes on
+until it has its samples or its time is over, as src/probe/warmup.h and pingpong.c do it.
+"""
 
 from __future__ import annotations
 
-from vaiven.plan import ends
-from vaiven.plan.design import Course, Design
-from vaiven.plan.schema import Link, Plan
+from vaiven.plan import ends, travel
+from vaiven.plan.design import Course, Design, Pair
+from vaiven.plan.ground import Ground
+from vaiven.plan.schema import Effort, Plan
 
-_START_S = 0.3  # two processes, their handshake, their end
-_RTT_S = 100e-6  # of an empty message, where nothing was measured
-_RATE_BPS = 10**9  # of a link that nobody described
-_EXCHANGES_MIN = 3  # in a cell, however slow: warm-up and one sample
+# Of a run: the program, listening whether the network is quiet, the tables and the page.
+_RUN_S = 2.5
+_LAB_S, _LAB_HOST_S = 0.6, 0.12  # to raise a lab and take it down
+_HOST_S = 1.0  # to reach a host over ssh
+_BETWEEN_S = 0.05  # two launches: counters are read, a part is written
+_WAYS_S = 0.45  # of each way of a pair, which labs time once; with a slow host more
+_WAYS_BYTES, _WAYS_TRAINS = 15_000, 9
+
+_WARM_SHARE = 4  # of a cell's time at most one part in so many
+_WINDOWS = 257  # exchanges of a warm-up, at most four windows of 64 and the first one
+_ROUND_S = 1e-3  # of a message to many: until all wait again, and have said that they have it
+_HUSH = 1.25  # for how long the far ends are still then, of what the message took
+_TRIED = 3  # rounds before those that count
+_AT_ONCE_WARM = 32  # exchanges of each of several ping-pongs
+_PRTT_EXCHANGES = 24  # in one sample of all its parts
+_TRAIN_S, _QUIET_S = 4e-3, 30e-3  # between two trains, and after the last
+_MANY = ("fanout", "stream", "exchange")
 
 
-def launch_s(course: Course, plan: Plan, link: Link | None) -> float:
-    """Seconds that one launch of this course takes; of one with several far ends, its widest."""
-    width = max((len(ends.split(far)) for _, far in course.own_pairs), default=1)
-    return _START_S * width + width * sum(_cell_s(size, plan, link) for size in course.sizes_bytes)
-
-
-def run_s(design: Design, plan: Plan, link: Link | None) -> tuple[float, float]:
+def run_s(design: Design, plan: Plan, ground: Ground) -> tuple[float, float]:
     """Seconds of the whole run: (when it stops at launches_min, when it goes on to launches_max)."""
-    each = sum(launch_s(course, plan, link) * _turns(design, course) for course in design.courses)
-    block = each + launch_s(design.sentinel, plan, link)
-    return block * plan.stop.schedule[0], block * plan.stop.launches_max
+    each_s, before_s = block_s(design, plan, ground), setup_s(design, ground)
+    return before_s + each_s * plan.stop.schedule[0], before_s + each_s * plan.stop.launches_max
 
 
-def _turns(design: Design, course: Course) -> int:
-    """How many launches of it come one after the other in a block: those of a round count as one."""
-    pairs = len(design.pairs_of(course))
-    return pairs if course.own_pairs else -(-pairs // design.pairs_at_once)
+def block_s(design: Design, plan: Plan, ground: Ground) -> float:
+    """Seconds of one block, its sentinel among them."""
+    courses_s = sum(_course_s(design, course, plan, ground) for course in design.courses)
+    return courses_s + sentinel_s(design, plan, ground)
 
 
-def _cell_s(size_bytes: int, plan: Plan, link: Link | None) -> float:
-    # Cut into frames, a message is on all hops at once: only its last frame pays for the others.
-    rate_bps, hops, mtu = (link.rate_bps, link.hops, link.mtu_bytes) if link else (_RATE_BPS, 2, 1500)
-    bits = 8 * (size_bytes + (hops - 1) * min(size_bytes, mtu))
-    rtt_s = _RTT_S + 2 * bits / rate_bps
-    wanted_s = min(plan.effort.samples * rtt_s, plan.effort.cell_ms / 1000)
-    return max(wanted_s, _EXCHANGES_MIN * rtt_s)
+def sentinel_s(design: Design, plan: Plan, ground: Ground) -> float:
+    """Seconds of the sentinel of a block."""
+    return launch_s(design.sentinel, design.pairs[0], plan, ground) + _BETWEEN_S
+
+
+def setup_s(design: Design, ground: Ground) -> float:
+    """Seconds of a run beside its launches: a lab is raised, and times both ways of each pair that plays ping-pong."""
+    if not ground.lab_hosts:
+        return _RUN_S + _HOST_S * len({host for pair in design.pairs for host in pair})
+    ways = design.pairs if any(course.ask == "pingpong" for course in design.courses) else ()
+    ways_s = sum(_WAYS_S + 2 * _WAYS_TRAINS * travel.wire_s(_WAYS_BYTES, ground) for _ in ways)
+    return _RUN_S + _LAB_S + _LAB_HOST_S * ground.lab_hosts + 2 * ways_s
+
+
+def longest(design: Design, plan: Plan, ground: Ground) -> tuple[Course, float]:
+    """The course with the longest launch, and how many seconds that takes."""
+    each = [(course, pair) for course in design.courses for pair in design.pairs_of(course)]
+    return max(((course, launch_s(course, pair, plan, ground)) for course, pair in each), key=lambda found: found[1])
+
+
+def launch_s(course: Course, pair: Pair, plan: Plan, ground: Ground) -> float:
+    """Seconds of one launch of this course between these ends, of which the far one may be several."""
+    hosts = (pair[0], *ends.split(pair[1]))
+    cells_s = sum(_cell_s(course, size, hosts, plan.effort, ground) for size in course.sizes_bytes)
+    return travel.start_s(course.stack, hosts, ground) + cells_s
+
+
+def _course_s(design: Design, course: Course, plan: Plan, ground: Ground) -> float:
+    """Seconds of all its launches in a block. Of those of a round the longest counts."""
+    each_s = [launch_s(course, pair, plan, ground) + _BETWEEN_S for pair in design.pairs_of(course)]
+    if course.own_pairs or design.pairs_at_once == 1:
+        return sum(each_s)
+    return max(each_s) * -(-len(each_s) // design.pairs_at_once)
+
+
+def _cell_s(course: Course, size_bytes: int, hosts: tuple[str, ...], effort: Effort, ground: Ground) -> float:
+    """Seconds of one cell. hosts: the near one, then the far ones."""
+    near, *fars = hosts
+    idle_s = float(dict(course.stack.options).get("idle_ms", 0)) / 1000
+    if course.ask in _MANY:
+        still_s = idle_s + _ROUND_S + travel.cost(course.stack, ground).session_s
+        return _rounds_s(_all_s(course, size_bytes, hosts, ground) * _HUSH + still_s, effort)
+    rtt_s = travel.round_trip_s(size_bytes, near, fars[0], course.stack, ground) + idle_s
+    if course.ask == "pingpongs":
+        rtt_s += 2 * (len(fars) - 1) * travel.wire_s(size_bytes, ground)
+        return _AT_ONCE_WARM * rtt_s + _samples_s(rtt_s, effort, 0.0)
+    if course.ask == "oneway":
+        train_s = rtt_s / 2 + _TRAIN_S
+        return (effort.samples + 2) * train_s + _QUIET_S
+    if course.ask == "connect":
+        return _samples_s(2 * rtt_s + _ROUND_S, effort, 0.0)
+    if course.ask == "overlap":
+        return 4 * rtt_s + _samples_s(3 * rtt_s, effort, 0.0)
+    warm_s = _warm_s(rtt_s, effort)
+    if course.ask == "prtt":
+        return warm_s + _samples_s(_PRTT_EXCHANGES * rtt_s, effort, warm_s)
+    return warm_s + rtt_s + _samples_s(rtt_s, effort, warm_s + rtt_s)
+
+
+def _all_s(course: Course, size_bytes: int, hosts: tuple[str, ...], ground: Ground) -> float:
+    """Seconds until the last end of a round has its messages."""
+    near, *fars = hosts
+    if course.ask == "fanout":
+        return travel.to_all_s(size_bytes, near, fars, course.stack, ground)
+    is_hub = ground.link is not None and ground.link.hops == 1
+    alone_s = max(travel.one_way_s(size_bytes, near, far, course.stack, ground) for far in fars)
+    # Everybody to everybody: one wire on a hub; on a switch what comes to one port at a time is partly lost.
+    everybody = len(hosts) * len(fars) if is_hub else 2 * len(fars)
+    messages = len(fars) if course.ask == "stream" else everybody
+    return alone_s + (messages - 1) * travel.wire_s(size_bytes, ground)
+
+
+def _rounds_s(round_s: float, effort: Effort) -> float:
+    """Seconds of the rounds that are tried, and of those that count."""
+    tried = min(_TRIED, int(effort.cell_ms / 1000 / _WARM_SHARE / round_s) + 1)
+    return tried * round_s + _samples_s(round_s, effort, 0.0)
+
+
+def _warm_s(rtt_s: float, effort: Effort) -> float:
+    """Seconds of a warm-up: until windows agree or its time is over; one or two exchanges where two do not fit."""
+    budget_s = effort.cell_ms / 1000 / _WARM_SHARE
+    if budget_s < 7 * rtt_s:
+        return rtt_s if budget_s < rtt_s else 2 * rtt_s
+    return min(budget_s, _WINDOWS * rtt_s)
+
+
+def _samples_s(sample_s: float, effort: Effort, gone_s: float) -> float:
+    """Seconds of the samples. gone_s: of the cell's time, before them."""
+    least_s = sample_s * min(effort.samples_min, effort.samples)
+    return max(least_s, min(effort.samples * sample_s, effort.cell_ms / 1000 - gone_s))

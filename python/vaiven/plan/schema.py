@@ -9,7 +9,10 @@ Whether its hosts and stacks exist here is a question for plan.design.
 from __future__ import annotations
 
 import contextlib
+import functools
+import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,11 +23,13 @@ from vaiven import tomlfile
 from vaiven.errors import VaivenError
 from vaiven.plan import stack as stacks
 from vaiven.plan import sweep
+from vaiven.plan.stack import Stack
 from vaiven.stats.launches import LAUNCHES_MIN, launches_needed
 
 Question = Literal[
     "pingpong", "connect", "oneway", "prtt", "fanout", "stream", "exchange", "pingpongs", "overlap", "steps"
 ]
+LengthName = Literal["quick", "standard", "full"]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Where = Callable[..., str]
 
@@ -36,10 +41,14 @@ class Effort(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much is done in one cell.
 
     Little, unless the plan wants more: launches differ more than the samples of one of them, so time that goes into
-    more samples of a launch is taken from launches, which are what a result rests on.
+    more samples of a launch is taken from launches, which are what a result rests on. But one hiccup among two or three
+    samples would be the launch, so each cell takes samples_min of them, however long its messages are.
     """
 
     samples: Annotated[int, Meta(ge=1, le=1_000_000, description="timed exchanges wanted per cell")] = 100
+    samples_min: Annotated[
+        int, Meta(ge=1, le=1_000_000, description="of these at least, even when cell_ms is over; lost ones count")
+    ] = 8
     cell_ms: Annotated[int, Meta(ge=1, le=3_600_000, description="a cell takes no more samples after this")] = 10
     timeout_ms: Annotated[int, Meta(ge=1, le=600_000, description="a message is lost after this")] = 1000
     cap_mbps: Annotated[
@@ -53,7 +62,8 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """When enough launches were made: the median of every cell is known to within half_width, at that level.
 
     Looking often inflates the error, so the rule looks only at `looks` (launches so far), each at 1 - (1 - level)/K
-    for K looks. After launches_max it ends anyway and says what was not achieved.
+    for K looks. After launches_max it ends anyway and says what was not achieved. Where launches_min is launches_max,
+    so many launches are what is wanted, however well they let the medians be known.
     """
 
     launches_min: Annotated[int, Meta(ge=1, le=100_000, description="launches of each stack at least")] = LAUNCHES_MIN
@@ -72,6 +82,11 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         wanted = self.looks or LOOKS
         return (*(look for look in sorted(set(wanted)) if self.launches_min <= look < self.launches_max),
                 self.launches_max)  # fmt: skip
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it wants so many launches, and no width: there is nothing that it could miss."""
+        return self.launches_min == self.launches_max
 
     @property
     def level_per_look(self) -> float:
@@ -112,6 +127,25 @@ class Compare(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 0.01
 
 
+class Side(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One of several sides of a run, which are compared: every stack is launched on each, in the same random blocks.
+
+    A stack is then called after its side, `tcp@after`. What a command does lasts until another one undoes it, so each
+    side says how it wants things to be. The sentinel is launched on the first side.
+    """
+
+    # The end of the pattern is spelled out, for before a last newline there is a $ too.
+    name: Annotated[str, Meta(pattern=rf"^{stacks.SIDE}(?![\s\S])", description="a-z, 0-9, dot, dash and underscore")]
+    command: Annotated[
+        str,
+        Meta(max_length=10_000, description="what `sh -c` carries out on this machine before each launch on this side"),
+    ] = ""
+    environment: Annotated[
+        dict[str, str], Meta(description="variables of the processes at both ends, and of what starts them")
+    ] = msgspec.field(default_factory=dict)
+    timeout_s: Annotated[int, Meta(ge=1, le=3600, description="a command that takes longer is ended: failed")] = 60
+
+
 class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The wire between the hosts, where no lab says it: what the wire's own share is computed from."""
 
@@ -120,47 +154,100 @@ class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mtu_bytes: Annotated[int, Meta(ge=68, le=65_535, description="the largest IP packet of one frame")] = 1500
 
 
+# What a plan and each of its lengths may say; see the fields of Plan for what it means.
+Hosts = Annotated[tuple[Name, ...], Meta(description="over ssh; with a lab, which of its hosts, in what order")]
+Stacks = Annotated[tuple[Name, ...], Meta(min_length=1, description="ways to travel, with options: tcp[write=split]")]
+Questions = Annotated[tuple[Question, ...], Meta(min_length=1, description="what is asked of each stack")]
+Sizes = Annotated[
+    tuple[int | str, ...], Meta(min_length=1, description="bytes, or size words: decades, linear:0..100/4")
+]
+Pairs = Annotated[
+    Literal["first-to-each", "all", "rounds"] | tuple[tuple[Name, Name], ...],
+    Meta(
+        description="which hosts measure with which: a word, or a list of [near, far]; rounds: all, and pairs"
+        " without a common host at the same time"
+    ),
+]
+Receivers = Annotated[
+    Literal["each"] | tuple[Annotated[int, Meta(ge=1, le=64)], ...],
+    Meta(
+        description="of a fanout, a launch for each: the first host sends to so many of the next; empty: to all;"
+        " each: to one other host after the other, alone"
+    ),
+]
+HostsAtOnce = Annotated[
+    tuple[Annotated[int, Meta(ge=2, le=64)], ...],
+    Meta(description="of an exchange, a launch for each: so many of the first hosts take part; empty: all"),
+]
+AtOnce = Annotated[
+    tuple[Annotated[int, Meta(ge=1, le=64)], ...],
+    Meta(min_length=1, description="of stream and pingpongs, a launch for each: so many between two hosts"),
+]
+
+
+class Length(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a plan says otherwise at one of its lengths. What is not said stays; a table stands for the whole table."""
+
+    hosts: Hosts | None = None
+    stacks: Stacks | None = None
+    questions: Questions | None = None
+    sizes: Sizes | None = None
+    pairs: Pairs | None = None
+    receivers: Receivers | None = None
+    hosts_at_once: HostsAtOnce | None = None
+    at_once: AtOnce | None = None
+    effort: Effort | None = None
+    stop: Stop | None = None
+
+
+class Lengths(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Shorter measurements of a plan, which `--length` chooses."""
+
+    quick: Length | None = None
+    standard: Length | None = None
+
+    @property
+    def names(self) -> tuple[LengthName, ...]:
+        """Those that there are."""
+        there: dict[LengthName, Length | None] = {"quick": self.quick, "standard": self.standard}
+        return tuple(name for name, length in there.items() if length)
+
+
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to measure. Everything has a default but where: `lab` or `hosts`, here or on the command line."""
 
     title: Annotated[str, Meta(max_length=200, description="one line, for the report")] = ""
     lab: Annotated[str, Meta(max_length=4096, description="a ready lab's name, or a lab file")] = ""
-    hosts: Annotated[tuple[Name, ...], Meta(description="over ssh; with a lab, which of its hosts, in what order")] = ()
-    stacks: Annotated[
-        tuple[Name, ...], Meta(min_length=1, description="ways to travel, with options: tcp[write=split]")
-    ] = ("icmp", "eth", "udp", "tcp", "tcp-nagle")
-    questions: Annotated[tuple[Question, ...], Meta(min_length=1, description="what is asked of each stack")] = (
-        "pingpong",
-    )
-    sizes: Annotated[
-        tuple[int | str, ...], Meta(min_length=1, description="bytes, or size words: decades, linear:0..100/4")
-    ] = ("decades:8..10^6", "frames:1500")
-    pairs: Annotated[
-        Literal["first-to-each", "all", "rounds"] | tuple[tuple[Name, Name], ...],
-        Meta(
-            description="which hosts measure with which: a word, or a list of [near, far]; rounds: all, and pairs"
-            " without a common host at the same time"
-        ),
-    ] = "first-to-each"
-    receivers: Annotated[
-        tuple[Annotated[int, Meta(ge=1, le=64)], ...],
-        Meta(description="of a fanout, a launch for each: the first host sends to so many of the next; empty: to all"),
-    ] = ()
-    hosts_at_once: Annotated[
-        tuple[Annotated[int, Meta(ge=2, le=64)], ...],
-        Meta(description="of an exchange, a launch for each: so many of the first hosts take part; empty: all"),
-    ] = ()
-    at_once: Annotated[
-        tuple[Annotated[int, Meta(ge=1, le=64)], ...],
-        Meta(min_length=1, description="of stream and pingpongs, a launch for each: so many between two hosts"),
-    ] = (1, 2, 4)
+    hosts: Hosts = ()
+    stacks: Stacks = ("icmp", "eth", "udp", "tcp", "tcp-nagle")
+    questions: Questions = ("pingpong",)
+    sizes: Sizes = ("decades:8..10^6", "frames:1500")
+    pairs: Pairs = "first-to-each"
+    receivers: Receivers = ()
+    hosts_at_once: HostsAtOnce = ()
+    at_once: AtOnce = (1, 2, 4)
     seed: Annotated[int, Meta(ge=0, le=10**18, description="of the random order and sizes")] = 1
     effort: Effort = Effort()
     stop: Stop = Stop()
     sentinel: Sentinel = Sentinel()
     compare: Compare | None = None
     refine: Refine | None = None
+    sides: Annotated[
+        tuple[Side, ...], Meta(description="what is compared, two or more; empty: one, without a name")
+    ] = ()
     link: Link | None = None
+    lengths: Lengths = Lengths()
+
+    @property
+    def launched(self) -> tuple[Stack, ...]:
+        """Its stacks, each on every side."""
+        sides = [side.name for side in self.sides] or [""]
+        return tuple(replace(stacks.parse(text), side=side) for text in self.stacks for side in sides)
+
+    @property
+    def watched(self) -> Stack:
+        """That of the sentinel, on the first side."""
+        return replace(stacks.parse(self.sentinel.stack), side=self.sides[0].name if self.sides else "")
 
 
 def load(path: Path) -> tuple[Plan, str]:
@@ -192,12 +279,35 @@ def check(plan: Plan, where: Where = lambda *_place: "") -> Plan:
         _once("host", plan.hosts)
     with _at(where("sentinel", "stack")):
         stacks.parse(plan.sentinel.stack)
+    for index, side in enumerate(plan.sides):
+        with _at(where("sides", index)):
+            _sound(side)
+    with _at(where("sides")):
+        _comparable(plan.sides)
     with _at(where("stop")):
         _reachable(plan.stop)
     if plan.refine:
         with _at(where("refine")):
             _refinable(plan.stop)
+    for name in plan.lengths.names:
+        check(at_length(plan, name), functools.partial(where, "lengths", name))
     return plan
+
+
+def at_length(plan: Plan, name: LengthName) -> Plan:
+    """The plan as it is at that length, which has no lengths itself; "full" is what the plan says.
+
+    VaivenError ("no-length") for one that the plan has not.
+    """
+    whole = msgspec.structs.replace(plan, lengths=Lengths())
+    if name == "full":
+        return whole
+    if name not in plan.lengths.names:
+        remedy = f"it has {', '.join((*plan.lengths.names, 'full'))}; --quick shortens any plan to a first look"
+        raise VaivenError(f"the plan has no length {name!r}", remedy, code="no-length")
+    said = msgspec.structs.asdict(getattr(plan.lengths, name))
+    changes = {key: value for key, value in said.items() if value is not None}
+    return msgspec.structs.replace(whole, title=f"{plan.title} ({name})", **changes)
 
 
 def json_schema() -> dict[str, Any]:
@@ -219,6 +329,23 @@ def _once(kind: str, names: Sequence[str]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise VaivenError(f"the {kind} {twice[0]} stands there twice", f"name each {kind} once")
+
+
+def _sound(side: Side) -> None:
+    """A command and an environment that a process can be given."""
+    for name, value in side.environment.items():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise VaivenError(f"{name!r} is no name of a variable", "letters, digits and _", code="bad-value")
+        if "\0" in value:
+            raise VaivenError(f"{name} holds a NUL, which no variable can", "leave it out", code="bad-value")
+    if "\0" in side.command:
+        raise VaivenError("the command holds a NUL, which no shell can read", "leave it out", code="bad-value")
+
+
+def _comparable(sides: Sequence[Side]) -> None:
+    _once("side", [side.name for side in sides])
+    if len(sides) == 1:
+        raise VaivenError(f"the side {sides[0].name} is alone", "two or more sides, or none", code="bad-value")
 
 
 def _reachable(stop: Stop) -> None:

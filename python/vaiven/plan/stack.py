@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A stack as a plan names it: an id with its options, `tcp` or `tcp[write=split,wait=spin]`.
+"""A stack as a plan names it: an id with its options, `tcp` or `tcp[write=split,wait=spin]`; on a side `tcp@after`.
 
-Options are part of the identity: two stacks that differ in one are measured, stored and compared as two.
+Options are part of the identity, and so is the side of a plan: two stacks that differ in one are measured, stored and
+shown as two.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vaiven.errors import VaivenError
 
@@ -22,22 +23,26 @@ OPTIONS: dict[str, tuple[tuple[str, ...] | None, str]] = {
     "idle_ms": (None, "0"),
     "cpu": (None, ""),
 }
+# A side of a plan (plan.schema), as it is called in the names of stacks.
+SIDE = r"[a-z0-9][a-z0-9._-]{0,31}"
 # What the null stack shall do is programmed: null[alpha_ns=50000,beta_ns=0.08,knee=4096:20000].
 _PROGRAM = rf"(?!(?:{'|'.join(OPTIONS)})=)[A-Za-z_]{{1,20}}=[0-9.:]{{1,60}}"
 
 
 @dataclass(frozen=True)
 class Stack:
-    """id: "tcp". options: those that are not the default, in the order of OPTIONS."""
+    """id: "tcp". options: those that are not the default, in the order of OPTIONS. side: of the plan, or ""."""
 
     id: str
     options: tuple[tuple[str, str], ...] = ()
+    side: str = ""
 
     @property
     def name(self) -> str:
-        """The one way to write this stack: "tcp[write=split]"."""
+        """The one way to write this stack: "tcp[write=split]", on a side "tcp[write=split]@after"."""
         inside = ",".join(f"{key}={value}" for key, value in self.options)
-        return f"{self.id}[{inside}]" if inside else self.id
+        options = f"[{inside}]" if inside else ""
+        return f"{self.id}{options}@{self.side}" if self.side else f"{self.id}{options}"
 
     @property
     def argv(self) -> list[str]:
@@ -48,7 +53,7 @@ class Stack:
 
 
 def parse(text: str) -> Stack:
-    """The stack that `text` names. VaivenError ("bad-stack") for a form, an option or a value that there is not."""
+    """The stack that `text` asks for, on no side. VaivenError ("bad-stack"): there is no such form, option or value."""
     match = re.fullmatch(r"([a-z][a-z0-9-]*(?::[a-z][a-z-]*)?)(?:\[([^\[\]]*)\])?", text)
     if not match:
         raise _bad(f"{text!r} is not a stack", "for example tcp, or tcp[write=split,wait=spin]")
@@ -57,6 +62,20 @@ def parse(text: str) -> Stack:
     options = dict(_option(part, text) for part in parts if part not in program)
     kept = [(key, options[key]) for key in OPTIONS if options.get(key, OPTIONS[key][1]) != OPTIONS[key][1]]
     return Stack(match[1], (*kept, *((part.split("=")[0], part.split("=")[1]) for part in program)))
+
+
+def named(name: str) -> Stack:
+    """The stack that is called so in a run, where it may have a side. VaivenError ("bad-stack")."""
+    text, at, side = name.partition("@")
+    if at and not re.fullmatch(SIDE, side):
+        raise _bad(f"{name!r} is on no side", "for example tcp@after")
+    return replace(parse(text), side=side)
+
+
+def opposed(one: str, other: str) -> bool:
+    """Whether a run holds these two against each other, by their names: a stack on two sides; without sides any two."""
+    (first, _, side), (second, _, another) = (name.partition("@") for name in (one, other))
+    return first == second or not (side or another)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

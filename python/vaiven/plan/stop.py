@@ -37,14 +37,15 @@ def look(stop: Stop, launches: int, medians: Mapping[str, Sequence[float]], inte
         return None
     last = launches == stop.launches_max
     worst, cell = max(
-        ((_half_width(values, interval, stop.level_per_look), name) for name, values in medians.items()),
+        ((half_width(values, interval, stop.level_per_look), name) for name, values in medians.items()),
         default=(float("inf"), ""),
     )
     achieved = worst <= stop.half_width
     return Look(launches, None if worst == float("inf") else worst, cell, achieved or last, achieved)
 
 
-def _half_width(values: Sequence[float], interval: Interval, level: float) -> float:
+def half_width(values: Sequence[float], interval: Interval, level: float) -> float:
+    """Relative half-width of the interval of their median; infinite where there is none."""
     found = interval(values, level)
     middle = statistics.median(values) if values else 0.0
     if found is None or middle <= 0 or not math.isfinite(found[1]):

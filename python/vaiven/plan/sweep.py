@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Size words: what `sizes` of a plan may say, and the message sizes (payload bytes) that it means.
 
-64  "64"  "10^6"          one size, asked for explicitly
+64  "64"  "10^6"  "64k"  "64Ki"  one size, asked for explicitly; k and M are 10^3 and 10^6, Ki and Mi 2^10 and 2^20
 "linear:0..100/4"         0, 4, ..., 100
 "decades"                 the powers of ten 1..10^6; "decades:8..10^7" adds both ends: 8, 10, 100, ..., 10^7
 "powers:2^5..2^19*8"      2^5, 2^6, ..., 2^19 elements of 8 bytes each; without "*8", bytes
@@ -29,7 +29,8 @@ PAPER_A = (8, 100, 1_000, 60_000, 1_000_000, 10_000_000)
 _TCP_HEADERS_BYTES = 52  # IPv4 20, TCP 20, the timestamps that Linux always adds 12
 _UDP_HEADERS_BYTES = 28
 _SIZES_MAX = 2_000  # of one plan: more is a slip of the pen, not an experiment
-_NUMBER = r"\d+(?:\^\d+)?"
+_FACTORS = {"": 1, "k": 10**3, "M": 10**6, "Ki": 2**10, "Mi": 2**20}
+_NUMBER = r"\d+(?:\^\d+|k|M|Ki|Mi)?"
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ def _meaning(word: int | str, seed: int) -> tuple[Iterable[int], bool]:
             return [_checked(size, word) for size in sizes(match.groupdict(), seed)], False
     raise VaivenError(
         f"{word!r} is not a size nor a size word",
-        "words: 64, 10^6, linear:0..100/4, decades, decades:8..10^7, powers:2^5..2^19*8, log:8/decade, "
-        "log:8/decade+perturb, paper-a, frames:1500",
+        "words: 64, 10^6, 64k (64000), 64Ki (65536), linear:0..100/4, decades, decades:8..10^7, powers:2^5..2^19*8, "
+        "log:8/decade, log:8/decade+perturb, paper-a, frames:1500",
         code="bad-size",
     )
 
@@ -104,11 +105,12 @@ def _checked(size: int, word: int | str) -> int:
 
 
 def _number(text: str) -> int:
-    """ "64" or "10^6"; anything absurd stops here, before it becomes a number of a million digits."""
+    """ "64", "10^6" or "64Ki"; anything absurd stops here, before it becomes a number of a million digits."""
+    text, unit = re.fullmatch(r"(.*?)(|k|M|Ki|Mi)", text).groups()
     base, _, exponent = text.partition("^")
     if len(base) > 12 or len(exponent) > 2:
         raise VaivenError(f"{text} bytes is too large", f"at most {SIZE_BYTES_MAX} bytes", code="bad-size")
-    return int(base) ** int(exponent or 1)
+    return int(base) ** int(exponent or 1) * _FACTORS[unit]
 
 
 def _span(parts: dict[str, str | None], low: int, high: int) -> tuple[int, int]:

@@ -24,6 +24,14 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
+class Staircase:
+    """What the wire alone takes, at so many sizes that lines between them are what it takes at every size."""
+
+    sizes_bytes: tuple[int, ...]
+    ns: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fan:
     """One stack over the number of receivers, which ascends; otherwise as a Curve."""
 
@@ -37,7 +45,7 @@ class Fan:
 
 @dataclass(frozen=True, slots=True)
 class Residuals:
-    """How far a stack's sizes lie off its straight line: (measured - fitted) / fitted, per size."""
+    """How far a stack's sizes lie off its law: (measured - law) / measured, per size."""
 
     name: str
     sizes_bytes: tuple[int, ...]
@@ -50,15 +58,6 @@ class Distribution:
 
     name: str
     quantiles_ns: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Race:
-    """Launch times of two sides at one size: the shares of each that are at most t, for every t. name: the size."""
-
-    name: str
-    first: tuple[float, ...]
-    second: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from vaiven.plot.curves import Curve, Distribution, Fan, HostMap, Layer, Race, Residuals
+from vaiven.plot.curves import Curve, Distribution, Fan, HostMap, Layer, Residuals, Staircase
 from vaiven.plot.palette import WIRE, Look, looks
 from vaiven.plot.units import (
     bits_text,
@@ -22,6 +22,7 @@ from vaiven.plot.units import (
     percent_text,
     rate_interval_text,
     rate_text,
+    size_labels,
     size_text,
     size_ticks,
     tick_text,
@@ -31,22 +32,28 @@ from vaiven.plot.units import (
 )
 
 Figure = dict[str, Any]
+_Value = Callable[[int, float], float]
+_Text = Callable[[int, float], str]
 
 MAP_SPAN = 1.5
+CLEAR = "rgba(0,0,0,0)"
+NO_WIRE = Staircase((), ())  # of a path whose headers or link nobody knows
 ZERO_PLACE = 0.4  # left of 1 byte, and rounds to 0 where a hover label prints it
 
 _INK = {"light": "#1d2733", "dark": "#e4e9ee"}
 _QUIET = {"light": "#5b6470", "dark": "#a3adb9"}
 _GRID = {"light": "#e3e7ec", "dark": "#2c3540"}
 _PAPER = {"light": "#ffffff", "dark": "#171d24"}
+_RAMP = ((0, 34, 78), (88, 92, 110), (148, 142, 119), (202, 186, 106), (254, 232, 56))  # told apart by everybody
 _SIZE_TITLE = "message size (payload)"
 _TIME_TITLE = "time, one way"
+_WIRE_NAME = "the wire alone"
 _FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
-def time_figure(curves: Sequence[Curve], title: str = _TIME_TITLE) -> Figure:
+def time_figure(curves: Sequence[Curve], wire: Staircase = NO_WIRE, title: str = _TIME_TITLE) -> Figure:
     """Time of a message against its size, both axes logarithmic: the papers' first format."""
-    traces = [_wire_trace(curves, lambda size, ns: ns, lambda size, ns: time_text(ns))]
+    traces = _wire_traces(curves, wire, lambda size, ns: ns, lambda size, ns: time_text(ns))
     for curve, look in _with_looks(curves):
         texts, ups, downs = _with_interval(curve)
         floors = [time_text(ns) for ns in curve.floor_ns]
@@ -62,7 +69,9 @@ def time_figure(curves: Sequence[Curve], title: str = _TIME_TITLE) -> Figure:
 def fan_figure(fans: Sequence[Fan], title: str) -> Figure:
     """Time against the number of receivers, both axes logarithmic; the wire's is that of the leanest stack."""
     least = _least((count, ns) for fan in fans for count, ns in zip(fan.receivers, fan.wire_ns, strict=True))
-    traces = [_wire_line(list(least), list(least.values()), [f"to {n}" for n in least], map(time_text, least.values()))]
+    texts = list(map(time_text, least.values()))
+    wire = _trace(_WIRE_NAME, "wire", WIRE, list(least), list(least.values()), [f"to {n}" for n in least], texts)
+    traces = [wire | {"mode": "lines", "line": _stroke(WIRE, 2), "visible": bool(least)}]
     for fan, look in _with_looks(fans):
         texts, ups, downs = _with_interval(fan)
         where = [f"to {count}" for count in fan.receivers]
@@ -79,27 +88,50 @@ def fan_figure(fans: Sequence[Fan], title: str) -> Figure:
 
 
 def ratio_figure(curves: Sequence[Curve]) -> Figure:
-    """Time over the time that the wire alone would take, by size; sizes without a wire time are left out."""
-    traces = []
+    """Time over the time that the wire alone would take, by size; sizes without a wire time are left out.
+
+    The wire itself is the level line at 1.
+    """
+    traces = [_level(curves)]
     for curve, look in _with_looks(curves):
         kept = [index for index, ns in enumerate(curve.wire_ns) if ns]
         part = Residuals(curve.name, tuple(curve.sizes_bytes[index] for index in kept), ())
-        ratios = [curve.typical_ns[index] / (curve.wire_ns[index] or math.nan) for index in kept]
-        texts = [f"{digits(ratio)} times the wire" for ratio in ratios]
-        traces.append(_line(part, look, ratios, texts, None, None))
-    ratios = [y for trace in traces for y in trace["y"]]
-    ticks = [
-        tick for tick in (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if tick <= max(ratios, default=1) * 1.2
-    ]
+        wires = [curve.wire_ns[index] or math.nan for index in kept]
+        ratios, lows, highs = (
+            [times[index] / wire for index, wire in zip(kept, wires, strict=True)]
+            for times in (curve.typical_ns, curve.low_ns, curve.high_ns)
+        )
+        floors = [curve.floor_ns[index] / wire for index, wire in zip(kept, wires, strict=True)]
+        texts = [
+            f"{digits(ratio)} times the wire, floor {digits(floor)}"
+            for ratio, floor in zip(ratios, floors, strict=True)
+        ]
+        ups, downs = ([abs(end - y) for end, y in zip(ends, ratios, strict=True)] for ends in (highs, lows))
+        traces.append(_line(part, look, ratios, texts, ups, downs))
+        traces.append(_floor_line(part, look, floors, [f"{digits(floor)} times the wire" for floor in floors]))
+    return _figure(traces, xaxis=_size_axis(curves), yaxis=_ratio_axis([y for trace in traces for y in trace["y"]]))
+
+
+def _level(curves: Sequence[Curve]) -> Figure:
+    """The wire's own time over itself, as wide as the sizes."""
+    sizes = sorted({size for curve in curves for size in curve.sizes_bytes})
+    ends = _places([sizes[0], sizes[-1]]) if sizes else []
+    line = _trace(_WIRE_NAME, "wire", WIRE, ends, [1] * len(ends), (), (), mode="lines", legendgroup=_WIRE_NAME)
+    return line | {"line": _stroke(WIRE, 1.5), "hoverinfo": "skip", "hovertemplate": None}
+
+
+def _ratio_axis(ratios: Sequence[float]) -> Figure:
+    most = max(ratios, default=1.2)
+    ticks = [1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000]
+    ticks = [tick for tick in ticks if tick <= most * 1.2]
     marks = {"tickvals": ticks, "ticktext": [f"{tick:g} ×" for tick in ticks]}
-    span = [math.log10(min([0.97, *ratios]) * 0.99), math.log10(max([1.2, *ratios]) * 1.08)]
-    axis = _axis("time over the wire's own", type="log", range=span, **marks)
-    return _figure(traces, xaxis=_size_axis(curves), yaxis=axis)
+    span = [math.log10(min([0.97, *ratios]) * 0.99), math.log10(max(1.2, most) * 1.08)]
+    return _axis("time over the wire's own", type="log", range=span, **marks)
 
 
-def rate_figure(curves: Sequence[Curve], line_bytes_per_s: float | None) -> Figure:
+def rate_figure(curves: Sequence[Curve], line_bytes_per_s: float | None, wire: Staircase = NO_WIRE) -> Figure:
     """Rate n/t against size, sizes logarithmic: the papers' second format. MB = 10^6 bytes."""
-    traces = [_wire_trace(curves, _rate, lambda size, ns: rate_text(_rate(size, ns)))]
+    traces = _wire_traces(curves, wire, lambda size, ns: _rate(size, ns) / 1e6, lambda s, ns: rate_text(_rate(s, ns)))
     for curve, look in _with_looks(curves):
         rates = _rates(curve, curve.typical_ns)
         lows, highs = _rates(curve, curve.high_ns), _rates(curve, curve.low_ns)
@@ -116,12 +148,12 @@ def rate_figure(curves: Sequence[Curve], line_bytes_per_s: float | None) -> Figu
 
 
 def residual_figure(residuals: Sequence[Residuals]) -> Figure:
-    """How far each size lies off its stack's straight line, in per cent of the line."""
+    """How far each size lies off its stack's law, in per cent of the measured time."""
     traces = []
     for one, look in _with_looks(residuals):
-        texts = [f"{percent_text(value)} off the line" for value in one.relative]
+        texts = [f"{percent_text(value)} off the law" for value in one.relative]
         traces.append(_line(one, look, [100 * value for value in one.relative], texts, None, None))
-    axis = _axis("off the line, %", zeroline=True, zerolinecolor=_QUIET, ticksuffix=" %")
+    axis = _axis("off the law, %", zeroline=True, zerolinecolor=_QUIET, ticksuffix=" %")
     return _figure(traces, xaxis=_size_axis(residuals), yaxis=axis)
 
 
@@ -135,33 +167,10 @@ def distribution_figure(distributions: Sequence[Distribution]) -> Figure:
         texts = [f"{text} within {time_text(ns)}" for text, ns in zip(where, one.quantiles_ns, strict=True)]
         trace = _trace(one.name, "typical", look, one.quantiles_ns, shares, where, texts, mode="lines")
         traces.append(trace | {"line": _stroke(look, 2)})
-    axis = _time_axis([x for trace in traces for x in trace["x"]])
+    # The slowest hundredth would press all others together: it lies beyond the edge.
+    axis = _time_axis([x for trace in traces for x in trace["x"][: max(2, round(0.99 * len(trace["x"])))]])
     share_axis = _axis("messages done, %", range=[0, 101], ticksuffix=" %")
     return _figure(traces, xaxis=axis, yaxis=share_axis, hovermode="closest")
-
-
-def race_figure(races: Sequence[Race], first: str, second: str) -> Figure:
-    """P-P: the share of the first side's launches that are done within t against that of the second's, for every t.
-
-    Below the diagonal the first is done earlier; one that is faster for certain runs along the right lower edge.
-    """
-    even = _trace("alike", "wire", WIRE, [0, 100], [0, 100], ["", ""], ["", ""], mode="lines")
-    traces = [even | {"line": _stroke(WIRE, 1), "hoverinfo": "skip", "hovertemplate": None}]
-    for race, look in _with_looks(races):
-        pairs = [(0.0, 0.0), *zip(race.first, race.second, strict=True)]
-        x, y = ([100 * share for share in side] for side in zip(*pairs, strict=True))
-        where, texts = [f"{a:.0f} %" for a in x], [f"{b:.0f} % of {_plain(second)}" for b in y]
-        trace = _trace(race.name, "typical", look, x, y, where, texts, mode="lines+markers")
-        done = f"%{{customdata[0]}} of {_plain(first)}, %{{customdata[1]}}"
-        trace["hovertemplate"] = f"<b>{trace['name']}</b> {done}<extra></extra>"
-        marker = {"color": _colour(look), "symbol": look.marker, "size": 5}
-        traces.append(trace | {"line": _stroke(look, 2), "marker": marker})
-    span = {"range": [-2, 102], "ticksuffix": " %"}
-    axes = {
-        "xaxis": _axis(f"launches of {_plain(first)} done, %", **span),
-        "yaxis": _axis(f"launches of {_plain(second)} done, %", **span),
-    }
-    return _figure(traces, hovermode="closest", **axes)
 
 
 def ladder_figure(sizes_bytes: Sequence[int], layers: Sequence[Layer]) -> Figure:
@@ -178,8 +187,8 @@ def ladder_figure(sizes_bytes: Sequence[int], layers: Sequence[Layer]) -> Figure
         shares = [100 * ns / whole for ns, whole in zip(layer.added_ns, wholes, strict=True)]
         ups = [100 * (high - ns) / whole for high, ns, whole in zip(layer.high_ns, layer.added_ns, wholes, strict=True)]
         downs = [100 * (ns - low) / whole for low, ns, whole in zip(layer.low_ns, layer.added_ns, wholes, strict=True)]
-        sizes = [size_text(size) for size in sizes_bytes]
-        trace = _trace(layer.name, "layer", look, sizes, shares, sizes, hovers, type="bar")
+        where = [size_text(size) for size in sizes_bytes]
+        trace = _trace(layer.name, "layer", look, size_labels(sizes_bytes), shares, where, hovers, type="bar")
         trace |= {
             "text": texts,
             "marker": {"color": _colour(look), "line": {"width": 1, "color": _PAPER}},
@@ -190,9 +199,11 @@ def ladder_figure(sizes_bytes: Sequence[int], layers: Sequence[Layer]) -> Figure
             "error_y": _whiskers(look, ups, downs) | {"color": _INK, "thickness": 1.2},
         }
         traces.append(trace)
+    names = size_labels(sizes_bytes)
+    marks = {"range": [-0.5, len(names) - 0.5], "tickvals": names, "ticktext": names, "tickangle": 0}
     return _figure(
         traces,
-        xaxis=_axis("message size", type="category", showgrid=False),
+        xaxis=_axis("message size", type="category", showgrid=False, **marks),
         yaxis=_axis("share of the whole time, %", ticksuffix=" %"),
         barmode="relative",
         bargap=0.25,
@@ -201,33 +212,58 @@ def ladder_figure(sizes_bytes: Sequence[int], layers: Sequence[Layer]) -> Figure
 
 
 def host_figure(host_map: HostMap) -> Figure:
-    """A number for every pair of hosts, as a map with the numbers written in it."""
+    """A number for every pair of hosts, as a map: a row of boxes for each near host, coloured by their numbers."""
     many = max(len(host_map.rows), len(host_map.columns)) > 16
     known = [value for row in host_map.values for value in row if value is not None]
     # Pairs that differ by little look alike: the colours span a factor of MAP_SPAN at least.
     widen = max(1.0, MAP_SPAN * min(known) / max(known)) ** 0.5 if known and min(known) > 0 else 1.0
-    span = {"zmin": min(known) / widen, "zmax": max(known) * widen} if known else {}
-    trace = {
-        "type": "heatmap",
-        "x": _names(host_map.columns),
-        "y": _names(host_map.rows),
-        "z": [list(row) for row in host_map.values],
-        "text": [list(row) for row in host_map.texts],
-        "texttemplate": "" if many else "%{text}",
-        "hovertemplate": "%{y} → %{x}: %{text}<extra></extra>",
-        "colorscale": "Cividis",
-        **span,
-        "showscale": False,
-        "xgap": 2,
-        "ygap": 2,
-        "meta": {"role": "map"},
-    }
+    span = (min(known) / widen, max(known) * widen) if known else (0.0, 1.0)
+    rows = _names(host_map.rows)
+    traces = []
+    for index, column in enumerate(_names(host_map.columns)):
+        values = [row[index] for row in host_map.values]
+        texts = [row[index] for row in host_map.texts]
+        boxes = [_box(value, *span) for value in values]
+        where = [f"{row} → {column}" for row in rows]
+        traces.append({
+            "type": "bar",
+            "orientation": "h",
+            "name": "",
+            "x": [1] * len(rows),
+            "y": rows,
+            "customdata": [list(pair) for pair in zip(where, texts, strict=True)],
+            "hovertemplate": "%{customdata[0]}: %{customdata[1]}<extra></extra>",
+            "marker": {"color": [colour for colour, _ in boxes], "line": {"width": 1, "color": _PAPER}},
+            "text": [""] * len(texts) if many else texts,
+            "textposition": "inside",
+            "insidetextanchor": "middle",
+            "textangle": 0,
+            "insidetextfont": {"color": [ink for _, ink in boxes]},
+            "showlegend": False,
+            "meta": {"role": "map"},
+        })  # fmt: skip
+    marks = {"tickvals": [index + 0.5 for index in range(len(traces))], "ticktext": _names(host_map.columns)}
     return _figure(
-        [trace],
-        xaxis=_axis("far host", type="category", showgrid=False),
+        traces,
+        xaxis=_axis("far host", range=[0, max(1, len(traces))], showgrid=False, **marks),
         yaxis=_axis("near host", type="category", showgrid=False, autorange="reversed"),
+        barmode="stack",
+        bargap=0.02,
         hovermode="closest",
     )
+
+
+def _box(value: float | None, low: float, high: float) -> tuple[Any, Any]:
+    """(colour, ink) of a value on the way from low to high; what was not measured is not there."""
+    if value is None:
+        return CLEAR, _INK
+    share = min(1.0, max(0.0, (value - low) / (high - low))) if high > low else 0.5
+    place = share * (len(_RAMP) - 1)
+    first = min(int(place), len(_RAMP) - 2)
+    red, green, blue = (
+        round(one + (place - first) * (other - one)) for one, other in zip(_RAMP[first], _RAMP[first + 1], strict=True)
+    )
+    return f"rgb({red},{green},{blue})", "#ffffff" if share < 0.5 else "#10151a"
 
 
 def themed(value: Any, theme: str) -> Any:
@@ -335,7 +371,7 @@ def _with_interval(curve: Curve | Fan) -> tuple[list[str], list[float], list[flo
     return texts, [high - value for value, _, high in numbers], [value - low for value, low, _ in numbers]
 
 
-def _floor_line(curve: Curve, look: Look, values: Sequence[float], texts: Sequence[str]) -> Figure:
+def _floor_line(curve: Curve | Residuals, look: Look, values: Sequence[float], texts: Sequence[str]) -> Figure:
     trace = _trace(f"{curve.name} floor", "floor", look, _places(curve.sizes_bytes), values, _sizes(curve), texts)
     trace |= {"mode": "lines", "legendgroup": _plain(curve.name), "showlegend": False}
     trace |= {"hoverinfo": "skip", "hovertemplate": None}
@@ -346,20 +382,25 @@ def _sizes(curve: Curve | Residuals) -> list[str]:
     return [size_text(size) for size in curve.sizes_bytes]
 
 
-def _wire_trace(curves: Sequence[Curve], value: Any, text: Any) -> Figure:
-    """The leanest stack's wire time at each size; an empty trace without a known link."""
+def _wire_traces(curves: Sequence[Curve], wire: Staircase, value: _Value, text: _Text) -> list[Figure]:
+    """The wire as the staircase that it is, which is not pointed at, and its time at each measured size, which is.
+
+    Without a staircase the measured sizes alone: nobody knows how the wire goes from one to the next. Both are of the
+    leanest stack, and empty without a known link.
+    """
     best = _least((size, ns) for curve in curves for size, ns in zip(curve.sizes_bytes, curve.wire_ns, strict=True))
     sizes = list(best)
-    values = [value(size, best[size]) for size in sizes]
-    if value is _rate:
-        values = [rate / 1e6 for rate in values]
     where, texts = [size_text(size) for size in sizes], [text(size, best[size]) for size in sizes]
-    return _wire_line(_places(sizes), values, where, texts)
-
-
-def _wire_line(x: Sequence[float], y: Sequence[float], where: Sequence[str], texts: Iterable[str]) -> Figure:
-    trace = _trace("the wire alone", "wire", WIRE, x, y, where, list(texts), mode="lines")
-    return trace | {"line": _stroke(WIRE, 2), "visible": bool(x)}
+    marks = _trace(_WIRE_NAME, "wire", WIRE, _places(sizes), [value(size, best[size]) for size in sizes], where, texts)
+    marks |= {"mode": "markers", "legendgroup": _WIRE_NAME, "visible": bool(sizes), "showlegend": not wire.sizes_bytes}
+    stroke = {"width": 2, "color": _colour(WIRE)}
+    marks["marker"] = {"color": _colour(WIRE), "symbol": WIRE.marker, "size": 8, "line": stroke}
+    if not wire.sizes_bytes or not sizes:
+        return [marks]
+    heights = [value(size, ns) for size, ns in zip(wire.sizes_bytes, wire.ns, strict=True)]
+    line = _trace(_WIRE_NAME, "wire", WIRE, _places(wire.sizes_bytes), heights, (), ())
+    line |= {"mode": "lines", "line": _stroke(WIRE, 1.5) | {"dash": "solid"}, "legendgroup": _WIRE_NAME}
+    return [line | {"hoverinfo": "skip", "hovertemplate": None}, marks]
 
 
 def _least(timed: Iterable[tuple[int, float | None]]) -> dict[int, float]:
@@ -441,13 +482,13 @@ def _size_axis(curves: Sequence[Curve | Residuals]) -> Figure:
 def _figure(traces: list[Figure], **layout: Any) -> Figure:
     base = {
         "font": {"family": _FONT, "size": 13, "color": _INK},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": CLEAR,
+        "plot_bgcolor": CLEAR,
         "margin": {"l": 64, "r": 16, "t": 40, "b": 56},
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "hovermode": "x unified",
         "hoverlabel": {"bgcolor": _PAPER, "bordercolor": _QUIET, "font": {"color": _INK, "size": 13}},
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": _QUIET, "activecolor": _INK},
+        "modebar": {"bgcolor": CLEAR, "color": _QUIET, "activecolor": _INK},
         "dragmode": False,
         "showlegend": True,
     }

@@ -13,27 +13,25 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """light, dark: CSS colours for a light and a dark page. dash, marker: as plotly and matplotlib name them."""
+    """light, dark: CSS colours for a light and a dark page. dash, marker: as plotly names them."""
 
     light: str
     dark: str
     dash: str
     marker: str
-    mpl_dash: str | tuple[int, tuple[int, ...]]
-    mpl_marker: str
 
 
-WIRE = Look("#5b6470", "#a3adb9", "dash", "line-ew", (0, (5, 3)), "")
+WIRE = Look("#5b6470", "#a3adb9", "dash", "line-ew")
 
 _LOOKS = (
-    Look("#0067a5", "#5cb8f2", "solid", "circle", "solid", "o"),
-    Look("#c04a00", "#ff9a5c", "solid", "square", "solid", "s"),
-    Look("#007f5f", "#35cfa2", "dashdot", "diamond", "dashdot", "D"),
-    Look("#97407a", "#eba0cf", "dot", "triangle-up", "dotted", "^"),
-    Look("#8a6a00", "#f0c23c", "longdash", "cross", (0, (8, 2)), "P"),
-    Look("#4b4bb5", "#aeb0ff", "longdashdot", "x", (0, (8, 2, 2, 2)), "X"),
-    Look("#6b3d1e", "#d9a47c", "dash", "star", "dashed", "*"),
-    Look("#2f5d62", "#8cd3da", "dashdot", "hexagon", "dashdot", "h"),
+    Look("#0067a5", "#5cb8f2", "solid", "circle"),
+    Look("#c04a00", "#ff9a5c", "solid", "square"),
+    Look("#007f5f", "#35cfa2", "dashdot", "diamond"),
+    Look("#97407a", "#eba0cf", "dot", "triangle-up"),
+    Look("#8a6a00", "#f0c23c", "longdash", "cross"),
+    Look("#4b4bb5", "#aeb0ff", "longdashdot", "x"),
+    Look("#6b3d1e", "#d9a47c", "dash", "star"),
+    Look("#2f5d62", "#8cd3da", "dashdot", "hexagon"),
 )
 _FIXED = {"tcp": 0, "udp": 1, "eth": 2, "icmp": 3, "tcp-nagle": 4, "null": 5, "llc": 6}
 

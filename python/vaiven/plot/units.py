@@ -8,7 +8,7 @@ binary prefixes appear only where the size is a power of two. `None` is shown as
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from vaiven.stats.estimate import Estimate
 
@@ -74,11 +74,31 @@ def bits_text(bytes_per_s: float | None, significant: int = 3) -> str:
     return _with_unit(None if bytes_per_s is None else 8 * bytes_per_s, _BITS, significant)
 
 
-def percent_text(share: float | None, significant: int = 2) -> str:
-    """0.254 as "25 %"; at least one digit after the point below 10 %."""
+def percent_text(share: float | None) -> str:
+    """0.254 as "25 %"; one digit after the point below 10 %, and from 99.5 to 100 %, where it tells how near."""
     if share is None or not math.isfinite(share):
         return DASH
-    return f"{digits(100 * share, significant if abs(share) < 0.995 else 3)} %"
+    size = round(abs(100 * share), 1)
+    places = 1 if (share and size < 10) or 99.5 <= size < 100 else 0
+    return f"{100 * share:,.{places}f} %".replace(",", _NARROW).replace("-", "−").replace("−0.0 ", "0.0 ")
+
+
+def change_text(ratio: float, places: int = 1) -> str:
+    """A ratio of times as the change that it is: 1.06 as "+6.0 %", 0.81 as "−19.0 %"."""
+    return f"{_signed(ratio, places)} %"
+
+
+def change_interval_text(ratio: Estimate) -> str:
+    """The same with its interval, "+6.0 % (99 %: +5.1 to +7.2 %)"; why there is none, if it was refused."""
+    if ratio.value is None or ratio.low is None or ratio.high is None:
+        return ratio.refused
+    ends = f"{_signed(ratio.low)} to {_signed(ratio.high)} %"
+    return f"{change_text(ratio.value)} ({100 * ratio.level:g} %: {ends})"
+
+
+def _signed(ratio: float, places: int = 1) -> str:
+    """By how many percent a ratio is off 1, signed."""
+    return f"{100 * (ratio - 1):+.{places}f}".replace("-", "−")
 
 
 def count_text(count: int) -> str:
@@ -104,7 +124,7 @@ def _interval(value: float, low: float, high: float, steps: tuple[tuple[float, s
     value, low, high = value / scale, low / scale, high / scale
     if not all(map(math.isfinite, (value, low, high))):
         return f"{digits(value)} {unit}" if math.isfinite(value) else DASH
-    top = max(abs(value), 1e-12)
+    top = max(abs(value), high - low, 1e-12)  # a value near zero needs no more digits than its interval is wide
     wanted = 2 - math.floor(math.log10(top))
     if high > low:
         wanted = max(wanted, min(wanted + 1, -math.floor(math.log10(high - low))))
@@ -142,6 +162,17 @@ def size_ticks(sizes_bytes: Iterable[int]) -> list[int]:
         stride = 3
         first -= first % stride
     return [base**power for power in range(first, last + 1, stride)]
+
+
+def size_labels(sizes_bytes: Sequence[int]) -> list[str]:
+    """Sizes as the names of an axis, all in one notation: binary if all large ones are powers of two, else decimal."""
+    large = [size for size in sizes_bytes if size >= 1000]
+    if all(size & (size - 1) == 0 for size in large):
+        return [size_text(size) for size in sizes_bytes]
+    steps = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+    found = [next((scale, unit) for scale, unit in steps if size >= scale or scale == 1) for size in sizes_bytes]
+    labels = [f"{size / scale:.3g} {unit}" for size, (scale, unit) in zip(sizes_bytes, found, strict=True)]
+    return labels if len(set(labels)) == len(labels) else [f"{count_text(size)} B" for size in sizes_bytes]
 
 
 def time_ticks(low_ns: float, high_ns: float) -> list[float]:

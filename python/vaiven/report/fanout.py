@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vaiven.model.frames import stack_id
 from vaiven.model.several import RAW, Audience
-from vaiven.plot.curves import Curve, Fan
+from vaiven.plot.curves import Curve, Fan, Staircase
 from vaiven.plot.interactive import fan_figure, time_figure
 from vaiven.plot.units import digits, size_text, time_text
-from vaiven.report.several import audience_table
+from vaiven.report.findings import Run
+from vaiven.report.several import aim_text, asked_alone, audience_table
+from vaiven.report.staircase import staircase
 from vaiven.report.tables import Table
 from vaiven.report.widget import Choice, Widget, spread_out
 
@@ -33,7 +36,7 @@ class ManySection:
     tables: tuple[Table, ...]
 
 
-def many_section(audiences: Sequence[Audience]) -> ManySection | None:
+def many_section(audiences: Sequence[Audience], run: Run) -> ManySection | None:
     """Everything that the page says of several far ends; None where nobody asked."""
     if not audiences:
         return None
@@ -42,19 +45,18 @@ def many_section(audiences: Sequence[Audience]) -> ManySection | None:
     tables = tuple(audience_table([one for one in audiences if one.ask == ask]) for ask in asked)
     if not fanouts:
         return ManySection((), (), tables)
-    return ManySection(sentences(fanouts), _widgets(fanouts), tables)
+    once = {one.size_bytes: one.once_ns for one in fanouts if one.once_ns}
+    return ManySection(sentences(fanouts), _widgets(fanouts, staircase(run, [once])), tables)
 
 
 def sentences(fanouts: Sequence[Audience]) -> tuple[str, ...]:
     """The longest message to most receivers: who is first, who is last, and what the wire and the raw sender take."""
-    width = max(one.fars for one in fanouts)
-    size = max(one.size_bytes for one in fanouts if one.fars == width)
-    found = sorted(
-        (one for one in fanouts if (one.fars, one.size_bytes) == (width, size)), key=lambda one: one.typical_ns
-    )
-    reliable = [one for one in found if one.stack.partition("[")[0] != RAW]
+    (aim, most), *_ = _by_aim(fanouts)
+    width, size = most[0].fars, max(one.size_bytes for one in most)
+    found = sorted((one for one in most if one.size_bytes == size), key=lambda one: one.typical_ns)
+    reliable = [one for one in found if stack_id(one.stack) != RAW]
     first = (reliable or found)[0]
-    who = f"the last of {width} receivers" if width > 1 else "its receiver"
+    who = f"the last of {width} receivers" if width > 1 else aim if asked_alone(fanouts) else "its receiver"
     said = [f"A message of {size_text(size)} has reached {who} after {time_text(first.typical_ns)} over {first.stack}."]
     if len(reliable) > 1:
         last = reliable[-1]
@@ -62,29 +64,38 @@ def sentences(fanouts: Sequence[Audience]) -> tuple[str, ...]:
         said.append(f"Over {last.stack} it takes {time_text(last.typical_ns)}, {ratio} times as long.")
     if first.to_raw.value is not None and reliable:
         said.append(
-            f"An unreliable sender of the same frames, which repeats nothing, is the floor: {first.stack} takes "
+            f"It is held against an unreliable sender of the same frames, which repeats nothing: {first.stack} takes "
             f"{digits(first.to_raw.value)} times as long."
         )
     return tuple(said)
 
 
-def _widgets(fanouts: Sequence[Audience]) -> tuple[Widget, ...]:
+def _widgets(fanouts: Sequence[Audience], wire: Staircase) -> tuple[Widget, ...]:
     """A stack that has no point in a picture still takes its look there, so that the others look the same in all."""
     stacks = list(dict.fromkeys(one.stack for one in fanouts))
-    widths = sorted({one.fars for one in fanouts}, reverse=True)
+    aims, several_alone = _by_aim(fanouts), asked_alone(fanouts)
+    counted = [one for one in fanouts if one.fars > 1 or not several_alone]
     by_size = Widget(
         "fanout-size",
         "One message for many, by its size",
         "Time from the first send until the last receiver has the whole message, one line per stack; both axes are "
         "logarithmic.",
-        tuple(_by_size(width, [one for one in fanouts if one.fars == width], stacks) for width in widths),
-        "receivers" if len(widths) > 1 else "",
+        tuple(_by_size(aim, found, stacks, wire) for aim, found in aims),
+        "receivers" if len(aims) > 1 else "",
         _WIRE,
     )
-    return (by_size, _by_receivers(fanouts, stacks)) if len(widths) > 1 else (by_size,)
+    return (by_size, _by_receivers(counted, stacks)) if len({one.fars for one in counted}) > 1 else (by_size,)
 
 
-def _by_size(width: int, found: Sequence[Audience], stacks: Sequence[str]) -> Choice:
+def _by_aim(fanouts: Sequence[Audience]) -> list[tuple[str, list[Audience]]]:
+    """Whom it is for, in words, with its audiences: most receivers first, and hosts that were asked alone by name."""
+    several_alone, found = asked_alone(fanouts), dict[tuple[int, str], list[Audience]]()
+    for one in fanouts:
+        found.setdefault((-one.fars, aim_text(one, several_alone)), []).append(one)
+    return [(aim, found[fars, aim]) for fars, aim in sorted(found)]
+
+
+def _by_size(aim: str, found: Sequence[Audience], stacks: Sequence[str], wire: Staircase) -> Choice:
     curves = [
         Curve(
             stack,
@@ -92,11 +103,11 @@ def _by_size(width: int, found: Sequence[Audience], stacks: Sequence[str]) -> Ch
             tuple(one.typical_ns for one in own),
             *_intervals(own),
             (),
-            tuple(one.wire_ns for one in own),
+            tuple(one.once_ns for one in own),
         )
         for stack, own in _by_stack(found, stacks)
     ]
-    return Choice(f"{width}", time_figure(curves, _UNTIL_LAST), audience_table(found))
+    return Choice(aim, time_figure(curves, wire, _UNTIL_LAST), audience_table(found))
 
 
 def _by_receivers(fanouts: Sequence[Audience], stacks: Sequence[str]) -> Widget:
@@ -110,7 +121,7 @@ def _by_receivers(fanouts: Sequence[Audience], stacks: Sequence[str]) -> Widget:
                 tuple(one.fars for one in own),
                 tuple(one.typical_ns for one in own),
                 *_intervals(own),
-                tuple(one.wire_ns for one in own),
+                tuple(one.once_ns for one in own),
             )
             for stack, own in _by_stack(found, stacks)
         ]

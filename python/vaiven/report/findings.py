@@ -15,6 +15,7 @@ from vaiven.model.compare import Compared
 from vaiven.model.crossover import Crossover
 from vaiven.model.explain import Explanation
 from vaiven.model.gain import Gain
+from vaiven.model.half import HalfRate
 from vaiven.model.ladder import Ladder
 from vaiven.model.line import Cost
 from vaiven.model.loggp import LogGP
@@ -24,6 +25,7 @@ from vaiven.model.several import Audience
 from vaiven.stats.arrays import Floats
 from vaiven.stats.drift import Drift
 from vaiven.stats.estimate import Estimate
+from vaiven.stats.runs import Whole
 from vaiven.stats.verdict import Rules, Verdict, Word
 
 
@@ -32,26 +34,27 @@ class SizePoint:
     """One size of one stack between two hosts.
 
     typical_ns: median over launches of the launch medians; typical: the same with its interval, or why there is none.
-    floor_ns: smallest time of all. p95_ns, p99_ns: median over launches of the launch's own, `None` where losses reach
-    so far down. batch: how many messages one timed exchange was, more than 1 only where the clock is too coarse.
+    floor_ns: smallest time of all. p95, p99: of all its messages together, or why they have none.
+    batch: how many messages one timed exchange was, more than 1 only where the clock is too coarse.
+    claimed: not of those whose time the lab claims nothing of, for which no law and no verdict is made.
     wire_*: what the message becomes on the wire, over all hops, by formula. cpu_*: CPU time that end spends on one
     message, half of what an exchange takes it.
-    quantiles_ns: equally spaced quantiles of all samples, from the smallest to the largest: its distribution;
-    empty where the page does not show it.
+    quantiles_ns: equally spaced quantiles of all samples, from the smallest to the largest: its distribution.
     """
 
     size_bytes: int
     typical_ns: float
     typical: Estimate
     floor_ns: float
-    p95_ns: float | None
-    p99_ns: float | None
+    p95: Estimate
+    p99: Estimate
     samples: int
     launches: int
     lost: int
     late: int
     corrupt: int
     batch: int
+    claimed: bool
     wire_ns: float | None
     wire_frames: int | None
     wire_bytes: int | None
@@ -83,7 +86,8 @@ class SizePoint:
 class StackCost:
     """What messages of one stack cost between two hosts: its sizes in rising order, and the fits through them.
 
-    cost: one way. residuals: of its typical line. papers: what the published estimators make of the same launches.
+    cost: one way. half: the rate of the largest message and the size that gets half of it. residuals: of the typical
+    law. papers: what the published estimators make of the same launches.
     knees: sizes at which the cost changes its law, each with what is known to lie there.
     connect: opening a connection, in ns, where the stack has one and it was asked.
     """
@@ -93,6 +97,7 @@ class StackCost:
     stack: str
     points: tuple[SizePoint, ...]
     cost: Cost
+    half: HalfRate
     residuals: Residuals
     papers: PapersModel
     knees: tuple[Explanation, ...]
@@ -123,8 +128,9 @@ class PairLadder:
 class Versus:
     """One side against the other between two hosts: two stacks of a run, or one stack in two runs.
 
-    gain: of the first over the second. pp: for each size of `compared`, the P-P curve of both sides' launch times,
-    (shares of the first, shares of the second) that are at most t, for every t.
+    gain: of the first over the second. unclaimed_bytes: sizes of which the lab claims nothing: they are not compared.
+    pp: for each size of `compared`, the P-P curve of both sides' launch times, (shares of the first, shares of the
+    second) that are at most t, for every t.
     """
 
     near: str
@@ -132,6 +138,7 @@ class Versus:
     compared: Compared
     crossover: Crossover
     gain: Gain
+    unclaimed_bytes: tuple[int, ...]
     pp: tuple[tuple[Floats, Floats], ...]
 
     @property
@@ -154,10 +161,15 @@ class Versus:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Verdicts that were judged together. ask, statistic: what is compared. runs: one, or the earlier and the later.
+    """Verdicts that were judged together. ask, statistic: what is compared. runs: one; or the earlier and the later; or
+    the last ones of two sides of several.
 
     launches_needed: so many of each side could tell one lone difference from chance; fewest: what the poorest
-    comparison has. notes: sentences on what was not compared, and on what differs between two runs.
+    comparison has. notes: sentences on what was not compared, and on what differs between runs.
+    Between runs, of which each is one value: before: those of the earlier side, or the history of the earlier run,
+    oldest first; after: those of the later. whole: what all cells together say. found: (change, the share of the cells
+    in which it would be found), of one run against a history. alarms: how many runs of that history its others would
+    call different, of how many.
     """
 
     runs: tuple[str, ...]
@@ -168,6 +180,18 @@ class Comparison:
     launches_needed: int
     fewest: int
     notes: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    whole: Whole | None = None
+    found: tuple[tuple[float, float], ...] = ()
+    alarms: tuple[int, int] = (0, 0)
+
+    @property
+    def slower_as_a_whole(self) -> bool:
+        """Whether the later side is slower for certain, and by more than the margin, in all that its cells share."""
+        if self.whole is None or self.whole.word(self.rules) is not Word.SLOWER:
+            return False
+        return self.whole.ratio.number() > 1 + self.rules.delta
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -189,6 +213,9 @@ class Sentinel:
 
     cell: str
     drift: Drift
+
+
+ALARMS = ("below-wire", "slow-path")  # codes of warnings that a number on top would be wrong with
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +241,8 @@ class Run:
 
     finished: False if the run was stopped or killed; what it had measured by then is shown. launches, samples:
     counts. plan_text: the plan as it was given, "" for one built from options. rate_bits_per_s, hops, mtu_bytes: the
-    link. versions: (program, version). commands: what to type to get such a run again.
+    link. versions: (program, version). commands: what to type to get such a run again. virtual: on a lab, and claims:
+    what that says of its frames, a sentence.
     """
 
     id: str
@@ -232,6 +260,8 @@ class Run:
     mtu_bytes: int | None
     versions: tuple[tuple[str, str], ...]
     commands: tuple[str, ...]
+    virtual: bool = False
+    claims: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +293,11 @@ class Findings:
     @property
     def stacks(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(cost.stack for cost in self.costs))
+
+    @property
+    def alarms(self) -> tuple[Warning, ...]:
+        """What must be read before any number."""
+        return tuple(one for one in self.warnings if one.code in ALARMS)
 
     def ladder(self, pair: tuple[str, str]) -> Ladder | None:
         return next((one.ladder for one in self.ladders if one.pair == pair), None)

@@ -3,12 +3,14 @@
 
 Everything that came from a plan, a host or a run passes through jinja2's escaping, or stands as JSON in a data block
 whose `<`, `>` and `&` are written as escapes. The document's own policy forbids every request and every script but
-the two inside it, named by their digests.
+two, named by their digests: the page's own, and the plotting library, which is packed and which the first unpacks.
+Until then, and where no script runs, each figure stands as a still picture (`plot.still`).
 """
 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -19,27 +21,27 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import plotly.offline
 from markupsafe import Markup
 
 from vaiven import __version__
 from vaiven.model.ladder import Ladder
-from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Race, Residuals
+from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals, Staircase
 from vaiven.plot.interactive import (
     Figure,
     distribution_figure,
     host_figure,
     ladder_figure,
-    race_figure,
     rate_figure,
     ratio_figure,
     residual_figure,
+    themed,
     time_figure,
 )
-from vaiven.plot.paper import rate_svg, time_svg
+from vaiven.plot.still import still
 from vaiven.plot.units import bits_text, count_text, duration_text, rate_text, size_text, time_text
 from vaiven.report.fanout import ManySection, many_section
-from vaiven.report.findings import Findings, Sentinel, StackCost, Versus, Warning
+from vaiven.report.findings import Findings, Sentinel, StackCost, Warning
+from vaiven.report.staircase import staircase
 from vaiven.report.tables import (
     Column,
     Table,
@@ -58,23 +60,23 @@ from vaiven.report.tables import (
     residual_table,
     size_table,
 )
-from vaiven.report.verdicts import crossover_table, headline, matrix_table, race_table, verdict_table
+from vaiven.report.verdicts import crossover_table, headline, matrix_table, verdict_table
 from vaiven.report.widget import Choice, Widget, spread_out
-from vaiven.report.words import answer, middle
+from vaiven.report.words import answer, middle, where
 
 PAIRS_SHOWN_MAX = 4  # curves of more pairs would make a page that no mail carries; the cost table has them all
 _TEMPLATES = Path(__file__).parent / "templates"
+_LIBRARY = Path(__file__).parent / "vendored" / "plotly-basic.min.js"  # of npm's plotly.js-basic-dist-min, as it is
 
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
     """Who is faster between two hosts. says: one sentence for each two stacks. crossovers: without rows if there are
-    none. races: the P-P figure. details: everything behind the verdicts, a table for each two stacks."""
+    none. details: everything behind the verdicts, a table for each two stacks."""
 
     says: tuple[str, ...]
     matrix: Table
     crossovers: Table
-    races: Widget
     details: tuple[Table, ...]
 
 
@@ -101,7 +103,7 @@ class PairSection:
 
 
 def page(findings: Findings) -> str:
-    """The whole document as text; about 5 MB, nearly all of it the plotting library."""
+    """The whole document as text; about 1 MB, half of it the plotting library."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -110,13 +112,15 @@ def page(findings: Findings) -> str:
         lstrip_blocks=True,
     )
     environment.filters["tied"] = tied
-    scripts = (_plotly(), (_TEMPLATES / "page.js").read_text())
+    environment.filters["still"] = lambda figure: Markup(still(figure))
+    script = (_TEMPLATES / "page.js").read_text()
     sections = pair_sections(findings)
     maps = _host_widget(findings)
-    many = many_section(findings.audiences)
+    many = many_section(findings.audiences, findings.run)
     return environment.get_template("page.html").render(
         findings=findings,
         answer=answer(findings),
+        where=where(findings.run),
         cost_table=cost_table(_by_middle(findings)),
         measured_table=measured_table(_by_middle(findings)),
         papers_table=papers_table(_by_middle(findings)),
@@ -125,26 +129,39 @@ def page(findings: Findings) -> str:
         many=many,
         host_table=host_table(findings.hosts),
         facts=run_facts(findings),
-        told=told(findings.warnings),
+        told=told([one for one in findings.warnings if one not in findings.alarms]),
         hidden_pairs=len(findings.pairs) - len(sections),
         css=Markup((_TEMPLATES / "page.css").read_text()),
-        scripts=[Markup(script) for script in scripts],
-        digests=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
+        script=Markup(script),
+        library=packed_library(),
+        digests=" ".join(f"'sha256-{_digest(one)}'" for one in (script, _LIBRARY.read_text())),
         data=Markup(script_json(_widget_data(sections, maps, many))),
         version=__version__,
     )
 
 
 def pictures(findings: Findings) -> dict[str, str]:
-    """File name -> SVG document: the papers' two formats for each pair of hosts that the page shows."""
+    """File name -> SVG document: the papers' two formats for each pair of hosts that the page shows, and what one
+    message for many costs."""
     found = {}
     line = _line_bytes_per_s(findings)
     for number, pair in enumerate(shown_pairs(findings), start=1):
         title = f"{pair[0]} to {pair[1]}"
-        drawn = curves(findings.of_pair(pair))
-        found[f"time-{number}.svg"] = time_svg(title, drawn)
-        found[f"rate-{number}.svg"] = rate_svg(title, drawn, line)
+        costs = findings.of_pair(pair)
+        drawn, wire = curves(costs), staircase(findings.run, map(_wire_times, costs))
+        found[f"time-{number}.svg"] = _document(time_figure(drawn, wire), title)
+        found[f"rate-{number}.svg"] = _document(rate_figure(drawn, line, wire), title)
+    many = many_section(findings.audiences, findings.run)
+    for widget in many.widgets if many else ():
+        which = f", {widget.choose} {widget.choices[0].label}" if widget.choose else ""
+        found[f"{widget.id}.svg"] = _document(widget.choices[0].figure, f"{widget.title}{which}")
     return found
+
+
+def _document(figure: Figure, title: str) -> str:
+    """A still picture that stands on white, wherever it is shown."""
+    light = themed(figure, "light")
+    return still(light | {"layout": light["layout"] | {"paper_bgcolor": "#ffffff"}}, title)
 
 
 def pair_sections(findings: Findings) -> tuple[PairSection, ...]:
@@ -194,7 +211,7 @@ def sentinel_text(sentinel: Sentinel) -> str:
     change = sentinel.drift.change
     span = ""
     if change.low is not None and change.high is not None and not sentinel.drift.drifting:
-        span = f"; from the first block to the last {change.low - 1:+.1%} to {change.high - 1:+.1%}"
+        span = f"; from the first block to the last {100 * change.low - 100:+.1f} % to {100 * change.high - 100:+.1f} %"
     return f"{sentinel.cell}, in {sentinel.drift.blocks} blocks: {sentinel.drift.text}{span}"
 
 
@@ -213,6 +230,10 @@ def curves(costs: Sequence[StackCost]) -> tuple[Curve, ...]:
         for cost in costs
         if cost.points
     )
+
+
+def _wire_times(cost: StackCost) -> dict[int, float]:
+    return {point.size_bytes: point.wire_ns for point in cost.points if point.wire_ns}
 
 
 def tied(text: str) -> str:
@@ -235,10 +256,10 @@ def _by_middle(findings: Findings) -> tuple[StackCost, ...]:
 
 def _pair_section(name: str, findings: Findings, pair: tuple[str, str]) -> PairSection:
     costs = tuple(cost for cost in findings.of_pair(pair) if cost.points)
-    ladder = findings.ladder(pair)
+    ladder, wire = findings.ladder(pair), staircase(findings.run, map(_wire_times, costs))
     makers: tuple[Callable[[], Widget | None], ...] = (
-        lambda: _time_widget(name, costs),
-        lambda: _rate_widget(name, costs, _line_bytes_per_s(findings)),
+        lambda: _time_widget(name, costs, wire),
+        lambda: _rate_widget(name, costs, wire, _line_bytes_per_s(findings)),
         lambda: _ladder_widget(name, ladder),
         lambda: _distribution_widget(name, costs),
         lambda: _residual_widget(name, costs),
@@ -259,44 +280,28 @@ def _verdicts(name: str, findings: Findings, pair: tuple[str, str]) -> Verdicts 
         says=tuple(map(headline, versus)),
         matrix=matrix_table(comparison, pair),
         crossovers=crossover_table(versus),
-        races=_race_widget(name, versus),
         details=tuple(map(verdict_table, versus)),
     )
-
-
-def _race_widget(name: str, versus: Sequence[Versus]) -> Widget:
-    choices = []
-    for one in versus:
-        first, second = one.compared.first, one.compared.second
-        figure = race_figure(_races(one), first, second)
-        choices.append(Choice(f"{first} against {second}", figure, race_table(one)))
-    says = (
-        "P-P: whenever so many launches of the first are done, so many of the second are. On the diagonal both are "
-        "alike; along the lower right edge every launch of the first is faster than every one of the second."
-    )
-    return Widget(f"{name}-races", "Launches against launches", says, tuple(choices), choose="show")
-
-
-def _races(one: Versus) -> list[Race]:
-    sizes = [int(size) for size in one.compared.sizes_bytes]
-    return [Race(size_text(sizes[i]), *map(tuple, one.pp[i])) for i in spread_out(len(sizes))]
 
 
 _SWITCHES = (("floor", "floor (smallest time, thin dots)"), ("wire", "the wire alone"))
 
 
-def _time_widget(name: str, costs: Sequence[StackCost]) -> Widget:
+def _time_widget(name: str, costs: Sequence[StackCost], wire: Staircase) -> Widget:
     drawn = curves(costs)
-    choices = [Choice("time", time_figure(drawn), curve_table(costs, rates=False))]
-    if any(ns for curve in drawn for ns in curve.wire_ns):
-        choices.append(Choice("times the wire", ratio_figure(drawn), ratio_table(costs)))
-    says = "Time of a message, one way, against its size, one line per stack; both axes are logarithmic."
+    choices = [Choice("time", time_figure(drawn, wire), curve_table(costs, rates=False))]
+    if any(ns for curve in drawn for ns in curve.wire_ns):  # over several decades times of all stacks look alike
+        choices.insert(0, Choice("times the wire", ratio_figure(drawn), ratio_table(costs)))
+    says = (
+        "Time of a message, one way, against its size, one line per stack: as times what the wire alone would take, or "
+        "as it is; both axes are logarithmic."
+    )
     choose = "show" if len(choices) > 1 else ""
     return Widget(f"{name}-time", "How long a message takes", says, tuple(choices), choose, _SWITCHES)
 
 
-def _rate_widget(name: str, costs: Sequence[StackCost], line_bytes_per_s: float | None) -> Widget:
-    choice = Choice("", rate_figure(curves(costs), line_bytes_per_s), curve_table(costs, rates=True))
+def _rate_widget(name: str, costs: Sequence[StackCost], wire: Staircase, line_bytes_per_s: float | None) -> Widget:
+    choice = Choice("", rate_figure(curves(costs), line_bytes_per_s, wire), curve_table(costs, rates=True))
     says = "Bytes per second that a message of each size achieves, one line per stack; sizes are logarithmic."
     return Widget(f"{name}-rate", "How fast the bytes go", says, (choice,), roles=_SWITCHES)
 
@@ -318,7 +323,10 @@ def _distribution_widget(name: str, costs: Sequence[StackCost]) -> Widget:
         points = [(cost.stack, cost.point(size)) for cost in costs]
         drawn = [Distribution(stack, point.quantiles_ns) for stack, point in points if point and point.quantiles_ns]
         choices.append(Choice(size_text(size), distribution_figure(drawn), distribution_table(costs, size)))
-    says = "The share of messages that took at most so long, one line per stack, for one message size at a time."
+    says = (
+        "The share of messages that took at most so long, one line per stack, for one message size at a time; the "
+        "slowest hundredth may lie beyond the right edge."
+    )
     return Widget(f"{name}-spread", "How much messages differ", says, tuple(choices), choose="message size")
 
 
@@ -327,9 +335,9 @@ def _residual_widget(name: str, costs: Sequence[StackCost]) -> Widget | None:
     drawn = [Residuals(stack, *map(tuple, zip(*values, strict=True))) for stack, values in found]
     if not drawn:
         return None
-    says = "How far each size lies off its stack's straight line, in per cent of the line."
+    says = "How far each size lies off its stack's law, in per cent of the measured time."
     choice = Choice("", residual_figure(drawn), residual_table(costs))
-    return Widget(f"{name}-residuals", "How well a straight line tells it", says, (choice,))
+    return Widget(f"{name}-residuals", "How well the law tells it", says, (choice,))
 
 
 def _host_widget(findings: Findings) -> Widget | None:
@@ -379,7 +387,6 @@ def _widget_data(
 ) -> dict[str, list[Figure]]:
     widgets = [widget for section in sections for widget in section.widgets] + ([maps] if maps else [])
     widgets += many.widgets if many else ()
-    widgets += [section.verdicts.races for section in sections if section.verdicts]
     return {widget.id: [choice.figure for choice in widget.choices] for widget in widgets}
 
 
@@ -392,6 +399,6 @@ def _digest(script: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _plotly() -> str:
-    """The plotting library's own text, which goes into the page once."""
-    return plotly.offline.get_plotlyjs()
+def packed_library() -> str:
+    """The plotting library as the page carries it: gzip in base64, the same bytes every time."""
+    return base64.b64encode(gzip.compress(_LIBRARY.read_bytes(), mtime=0)).decode()

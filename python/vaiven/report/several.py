@@ -20,7 +20,6 @@ _RATES = {
     "stream": ("all", "the rate of all connections together"),
     "exchange": ("a host", "what each host sends, and receives, per second"),
 }
-_CLOCK_TOLD = 0.02  # of a result: an error of the clock above it is told
 
 
 def audience_table(found: Sequence[Audience]) -> Table:
@@ -38,13 +37,29 @@ def audience_table(found: Sequence[Audience]) -> Table:
         Column("T(k)/T(1)", f"over the time with one of the {several}"),
         *((Column("over raw", "over an unreliable sender of the same payload in the same frames, in the same run"),)
           if ask == "fanout" else ()),
-        Column("over wire", "over what the frames alone take of the busiest link"),
+        *((Column("over wire", "over what one transmission to all takes of the wire: the same for every stack"),)
+          if ask == "fanout" else ()),
+        Column("over its frames", "over what its own frames take of the busiest link, where they are known"),
         Column(*_RATES[ask]),
         *(() if ask == "fanout" else (Column("each", "the slowest and the fastest of them"),)),
         Column("lost", "rounds in which somebody did not get everything"),
         *(() if ask == "fanout" else (Column("again", "segments that were sent again"),)),
     )  # fmt: skip
-    return Table(_CAPTIONS[ask], columns, tuple(map(_row, found)), (*dict.fromkeys(_notes(found)), *_setups(found)))
+    notes = (*dict.fromkeys(_notes(found)), *_setups(found))
+    rows, several_alone = [_row(one) for one in found], asked_alone(found)
+    if ask == "fanout" and several_alone:
+        rows = [(*row[:2], aim_text(one, several_alone), *row[3:]) for row, one in zip(rows, found, strict=True)]
+    return Table(_CAPTIONS[ask], columns, tuple(rows), notes, labels=4 if ask == "stream" else 3)
+
+
+def asked_alone(found: Iterable[Audience]) -> bool:
+    """Whether several hosts were each sent to alone (receivers = "each"): "to 1" does not say which, then."""
+    return len({one.far for one in found if one.fars == 1}) > 1
+
+
+def aim_text(one: Audience, several_alone: bool) -> str:
+    """Who is sent to: how many, or the host that is one of several alone."""
+    return one.far if several_alone and one.fars == 1 else count_text(one.fars)
 
 
 def _together_table(found: Sequence[Audience]) -> Table:
@@ -55,7 +70,7 @@ def _together_table(found: Sequence[Audience]) -> Table:
         Column("at once", "how many ping-pongs ran together"),
         Column("round trip", "of one of them: the median of launch medians, and its interval"),
         Column("over one", "over a ping-pong alone"),
-        Column("over wire", "over what its own frames take, there and back"),
+        Column("over its frames", "over what its own frames take, there and back"),
         Column("overlap", "the share of their time in which all of them ran, at least"),
     )
     rows = tuple(
@@ -66,12 +81,12 @@ def _together_table(found: Sequence[Audience]) -> Table:
             count_text(one.fars),
             value_text(one.typical_ns, one.time),
             _ratio(one.to_one) if one.fars > 1 else DASH,
-            f"{digits(one.to_wire)} ×" if one.to_wire else DASH,
+            _times(one.to_frames),
             percent_text(one.overlap),
         )
         for one in found
     )
-    return Table(_CAPTIONS["pingpongs"], columns, rows, tuple(dict.fromkeys(_notes(found))))
+    return Table(_CAPTIONS["pingpongs"], columns, rows, tuple(dict.fromkeys(_notes(found))), labels=4)
 
 
 def _row(one: Audience) -> tuple[str, ...]:
@@ -87,12 +102,17 @@ def _row(one: Audience) -> tuple[str, ...]:
         value_text(one.typical_ns, one.time),
         _ratio(one.to_one) if one.fars > 1 else DASH,
         *raw,
-        f"{digits(one.to_wire)} ×" if one.to_wire else DASH,
+        *((_times(one.to_wire),) if fanout else ()),
+        _times(one.to_frames),
         rate_text(one.bytes_per_s),
         *each,
         percent_text(one.lost / one.rounds) if one.lost else "0",
         *again,
     )
+
+
+def _times(ratio: float | None) -> str:
+    return f"{digits(ratio)} ×" if ratio else DASH
 
 
 def _each(rates: Sequence[float]) -> str:
@@ -116,10 +136,20 @@ def _notes(found: Iterable[Audience]) -> Iterable[str]:
         who = f"{one.stack} to {one.fars}, {size_text(one.size_bytes)}"
         if one.clock == "barrier":
             yield f"{who}: no clock good enough: every end counts from when it heard that all are there"
-        elif one.clock_error_ns > _CLOCK_TOLD * one.typical_ns:
-            yield f"{who}: the hosts' clocks were compared to within {time_text(one.clock_error_ns)}"
+        elif one.clock_error_ns:
+            yield f"{who}: right to {time_text(one.clock_error_ns)}, within which the hosts' clocks are known"
         if one.resent and one.ask == "fanout":
             yield f"{who}: {count_text(one.resent)} segments were sent again"
-        for ratio in (one.to_one, one.to_raw):
+        for ratio in _shown_ratios(one):
             if ratio.value is not None and ratio.interval.refused:
-                yield f"ratios have no interval: {ratio.interval.refused}"
+                few = ratio.interval.refused.startswith("too few")
+                why = ratio.interval.refused if few else "some were the same in every launch"
+                yield f"ratios have no interval: {why}"
+
+
+def _shown_ratios(one: Audience) -> Iterable[Ratio]:
+    """Those of its row: one far end is not compared with itself, nor the raw sender."""
+    if one.fars > 1:
+        yield one.to_one
+    if one.ask == "fanout" and one.stack != RAW:
+        yield one.to_raw

@@ -12,7 +12,6 @@ from vaiven.model.ladder import Ladder
 from vaiven.model.loggp import LogGP
 from vaiven.plot.units import (
     DASH,
-    bits_text,
     count_text,
     digits,
     estimate_text,
@@ -39,7 +38,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """rows are as long as columns. notes stand below.
+    """rows are as long as columns. notes stand below. labels: so many columns say what a row is about.
 
     Cells are plain text, which whoever shows them escapes; a second line, such as an interval, is less important.
     """
@@ -48,6 +47,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    labels: int = 1
 
 
 _STACK = Column("stack", "the way the message travels", number=False)
@@ -55,20 +55,33 @@ _SIZE = Column("size", "payload of one message")
 
 
 def cost_table(costs: Sequence[StackCost]) -> Table:
-    """One row per stack (and pair of hosts, where there are several): the straight line through its medians."""
+    """One row per stack (and pair of hosts, where there are several): the law through its medians, its full rate."""
     pairs = len({cost.pair for cost in costs}) > 1
     columns = (
         *((Column("hosts", "near → far", number=False),) if pairs else ()),
         _STACK,
-        Column("start α", "time of an empty message, by the line through the medians"),
-        Column("per byte β", "time that each further byte adds, by the same line"),
-        Column("rate 1/β", "what long messages approach, by the same line"),
-        Column("n½", "size that gets half of that rate"),
-        Column("floor α", "the same constant, by the line through the smallest times"),
+        Column("start α", "what an empty message takes beyond the wire, by the law through the medians"),
+        Column("per byte β", "what each byte adds to that"),
+        Column("misfit", "the most by which the law misses a measured time, as a share of that time"),
+        Column("full rate", "of the largest message, as measured"),
+        Column("n½", "the size that gets half of the full rate, read off the measured curve"),
     )
     rows = tuple((*((pair_text(cost),) if pairs else ()), *_cost_row(cost)) for cost in costs)
-    caption = "Cost of a message, one way: t(n) = α + β n"
-    return Table(caption, columns, rows, tuple(dict.fromkeys(_cost_notes(costs))))
+    wire = [cost.cost.typical.wire_ns is not None for cost in costs]
+    law = "t(n) = wire(n) + α + β n" if all(wire) else "t(n) = α + β n"
+    notes = (*_letters(any(wire), all(wire)), *dict.fromkeys(_cost_notes(costs)))
+    return Table(f"Cost of a message, one way: {law}", columns, rows, notes)
+
+
+def _letters(some: bool, every: bool) -> Iterable[str]:
+    """What the letters of the table mean, where they stand. Of how many stacks the wire is known: some, every one."""
+    beyond = "the software of a message takes beyond its frames on the wire" if some else "an empty message takes"
+    yield (
+        f"α is what {beyond}, β what each byte adds to that; n½ is the size that gets half of the full rate, which is "
+        "that of the largest message: both are read off the measured curve"
+    )
+    if some and not every:
+        yield "where no wire is known the law is one straight line through the whole times: t(n) = α + β n"
 
 
 def measured_table(costs: Sequence[StackCost]) -> Table:
@@ -107,8 +120,8 @@ def size_table(cost: StackCost) -> Table:
         _SIZE,
         Column("typical", "median over launches, 95 % interval"),
         Column("floor", "smallest time of all"),
-        Column("p95", "95 % of messages took at most this: median over launches"),
-        Column("p99", "99 % of messages took at most this: median over launches"),
+        Column("p95", "95 % of messages took at most this, with its 95 % interval"),
+        Column("p99", "99 % of messages took at most this, with its 95 % interval"),
         Column("rate", "size over the typical time"),
         Column("wire", "what the wire alone would take"),
         Column("above the wire", "typical less wire"),
@@ -119,7 +132,8 @@ def size_table(cost: StackCost) -> Table:
         Column("lost", "messages that did not come back in time"),
     )
     rows = tuple(map(_size_row, cost.points))
-    return Table(f"{cost.stack}, {pair_text(cost)}: every size, one way", columns, rows, tuple(_batch_notes(cost)))
+    notes = (*_batch_notes(cost), *_quantile_notes(cost))
+    return Table(f"{cost.stack}, {pair_text(cost)}: every size, one way", columns, rows, notes)
 
 
 def curve_table(costs: Sequence[StackCost], rates: bool) -> Table:
@@ -176,33 +190,36 @@ def ladder_table(ladder: Ladder) -> Table:
 
 def distribution_table(costs: Sequence[StackCost], size_bytes: int) -> Table:
     """How the messages of one size spread, one row per stack."""
-    marks = ((0.0, "smallest"), (0.25, "25 %"), (0.5, "half"), (0.75, "75 %"), (0.95, "95 %"), (0.99, "99 %"))
-    columns = (_STACK, *(Column(name) for _, name in marks), Column("largest"))
+    marks = ((0.0, "smallest"), (0.25, "25 %"), (0.5, "half"), (0.75, "75 %"))
+    columns = (_STACK, *(Column(name) for _, name in marks), Column("95 %"), Column("99 %"), Column("largest"))
     rows = []
     for cost in costs:
         point = cost.point(size_bytes)
         if point and point.quantiles_ns:
             last = len(point.quantiles_ns) - 1
-            texts = [time_text(point.quantiles_ns[round(share * last)]) for share, _ in marks]
-            rows.append((cost.stack, *texts, time_text(point.quantiles_ns[-1])))
+            known = [point.quantiles_ns[round(share * last)] for share, _ in marks]
+            known += [point.p95.value, point.p99.value, point.quantiles_ns[-1]]
+            rows.append((cost.stack, *map(time_text, known)))
     return Table(f"Messages of {size_text(size_bytes)}: done within", columns, tuple(rows))
 
 
 def residual_table(costs: Sequence[StackCost]) -> Table:
-    """How far each size lies off its stack's straight line, and how far the line drawn without it would have missed."""
+    """How far each size lies off its stack's law, and how far the law drawn without it would have missed."""
     found = {cost.stack: dict(off_line(cost)) for cost in costs if off_line(cost)}
     sizes = sorted({size for values in found.values() for size in values})
-    columns = (_SIZE, *(Column(stack, "(measured − line)/line") for stack in found))
+    columns = (_SIZE, *(Column(stack, "(measured − law)/measured") for stack in found))
     rows = tuple((size_text(size), *(percent_text(values.get(size)) for values in found.values())) for size in sizes)
-    return Table("Off the straight line", columns, rows, tuple(filter(None, map(_residual_note, costs))))
+    return Table(
+        "Off the law, as a share of the measured time", columns, rows, tuple(filter(None, map(_residual_note, costs)))
+    )
 
 
 def off_line(cost: StackCost) -> list[tuple[int, float]]:
-    """(size, (measured - line)/line) of the typical fit; empty where there is no line."""
+    """(size, (measured - law)/measured) of the typical fit; empty where there is no law."""
     line = cost.cost.typical
     if not (line.alpha.known and line.beta.known):
         return []
-    off = line.centre_ns / line.ns(line.sizes_bytes) - 1
+    off = 1 - line.law_ns() / line.centre_ns
     return [(int(size), float(value)) for size, value in zip(line.sizes_bytes, off, strict=True)]
 
 
@@ -210,8 +227,9 @@ def _residual_note(cost: StackCost) -> str:
     one = cost.residuals
     if one.left_out_max is None:
         return ""
-    text = f"{cost.stack}: a size predicted from all the others misses by at most {percent_text(one.left_out_max)}"
-    return f"{text}; the points bend away from any one straight line" if one.bends else text
+    text = f"{cost.stack}: a law drawn without a size misses its measured time by at most"
+    text = f"{text} {percent_text(one.left_out_max)}"
+    return f"{text}; the points bend away from any straight line" if one.bends else text
 
 
 def knee_table(costs: Sequence[StackCost]) -> Table:
@@ -220,9 +238,9 @@ def knee_table(costs: Sequence[StackCost]) -> Table:
         _STACK,
         Column("at", "where the law changes, with its interval"),
         Column("what", "a jump of the time, or a bend; confirmed: found again in sizes added around it", number=False),
-        Column("jump", "by how much the time jumps there"),
-        Column("slope before", "time per byte below"),
-        Column("slope after", "time per byte above"),
+        Column("jump", "by how much the time jumps there, beyond the wire where that is known"),
+        Column("slope before", "time per byte below, beyond the wire"),
+        Column("slope after", "time per byte above, beyond the wire"),
         Column("what lies there", "limits of frames, segments and buffers in that interval", number=False),
     )
     rows = []
@@ -364,11 +382,10 @@ def _slope_text(ns_per_byte: float | None) -> str:
 
 def _cost_row(cost: StackCost) -> tuple[str, ...]:
     line = cost.cost.typical
-    rate = DASH if line.r_inf.value is None else f"{rate_text(line.r_inf.value)}\n{bits_text(line.r_inf.value)}"
-    alpha, beta, half, floor = (
-        two_lines(estimate_text(one)) for one in (line.alpha, line.beta, line.n_half, cost.cost.floor.alpha)
+    alpha, beta, rate, half = (
+        two_lines(estimate_text(one)) for one in (line.alpha, line.beta, cost.half.full, cost.half.size)
     )
-    return (cost.stack, alpha, beta, rate, half, floor)
+    return (cost.stack, alpha, beta, percent_text(line.misfit), rate, half)
 
 
 def _measured_row(cost: StackCost, with_size: bool) -> tuple[str, ...]:
@@ -388,18 +405,29 @@ def _measured_row(cost: StackCost, with_size: bool) -> tuple[str, ...]:
 
 def _cost_notes(costs: Iterable[StackCost]) -> Iterable[str]:
     for cost in costs:
-        for name in ("alpha", "beta", "n_half"):
-            estimate = getattr(cost.cost.typical, name)
+        line = cost.cost.typical
+        letters = {"α": line.alpha, "β": line.beta, "n½": cost.half.size}
+        for name, estimate in [("law", line)] if line.refused else letters.items():
             if estimate.refused:
-                yield f"{cost.stack}: no {_NAMES[name]}: {estimate.refused}"
-                if cost.cost.typical.refused:
-                    break
+                yield f"{cost.stack}: no {name}: {estimate.refused}"
         yield from (f"{cost.stack}: {note}" for note in cost.cost.typical.notes)
+    yield from _unclaimed_notes(costs)
     yield from misfit_notes(costs)
 
 
+def _unclaimed_notes(costs: Iterable[StackCost]) -> Iterable[str]:
+    """A line for the stacks that have sizes of which their lab claims nothing."""
+    where: dict[tuple[int, ...], list[str]] = {}
+    for cost in costs:
+        where.setdefault(tuple(p.size_bytes for p in cost.points if not p.claimed), []).append(cost.stack)
+    for sizes, stacks in where.items():
+        if sizes:
+            named = f"{', '.join(dict.fromkeys(stacks))}: {', '.join(map(size_text, sizes))} left out of the law"
+            yield f"{named}, because the lab claims nothing of such lone frames"
+
+
 def misfit_notes(costs: Iterable[StackCost]) -> Iterable[str]:
-    """A line for the stacks whose straight line misses a size by more than 10 %, and where their law changes."""
+    """A line for the stacks whose law misses a size by more than 10 % of its time, and where it changes."""
     bad: dict[str, list[StackCost]] = {}
     for cost in costs:
         if cost.cost.typical.misfit > MISFIT_TOLD:
@@ -407,9 +435,8 @@ def misfit_notes(costs: Iterable[StackCost]) -> Iterable[str]:
     for where, those in bad.items():
         names = ", ".join(dict.fromkeys(cost.stack for cost in those))
         most = max(cost.cost.typical.misfit for cost in those)
-        text = f"{names}: one line fits badly (misfit {'up to ' if len(those) > 1 else ''}{percent_text(most)})"
-        rate = "what long messages achieve is the measured rate, not 1/β"
-        yield f"{text}{': ' if where else ''}{where}; {rate}"
+        up_to = "up to " if len(those) > 1 else ""
+        yield f"{names}: the law fits badly (misfit {up_to}{percent_text(most)}){': ' if where else ''}{where}"
 
 
 def law_change(cost: StackCost) -> str:
@@ -422,7 +449,7 @@ def law_change(cost: StackCost) -> str:
             return f"the law changes at {size_text(most.limits[0].size_bytes)} ({most.limits[0].cause})"
         edges = (most.knee.before_bytes, most.knee.after_bytes)
         return f"the law changes between {size_text(edges[0])} and {size_text(edges[1])} (no known limit lies there)"
-    single = [point for point in cost.points if point.wire_frames == 1]
+    single = [point for point in cost.points if point.wire_frames == 1 and point.claimed]
     several = [point for point in cost.points if (point.wire_frames or 0) > 1]
     if len(single) < 2 or len(several) < 2:
         return ""
@@ -434,11 +461,9 @@ def law_change(cost: StackCost) -> str:
 
 
 def _slope(first: SizePoint, last: SizePoint) -> float:
-    """Time per further byte between two sizes, ns."""
-    return (last.typical_ns - first.typical_ns) / (last.size_bytes - first.size_bytes)
-
-
-_NAMES = {"alpha": "α", "beta": "β", "n_half": "n½"}
+    """Time per further byte between two sizes, ns; beyond the wire where that is known."""
+    low, high = (point.typical_ns - (point.wire_ns or 0.0) for point in (first, last))
+    return (high - low) / (last.size_bytes - first.size_bytes)
 
 
 def _size_row(point: SizePoint) -> tuple[str, ...]:
@@ -446,8 +471,8 @@ def _size_row(point: SizePoint) -> tuple[str, ...]:
         size_text(point.size_bytes),
         value_text(point.typical_ns, point.typical),
         time_text(point.floor_ns),
-        time_text(point.p95_ns),
-        time_text(point.p99_ns),
+        two_lines(estimate_text(point.p95)),
+        two_lines(estimate_text(point.p99)),
         rate_text(point.rate_bytes_per_s) if point.size_bytes else DASH,
         time_text(point.wire_ns),
         time_text(point.above_wire_ns),
@@ -463,6 +488,17 @@ def _batch_notes(cost: StackCost) -> Iterable[str]:
     batched = [size_text(point.size_bytes) for point in cost.points if point.batch > 1]
     if batched:
         yield f"timed in batches, so that p95 and p99 are of batch means, not of messages: {', '.join(batched)}"
+
+
+def _quantile_notes(cost: StackCost) -> Iterable[str]:
+    """Why sizes have no p95 or p99, one reason a line."""
+    for name in ("p95", "p99"):
+        sizes: dict[str, list[str]] = {}
+        for point in cost.points:
+            why, _, count = getattr(point, name).refused.partition(": ")
+            if why:
+                sizes.setdefault(why, []).append(size_text(point.size_bytes) + (f" ({count})" if count else ""))
+        yield from (f"no {name} at {', '.join(where)}: {why}" for why, where in sizes.items())
 
 
 def _cpu_text(point: SizePoint) -> str:

@@ -4,21 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from math import exp
 
 import numpy as np
 
 from vaiven.model.gain import Gain
-from vaiven.plot.units import DASH, estimate_text, percent_text, size_text
+from vaiven.plot.units import DASH, change_text, estimate_text, percent_text, size_text
 from vaiven.report.findings import Comparison, Versus
 from vaiven.report.tables import Column, Table, two_lines
 from vaiven.stats.arrays import Floats
 from vaiven.stats.estimate import Estimate
+from vaiven.stats.runs import PREDICTION
 from vaiven.stats.verdict import Verdict, Word
 from vaiven.stats.welch import Welch
 
 _SIZE = Column("size", "payload of one message")
+NOT_CLAIMED = "n/c"
+_UNCLAIMED = (
+    "n/c: no verdict, for the lab claims nothing of such lone frames: a timer holds them back, and may be as late as "
+    "they are long."
+)
 _MARKS = {Word.EQUIVALENT: "=", Word.INCONCLUSIVE: "?"}
 
 
@@ -37,9 +42,15 @@ def headline(one: Versus) -> str:
     words = [word for word in Word if any(_word(verdict) is word for verdict in verdicts)]
     if len(words) == 1:
         where = f"at {_sizes_text(one, words[0])}" if len(verdicts) == 1 else f"at all {len(verdicts)} sizes"
-        return f"{_alone(first, second, words[0], verdicts)} {where}{_more(verdicts)}."
+        return f"{_alone(first, second, words[0], verdicts)} {where}{_more(one)}{_unclaimed(one)}."
     parts = [f"{word} at {_sizes_text(one, word)}{_by(word, _of(verdicts, word))}" for word in words]
-    return f"{first} against {second}: {', '.join(parts)}{_more(verdicts)}{_crossing(one)}."
+    return f"{first} against {second}: {', '.join(parts)}{_more(one)}{_crossing(one)}{_unclaimed(one)}."
+
+
+def _unclaimed(one: Versus) -> str:
+    """What no verdict is given on."""
+    sizes = ", ".join(map(size_text, one.unclaimed_bytes))
+    return f"; not claimed by this lab: {sizes}" if sizes else ""
 
 
 def pair_prefix(one: Versus) -> str:
@@ -49,26 +60,39 @@ def pair_prefix(one: Versus) -> str:
 def matrix_table(comparison: Comparison, pair: tuple[str, str]) -> Table:
     """One row per size, one column per two sides: by how much longer or shorter the first takes, and how sure."""
     versus = comparison.of_pair(pair)
-    sizes = sorted({int(size) for one in versus for size in one.compared.sizes_bytes})
+    sizes = sorted({int(size) for one in versus for size in (*one.compared.sizes_bytes, *one.unclaimed_bytes)})
     columns = (_SIZE, *(Column(_column_name(one), "the first against the second") for one in versus))
-    rows = tuple((size_text(size), *(mark(one.verdict(size)) for one in versus)) for size in sizes)
+    margin = comparison.rules.delta
+    rows = tuple(
+        (
+            size_text(size),
+            *(NOT_CLAIMED if size in one.unclaimed_bytes else mark(one.verdict(size), margin) for one in versus),
+        )
+        for size in sizes
+    )
     notes = (
         "+24 %: slower, the first takes 24 % longer than the second; −19 %: faster; in brackets: different for "
-        f"certain, but within ±{100 * comparison.rules.delta:g} %; =: equivalent within that; ?: inconclusive.",
+        f"certain, but by no more than {100 * comparison.rules.delta:g} %; =: equivalent within that; ?: inconclusive.",
         method_text(comparison),
+        *((_UNCLAIMED,) if any(one.unclaimed_bytes for one in versus) else ()),
     )
     return Table(f"Verdicts, {pair[0]} → {pair[1]}", columns, rows, notes)
 
 
-def mark(verdict: Verdict | None) -> str:
-    """A verdict as it stands in the matrix."""
+def mark(verdict: Verdict | None, margin: float) -> str:
+    """A verdict as it stands in the matrix: in brackets if the change is no more than the margin."""
     if verdict is None:
         return DASH
     if not verdict.different:
         return _MARKS[verdict.word]
-    change = verdict.evidence.ratio.number() - 1
-    text = f"{100 * change:+.{0 if abs(change) >= 0.01 else 1}f} %".replace("-", "−")
-    return f"({text})" if verdict.negligible else text
+    ratio = verdict.evidence.ratio.number()
+    change = ratio - 1
+    small = abs(change) <= margin
+    places = 0 if abs(change) >= 0.0995 else 1
+    while not small and places < 4 and round(abs(change), places + 2) <= margin:  # 2.04 % is not shown as 2.0 %
+        places += 1
+    text = change_text(ratio, places)
+    return f"({text})" if small else text
 
 
 def method_text(comparison: Comparison) -> str:
@@ -76,9 +100,15 @@ def method_text(comparison: Comparison) -> str:
     rules, count = comparison.rules, len(comparison.verdicts)
     paired = all(one.compared.paired for one in comparison.versus)
     how = "paired by block" if paired else "unpaired"
+    if any(verdict.evidence.test.name == PREDICTION for verdict in comparison.verdicts):
+        return (
+            f"Prediction intervals from {len(comparison.before)} runs, of their {comparison.statistic} "
+            f"({comparison.ask}): {100 * (1 - rules.alpha):g} % over all {count} cells together."
+        )
+    unit = comparison.versus[0].compared.unit
     adjust = "Benjamini-Yekutieli" if rules.dependent else "Benjamini-Hochberg"
     return (
-        f"Rank test of the launches' {comparison.statistic} ({comparison.ask}), {how}, at {100 * rules.alpha:g} % "
+        f"Rank test of the {unit}' {comparison.statistic} ({comparison.ask}), {how}, at {100 * rules.alpha:g} % "
         f"after {adjust} over {count} comparison{'s' * (count != 1)}."
     )
 
@@ -98,7 +128,10 @@ def verdict_table(one: Versus) -> Table:
     )
     gains = dict(zip(map(int, one.gain.sizes_bytes), range(one.gain.sizes_bytes.size), strict=True))
     found = list(zip(map(int, one.compared.sizes_bytes), one.compared.verdicts, strict=True))
-    rows = tuple((size_text(size), *_row(verdict), _gain_text(one.gain, gains[size])) for size, verdict in found)
+    rows = tuple(
+        (size_text(size), *_row(verdict, one.compared.unit), _gain_text(one.gain, gains[size]))
+        for size, verdict in found
+    )
     caption = f"{pair_prefix(one)}{one.compared.first} against {one.compared.second}"
     return Table(caption, columns, rows, tuple(_verdict_notes(one)))
 
@@ -106,7 +139,7 @@ def verdict_table(one: Versus) -> Table:
 def _verdict_notes(one: Versus) -> Iterable[str]:
     counts = sorted({verdict.evidence.launches for verdict in one.compared.verdicts})
     least, most = (" and ".join(map(str, dict.fromkeys(count))) for count in (counts[0], counts[-1]))
-    yield f"Launches: {least if least == most else f'{least} to {most}'}."
+    yield f"{one.compared.unit.capitalize()}: {least if least == most else f'{least} to {most}'}."
     sizes = [int(size) for size in one.compared.sizes_bytes]
     for why in dict.fromkeys(v.why for v in one.compared.verdicts if v.why and v.more_launches is None):
         where = [size for size, v in zip(sizes, one.compared.verdicts, strict=True) if v.why == why]
@@ -119,49 +152,46 @@ def _verdict_notes(one: Versus) -> Iterable[str]:
 
 
 def crossing_text(one: Versus) -> str:
-    """Where the two sides change places, by their lines and by their verdicts."""
-    size, where = one.crossover.size, _between(turns(one))
-    lines = f"The lines cross at {estimate_text(size)}" if size.known else f"No crossover: {size.refused}"
-    return f"{lines}; {f'the verdict turns between {where}' if where else 'the verdict turns nowhere'}."
+    """Where the two sides change places, by their verdicts."""
+    size, where = one.crossover.size, _between(one.crossover.between)
+    if size.known:
+        return f"They change places at {estimate_text(size)}, between {where}."
+    return f"No crossover: {size.refused}{f', between {where}' if where else ''}."
 
 
 def crossover_table(versus: Sequence[Versus]) -> Table:
-    """Two sides that change places: where, by the lines with an interval and by the verdicts."""
+    """Two sides that change places: between which sizes for certain, and where the curves meet there."""
     columns = (
         Column("first", number=False),
         Column("second", number=False),
-        Column("lines cross at", "(α second − α first)/(β first − β second), 95 % interval over launches"),
         Column("the verdict turns between", "from faster to slower or back, neighbouring certain sizes", number=False),
+        Column("the curves meet at", "straight between measured sizes, 95 % interval over launches"),
     )
     rows = []
     for one in versus:
-        size, where = one.crossover.size, turns(one)
-        if size.known or where:
-            at = two_lines(estimate_text(size))
-            rows.append((one.compared.first, one.compared.second, at, _between(where) or "nowhere for certain"))
+        where = one.crossover.between
+        if where:
+            at = two_lines(estimate_text(one.crossover.size))
+            rows.append((one.compared.first, one.compared.second, _between(where), at))
     return Table("Where one overtakes the other", columns, tuple(rows))
 
 
 def race_table(one: Versus) -> Table:
     """The numbers of the P-P figure: how often a launch of the first side is done before one of the second."""
-    columns = (_SIZE, Column("done first", f"of all pairs of launches, those in which {one.compared.first} is faster"))
+    columns = (
+        _SIZE,
+        Column("done first", f"of all pairs of {one.compared.unit}, those in which {one.compared.first} is faster"),
+    )
     found = zip(one.compared.sizes_bytes, one.pp, strict=True)
     rows = tuple((size_text(int(size)), percent_text(first_wins(*curve))) for size, curve in found)
     caption = f"{one.compared.first} before {one.compared.second}"
-    return Table(caption, columns, rows, ("50 %: neither; 100 %: each launch of the first before each of the second.",))
+    return Table(caption, columns, rows, ("50 %: neither; 100 %: each of the first before each of the second.",))
 
 
 def first_wins(first: Floats, second: Floats) -> float:
     """The area under a P-P curve: the chance that the first side takes less time, ties counted half."""
     x, y = (np.concatenate(([0.0], side)) for side in (first, second))
     return float(np.sum((x[1:] + x[:-1]) / 2 * np.diff(y)))
-
-
-def turns(one: Versus) -> list[tuple[int, int]]:
-    """Neighbouring sizes of certain difference, at one of which the first is faster and at the other slower."""
-    found = zip(map(int, one.compared.sizes_bytes), one.compared.verdicts, strict=True)
-    certain = [(size, verdict.word) for size, verdict in found if verdict.different]
-    return [(low, high) for (low, before), (high, after) in pairwise(certain) if before is not after]
 
 
 def _between(where: Iterable[tuple[int, int]]) -> str:
@@ -186,8 +216,8 @@ def ranges(sizes_bytes: Iterable[int], chosen: Iterable[int]) -> str:
 def _column_name(one: Versus) -> str:
     """The two stacks; the stack alone where it is compared with itself of an earlier run."""
     first, second = one.compared.first, one.compared.second
-    same = first.removesuffix(" (run 2)")
-    return same if f"{same} (run 1)" == second else f"{first} / {second}"
+    same = first.removesuffix(" (after)")
+    return same if f"{same} (before)" == second else f"{first} / {second}"
 
 
 def _word(verdict: Verdict) -> Word:
@@ -223,25 +253,25 @@ def _by(word: Word, verdicts: Sequence[Verdict], brackets: bool = True) -> str:
     return f" ({text})" if brackets else f" {text}"
 
 
-def _more(verdicts: Sequence[Verdict]) -> str:
+def _more(one: Versus) -> str:
     """What would settle the inconclusive ones, or why nothing would."""
-    open_ones = _of(verdicts, Word.INCONCLUSIVE)
+    open_ones = _of(one.compared.verdicts, Word.INCONCLUSIVE)
     more = [verdict.more_launches for verdict in open_ones if verdict.more_launches is not None]
     if more:
-        return f" (some {max(more)} more launches)"
+        return f" (some {max(more)} more {one.compared.unit})"
     return f" ({open_ones[0].why})" if open_ones else ""
 
 
 def _crossing(one: Versus) -> str:
     size = one.crossover.size
-    return f"; the lines cross at {estimate_text(size)}" if size.known and turns(one) else ""
+    return f"; they change places at {estimate_text(size)}" if size.known else ""
 
 
-def _row(verdict: Verdict) -> tuple[str, ...]:
+def _row(verdict: Verdict, unit: str) -> tuple[str, ...]:
     evidence = verdict.evidence
     below = "within margin" if verdict.negligible else ""
     if verdict.more_launches is not None:
-        below = f"+{verdict.more_launches} launches"
+        below = f"+{verdict.more_launches} {unit}"
     return (
         f"{verdict.word}\n{below}" if below else str(verdict.word),
         _ratio_text(evidence.ratio),

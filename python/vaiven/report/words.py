@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+
 from vaiven.model.ladder import WIRE, Ladder, blame
 from vaiven.model.pairs import host_matrix
 from vaiven.model.several import Audience
-from vaiven.plot.units import bits_text, digits, percent_text, rate_text, size_text, time_text
+from vaiven.plot.units import bits_text, estimate_text, percent_text, rate_text, size_text, time_text
 from vaiven.report.fanout import sentences
-from vaiven.report.findings import Findings, StackCost
-from vaiven.report.tables import MISFIT_TOLD, law_change, pair_text
+from vaiven.report.findings import Findings, Run, StackCost
+from vaiven.report.tables import MISFIT_TOLD, law_change, pair_text, two_lines
 
 _CARD = "the card, its driver and the kernel's"
 _LOWEST = {
@@ -52,6 +54,8 @@ def answer(findings: Findings) -> Answer:
     if not any(cost.points for cost in findings.costs):
         return Answer(_question(findings), "Nothing was measured: no launch has finished.", (), ())
     headline = middle(findings)
+    if any(one.code == "below-wire" and one.where == pair_text(headline) for one in findings.alarms):
+        return Answer(_question(findings), "No answer: some of its times are shorter than the wire allows.", (), ())
     points = (
         *_spread(findings),
         *_others(findings, headline),
@@ -86,6 +90,14 @@ def layer_text(layer: str, below: str) -> str:
     return (_LOWEST if below in ("", WIRE) else _ADDED).get(layer, layer)
 
 
+def where(run: Run) -> str:
+    """That the hosts are not real, where they are not, and what their network claims: nobody must take it for one."""
+    if not run.virtual:
+        return ""
+    rate = "" if run.rate_bits_per_s is None else f", {bits_text(run.rate_bits_per_s / 8)}"
+    return f"On a virtual LAN of one machine, not on a real network: {run.fabric}{rate}. {run.claims}".strip()
+
+
 def _question(findings: Findings) -> str:
     if len(findings.pairs) == 1:
         near, far = findings.pairs[0]
@@ -108,7 +120,7 @@ def _lead(cost: StackCost) -> str:
 
 
 def _tiles(findings: Findings, cost: StackCost) -> tuple[Tile, ...]:
-    line, first, last = cost.cost.typical, cost.points[0], cost.points[-1]
+    half, first, last = cost.half.size, cost.points[0], cost.points[-1]
     small = f"{size_text(first.size_bytes)} over {cost.stack}"
     tiles = [Tile(small, time_text(first.typical_ns), f"one way; floor {time_text(first.floor_ns)}")]
     if first.share_of_wire is not None and not first.below_wire:
@@ -120,8 +132,10 @@ def _tiles(findings: Findings, cost: StackCost) -> tuple[Tile, ...]:
         large = f"{size_text(last.size_bytes)} over {cost.stack}"
         share = f"; {percent_text(last.share_of_wire)} of the wire" if last.share_of_wire is not None else ""
         tiles.append(Tile(large, rate_text(last.rate_bytes_per_s), bits_text(last.rate_bytes_per_s) + share))
-    if line.n_half.value is not None:
-        tiles.append(Tile("half the full rate at", f"{digits(line.n_half.value, 2)} B", "n½ = α/β"))
+    if half.known and cost.half.between is not None:
+        number, _, interval = two_lines(estimate_text(half)).partition("\n")
+        low, high = map(size_text, cost.half.between)
+        tiles.append(Tile("half the full rate at", number, f"{interval}; n½, read off the curve from {low} to {high}"))
     return tuple(tiles)
 
 
@@ -140,7 +154,7 @@ def _spread(findings: Findings) -> tuple[str, ...]:
 
 def _unlike(costs: list[StackCost]) -> tuple[str, ...]:
     """Links that cost what neither of their hosts explains."""
-    lines = [cost.cost.typical for cost in costs if cost.cost.typical.alpha.known]
+    lines = [cost.cost.whole for cost in costs if cost.cost.whole.alpha.known]
     if len(lines) < LINKS_MIN:
         return ()
     off = [f"{near} → {far}" for near, far in host_matrix(lines, "alpha").off]
@@ -154,7 +168,7 @@ def _others(findings: Findings, headline: StackCost) -> tuple[str, ...]:
     costs = [cost for cost in findings.of_pair(headline.pair) if cost.points]
     if len(costs) < 2:
         return ()
-    common = set.intersection(*({point.size_bytes for point in cost.points} for cost in costs))
+    common = set.intersection(*({point.size_bytes for point in cost.points if point.claimed} for cost in costs))
     if not common:
         return ()
     size = min(common)
@@ -195,10 +209,15 @@ def _wire_text(ladder: Ladder) -> tuple[str, ...]:
     wire = next((rung for rung in ladder.rungs if rung.name == WIRE), None)
     if wire is None or max(wire.share) > 1.02:  # a wire that takes more than the whole is not to be argued with
         return ()
-    mostly = [size for size, share in zip(ladder.sizes_bytes, wire.share, strict=True) if share >= 0.5]
-    if not mostly:
+    mostly = wire.share >= 0.5
+    if not mostly.any():
         return ("At no size does the wire take half of the time: faster software helps, a faster network hardly.",)
-    text = f"From {size_text(mostly[0])} on the wire itself takes more than half of the time"
+    if mostly.all():
+        return ("At every size measured the wire takes more than half of the time: only a faster network helps much.",)
+    if not mostly[-1]:
+        return ()
+    first = int(np.flatnonzero(~mostly)[-1]) + 1
+    text = f"From {size_text(ladder.sizes_bytes[first])} on the wire itself takes more than half of the time"
     return (f"{text}: there, only a faster network helps much.",)
 
 
@@ -213,25 +232,27 @@ def _overheads(findings: Findings, headline: StackCost) -> tuple[str, ...]:
 
 
 def _tail(cost: StackCost) -> tuple[str, ...]:
-    """How late the latest of a hundred messages is, and what the processors do meanwhile."""
+    """How late the latest of a hundred messages is, or of twenty, and what the processors do meanwhile."""
     first = cost.points[0]
-    if first.p99_ns is None:
+    late, count = (first.p99, "a hundred") if first.p99.known else (first.p95, "twenty")
+    if not late.known:
         return ()
     message = f"{cost.stack} message of {size_text(first.size_bytes)}"
-    text = f"One {message} in a hundred takes {time_text(first.p99_ns)} or more"
+    text = f"One {message} in {count} takes {time_text(late.value)} or more"
     if first.cpu_near_ns is not None and first.cpu_far_ns is not None:
         text += f"; the two processors spend {time_text(first.cpu_near_ns + first.cpu_far_ns)} on each message"
     return (f"{text}.",)
 
 
 def _bend(cost: StackCost) -> tuple[str, ...]:
-    """A word where α and β must not be taken at face value."""
+    """A word where the law must not be taken at face value."""
     line = cost.cost.typical
     if line.refused:
         return (f"There is no cost model for {cost.stack}: {line.refused}.",)
     if not line.misfit > MISFIT_TOLD:
         return ()
-    story = f"One straight line does not tell the whole story of {cost.stack}: it misses a size by"
-    text = f"{story} {percent_text(line.misfit)}. Read times off the curve, not off α and β."
+    law = "The wire and a straight line" if line.wire_ns is not None else "One straight line"
+    story = f"{law} {'do' if line.wire_ns is not None else 'does'} not tell the whole story of {cost.stack}: a size is"
+    text = f"{story} missed by {percent_text(line.misfit)} of its time. Read times off the curve, not off α and β."
     where = law_change(cost)
     return (text, f"{where[:1].upper()}{where[1:]}.") if where else (text,)

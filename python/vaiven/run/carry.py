@@ -22,19 +22,21 @@ from vaiven.plan import order, stop
 from vaiven.plan.design import Available, Design
 from vaiven.plan.order import Key, Launch
 from vaiven.plan.schema import Plan
-from vaiven.run import hosts, launchers, path, signals
+from vaiven.run import hosts, launchers, path, sides, signals
 from vaiven.run.hosts import Host
 from vaiven.run.launchers import Heard, Outcome, Setting
-from vaiven.run.place import Place
+from vaiven.run.place import Place, ground
 from vaiven.run.remaining import Remaining
 from vaiven.store.record import Addition, Cell, End, LaunchRecord, Look, Record, Refined
 
 ATTEMPTS = 2
 _CHANCES = 2  # launches in which a stack on a pair may fail before it has ever worked
+_FOR_GOOD = ("no-mpi", "mpi-version", "no-pvm", "no-probe")  # failures that no second attempt mends
 
 CellKey = tuple[str, str, str, str, int]  # (stack, question, near, far, bytes)
-# (what was launched, size -> block -> median of its launch in ns, what looks added to it so far) -> what to add.
-Refiner = Callable[[Key, Mapping[int, Mapping[int, float]], Sequence[Addition]], Sequence[Addition]]
+# (what was launched, size -> block -> median of its launch in ns, size -> what its frames take one way, as far as
+# that is known, what looks added so far) -> what to add.
+Refiner = Callable[[Key, Mapping[int, Mapping[int, float]], Mapping[int, int], Sequence[Addition]], Sequence[Addition]]
 
 
 class Watcher(Protocol):
@@ -66,8 +68,9 @@ class Attempt:
 class Carrying:
     """A run that is being carried out: `carry_out` is the way in.
 
-    refiner: None where the plan adds no sizes. medians_ns: cell -> block -> the median of its launch. looks: what the
-    rule saw so far; refined: what its looks added. failures: key -> launches that failed before one worked.
+    refiner: None where the plan adds no sizes. medians_ns: cell -> block -> the median of its launch; wire_ns: cell ->
+    what its frames take one way. looks: what the rule saw so far; refined: what its looks added. failures: key ->
+    launches that failed before one worked.
     """
 
     plan: Plan
@@ -79,6 +82,7 @@ class Carrying:
     interval: stop.Interval
     refiner: Refiner | None = None
     medians_ns: dict[CellKey, dict[int, float]] = field(default_factory=dict)
+    wire_ns: dict[CellKey, int] = field(default_factory=dict)
     looks: list[stop.Look] = field(default_factory=list)
     refined: list[Refined] = field(default_factory=list)
     failures: dict[Key, int] = field(default_factory=dict)
@@ -86,20 +90,24 @@ class Carrying:
     failed: int = 0
 
     def __post_init__(self) -> None:
-        self._remaining = Remaining(self.design, self.plan, self.place.link)
+        self._remaining = Remaining(self.design, self.plan, ground(self.place, self.known))
         self._finished = self.record.finished
         self._began_s = time.monotonic()
         self._telling = threading.Lock()
         self._setting = Setting(
-            dict(self.known), self.plan.effort, self.place.link, self._began_s, one_clock=self.place.is_lab
-        )
+            dict(self.known), self.plan.effort, self.place.link, self._began_s, one_clock=self.place.is_lab,
+            sides=self.plan.sides,
+        )  # fmt: skip
 
     def recall(self, rows: Iterable[Mapping[str, Any]], refined: Iterable[Refined] = ()) -> None:
         """Takes note of what was before this process: rows of store.query.launches, and what looks added."""
         for row in rows:
             key = row["stack"], row["ask"], row["near"], row["far"]
             ns = row["ns_median"]
-            self.medians_ns.setdefault((*key, row["size_bytes"]), {})[row["block"]] = float("inf") if ns is None else ns
+            cell = (*key, row["size_bytes"])
+            self.medians_ns.setdefault(cell, {})[row["block"]] = float("inf") if ns is None else ns
+            if row["wire_ns"] is not None:
+                self.wire_ns[cell] = row["wire_ns"]
             self.failures[key] = -1
         self.refined.extend(refined)
 
@@ -135,7 +143,7 @@ class Carrying:
         if not refiner or gone_on or blocks + self.plan.stop.launches_needed > self.plan.stop.launches_max:
             return False
         curves = self._curves(blocks)
-        found = [one for key, curve in curves.items() for one in refiner(key, curve, self._added(key))]
+        found = [one for key, curve in curves.items() for one in refiner(key, curve, self._wire(key), self._added(key))]
         if found:
             self.refined.append(Refined(blocks=blocks, additions=tuple(found)))
             self.record.refine(self.refined[-1])
@@ -149,6 +157,10 @@ class Carrying:
             curves.setdefault((stack, ask, near, far), {})[size] = of_block
         return curves
 
+    def _wire(self, key: Key) -> dict[int, int]:
+        """Size -> what its frames take one way."""
+        return {size: ns for (*of, size), ns in self.wire_ns.items() if tuple(of) == key}
+
     def _added(self, key: Key) -> list[Addition]:
         return [one for look in self.refined for one in look.additions if one.key == key]
 
@@ -160,7 +172,7 @@ class Carrying:
         return order.block(self.design, number, sizes)
 
     def _end(self, blocks: int, look: stop.Look) -> End:
-        reason = "done" if look.achieved else "not-achieved"
+        reason = "done" if look.achieved or self.plan.stop.is_count else "not-achieved"
         return End(
             reason=reason, blocks=blocks, launches=len(self._finished), failed=self.failed,
             half_width=look.half_width, cell=look.cell,
@@ -202,6 +214,8 @@ class Carrying:
                 if attempt.outcome.failure is None:
                     self._keep(launch, attempt, number, [one for one in left if one is not launch])
                     continue
+                if self._give_up(launch, attempt.outcome.failure):
+                    continue
                 self._warn(
                     "launch-failed", f"attempt {number} of {ATTEMPTS}: {_words(attempt.outcome.failure)}", launch
                 )
@@ -210,6 +224,15 @@ class Carrying:
             left = failed
         for launch in left:
             self._failed(launch)
+
+    def _give_up(self, launch: Launch, failure: VaivenError) -> bool:
+        """Leaves out what never worked and never will: something is missing on one of its hosts."""
+        if failure.code not in _FOR_GOOD or self.failures.get(launch.key, 0) < 0:
+            return False
+        self.failed += 1
+        self.failures[launch.key] = _CHANCES
+        self._warn("given-up", f"left out from now on: {_words(failure)}", launch)
+        return True
 
     def _failed(self, launch: Launch) -> None:
         """A launch that failed in every attempt."""
@@ -220,12 +243,17 @@ class Carrying:
             self._warn("given-up", "it never worked here: left out from now on", launch)
 
     def _attempts(self, launches: Sequence[Launch]) -> list[Attempt]:
-        """All at the same time. Only the main thread hears Ctrl-C, and ends the others then."""
+        """All at the same time, once what their side wants is done. Only the main thread hears Ctrl-C, and ends the
+        others then."""
+        began_s = time.monotonic()
+        if failure := self._unprepared(launches):
+            outcome, took_s = Outcome((), {}, (), failure), time.monotonic() - began_s
+            return [Attempt(outcome, None, began_s, took_s) for _ in launches]
         if len(launches) < 2:
-            return [self._attempt(launch, queue.SimpleQueue()) for launch in launches]
+            return [self._attempt(launch, queue.SimpleQueue(), began_s) for launch in launches]
         heard: list[Heard] = [queue.SimpleQueue() for _ in launches]
         with ThreadPoolExecutor(len(launches)) as pool:
-            running = [pool.submit(self._attempt, *one) for one in zip(launches, heard, strict=True)]
+            running = [pool.submit(self._attempt, *one, began_s) for one in zip(launches, heard, strict=True)]
             try:
                 return [one.result() for one in running]
             finally:
@@ -234,9 +262,15 @@ class Carrying:
                         launchers.end_now(one)
                     wait(running)
 
-    def _attempt(self, launch: Launch, heard: Heard) -> Attempt:
+    def _unprepared(self, launches: Sequence[Launch]) -> VaivenError | None:
+        """Carries out what these launches, which are of one stack, want on their side; why that failed."""
+        side = self._setting.side_of(launches[0]) if launches else None
+        return sides.prepare(side) if side else None
+
+    def _attempt(self, launch: Launch, heard: Heard, began_s: float) -> Attempt:
+        """began_s: when the command of its side did, which is a part of what it takes."""
         near, *fars = (self.place.hosts[name] for name in (launch.near, *launch.fars))
-        began_s, before = time.monotonic(), _counters(near, fars[0])
+        before = _counters(near, fars[0])
 
         def on_cell(cell: Cell) -> None:
             if cell.whole:
@@ -265,7 +299,10 @@ class Carrying:
         self._remaining.learn(launch, attempt.took_s)
         if not launch.sentinel:
             for cell in filter(lambda one: one.whole, outcome.cells):
-                self.medians_ns.setdefault((*launch.key, cell.size_bytes), {})[launch.block] = _median_ns(cell)
+                key = (*launch.key, cell.size_bytes)
+                self.medians_ns.setdefault(key, {})[launch.block] = _median_ns(cell)
+                if cell.wire_ns is not None:
+                    self.wire_ns[key] = cell.wire_ns
 
     def _company(self, launch: Launch) -> path.Company:
         """A library that sends to all may do so one after the other."""

@@ -86,7 +86,8 @@ def _idle_states(s: Subject) -> Iterator[Finding]:
             "c-states",
             "caution",
             f"an idle CPU sleeps as deep as {worst.name}, which takes {worst.latency_us} us to wake up from",
-            f"a host that waits for a message may add up to {worst.latency_us} us to it, more after longer pauses",
+            f"a host that waits for a message may add up to {worst.latency_us} us to it, more after longer pauses;"
+            " vaiven measure --awake keeps it from that while it measures",
             f"sudo cpupower idle-set -D {IDLE_LATENCY_US_MAX}",
         )
 

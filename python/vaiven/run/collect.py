@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +44,7 @@ class CellRecord(msgspec.Struct):
     gap_ns: int | None = None
     rtt_ns: list[int] | None = None
     connect_ns: list[int] | None = None
-    last_ns: list[int] | None = None
+    last_ns: list[int | None] | None = None
     send_ns: list[int] | None = None
     receive_ns: list[int] | None = None
     late: int = 0
@@ -193,7 +194,7 @@ def _overlap(began_ns: list[int], ended_ns: list[int]) -> float | None:
     return max(0, min(ended_ns) - max(began_ns)) / (max(ended_ns) - min(began_ns))
 
 
-def _times(found: CellRecord) -> list[int] | None:
+def _times(found: CellRecord) -> Sequence[int | None] | None:
     """Under the name that its question, or its part of a prtt, gives them."""
     if found.ask == "prtt":
         names = {"one": "rtt_ns", "burst": "rtt_ns", "spaced": "rtt_ns", "send": "send_ns", "receive": "receive_ns"}

@@ -28,6 +28,7 @@ class Host:
     "" for any. probe: the command that is its vaiven-probe, an emulator before it if need be. processors: those of
     this machine, where the host shares them with the other hosts of its lab; empty for a machine of its own.
     libraries: the probe of each library that it has ("openmpi"), as `probe`; lacking: why it has not another one.
+    files: name -> path of what else of ours was brought to a machine of its own.
     proc_net: where this machine shows the host's /proc/net; None for a machine of its own. here: it runs on this
     machine and sees its files.
     """
@@ -43,6 +44,7 @@ class Host:
     processors: tuple[int, ...] = ()
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lacking: Mapping[str, VaivenError] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
     proc_net: Path | None = None
     here: bool = False
 

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from vaiven.errors import VaivenError
 from vaiven.plan.design import FLOODS, MANY, Available
 from vaiven.plan.order import Launch
-from vaiven.plan.schema import Effort, Link
-from vaiven.run import mpi, pvm, signals
+from vaiven.plan.schema import Effort, Link, Side
+from vaiven.run import mpi, pvm, sides, signals
 from vaiven.run.collect import Story
 from vaiven.run.hosts import Host
 from vaiven.store.record import Cell
@@ -49,13 +49,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Setting:
-    """What all launches of a run share. run_began_s: time.monotonic() when it began. one_clock: its hosts share one."""
+    """What all launches of a run share. run_began_s: time.monotonic() when it began. one_clock: its hosts share one.
+    sides: those of the plan."""
 
     known: dict[str, Available]
     effort: Effort
     link: Link | None
     run_began_s: float
     one_clock: bool = False
+    sides: Sequence[Side] = ()
+
+    def side_of(self, work: Launch) -> Side | None:
+        """The side on which that is launched; None in a run without."""
+        return next((side for side in self.sides if side.name == work.stack.side), None)
 
 
 def end_now(heard: Heard) -> None:
@@ -71,6 +77,7 @@ def launch(
     heard: a queue of its own, for who may want to `end_now`. Never raises for what the world does.
     """
     heard = heard or queue.SimpleQueue()
+    near, *fars = (sides.dressed(host, setting.side_of(work)) for host in (near, *fars))
     ends: list[_End] = []
     failure: VaivenError | None = None
     try:
@@ -105,9 +112,15 @@ def _job(
     known = setting.known[work.stack.id]
     if not known.ranked:
         return nullcontext()
-    ranks = [mpi.Rank(near, tuple(near_argv(work, near, (), setting)))]
-    ranks += [mpi.Rank(far, tuple(far_argv(work, far, setting, place))) for place, far in enumerate(fars, 1)]
+    side = setting.side_of(work)
+    ranks = [_rank(near, near_argv(work, near, (), setting), side)]
+    ranks += [_rank(far, far_argv(work, far, setting, place), side) for place, far in enumerate(fars, 1)]
     return mpi.job(known.library, ranks, mpi.manner(work.stack, ranks))
+
+
+def _rank(host: Host, command: Sequence[str], side: Side | None) -> mpi.Rank:
+    """A rank that finds the environment of its side: to another machine a launcher takes little of its own along."""
+    return mpi.Rank(host, (*(() if host.here else sides.assigned(side)), *command))
 
 
 def _start(
@@ -146,12 +159,13 @@ def near_argv(work: Launch, host: Host, peers: Sequence[str], setting: Setting) 
     ports = ["--port", host.ports] if host.ports else []
     flags = ["--peer", *["--also"] * (len(peers) - 1)]
     to = [] if work.stack.id == "null" else [word for pair in zip(flags, peers, strict=False) for word in pair]
-    clock = ["--one-clock"] if setting.one_clock and work.ask in MANY else []
+    clock = ["--one-clock"] if setting.one_clock and work.ask in ("oneway", *MANY) else []
     if work.ask in FLOODS and not setting.one_clock:
         clock = ["--cap-bps", str(round(effort.cap_mbps * 1e6))]
     return [
         *_probe(work, host, setting), "near", work.stack.id, *to, *ports, "--ask", work.ask, *sizes, *clock,
-        "--samples", str(effort.samples), "--cell-ms", str(effort.cell_ms), *map(str, wire),
+        "--samples", str(effort.samples), "--samples-min", str(effort.samples_min),
+        "--cell-ms", str(effort.cell_ms), *map(str, wire),
         *_both(work, host, setting, 0), "--key-stdin",
     ]  # fmt: skip
 

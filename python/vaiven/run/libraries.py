@@ -7,8 +7,10 @@ our own probe, and looked for when it is wanted.
 
 from __future__ import annotations
 
+import os
+import platform
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +30,7 @@ class Library:
     packages: str
 
 
+HERE = "this machine"
 LIBRARIES = {
     "openmpi": Library(
         ("openmpi", "openmpi-nagle", *(f"openmpi:{one}" for one in mpi.BROADCASTS)), "openmpi-bin libopenmpi-dev"
@@ -66,15 +69,22 @@ def known(own: collect.Known) -> collect.Known:
     found = {name: _with_program(name, stack) for name, stack in own.stacks.items()}
     here = probes()
     for name, library in LIBRARIES.items():
-        found |= _stacks(name, here) if name in here else _absent(library, f"vaiven-probe-{name} is not installed")
+        if name not in here:
+            found |= _absent(library, f"vaiven-probe-{name} is not installed")
+            continue
+        starters = mpi.LIBRARIES[name].names if name in mpi.LIBRARIES else ("pvmd",)
+        why = "" if any(map(shutil.which, starters)) else _unstartable(name, HERE, list, str(here[name]))
+        found |= {stack: replace(one, absent=one.absent or why) for stack, one in _stacks(name, here).items()}
     return replace(own, stacks=found)
 
 
-def at_hosts(own: collect.Known, members: Iterable[Host], wanted: Iterable[str]) -> collect.Known:
-    """The same, but of the stacks with these ids programs of others are looked for on each of these hosts, not here.
+def at_hosts(own: collect.Known, members: Collection[Host], wanted: Iterable[str]) -> collect.Known:
+    """The same, but what the stacks with these ids need of others is looked for on these hosts, not here.
 
-    VaivenError ("host-down").
+    A program of others is needed on each of them; what starts the ends of a library on one at least, for the pairs
+    without it say so themselves. VaivenError ("host-down").
     """
+    own = replace(own, stacks=own.stacks | _startable(own, members, wanted))
     stacks = {name: own.stacks[name] for name in wanted if name in own.stacks and own.stacks[name].program}
     lacking: dict[str, str] = {}
     for host in members if stacks else ():
@@ -85,6 +95,39 @@ def at_hosts(own: collect.Known, members: Iterable[Host], wanted: Iterable[str])
         for name, stack in stacks.items()
     }
     return replace(own, stacks=own.stacks | judged)
+
+
+def _startable(own: collect.Known, members: Collection[Host], wanted: Iterable[str]) -> dict[str, Available]:
+    """The stacks of libraries among these, as the hosts can start them."""
+    found = {}
+    native = [host for host in members if not host.here or host.arch in ("", platform.machine())]
+    asked = [*filter(lambda host: not host.here, native), *[host for host in native if host.here][:1]]  # here: one disk
+    for name in needed(wanted) if asked else ():
+        whys = [_unstartable(name, host.name, host.argv, _probe_there(host, name)) for host in asked]
+        for stack in LIBRARIES[name].stacks:
+            if own.stacks[stack].questions:  # its probe is here
+                found[stack] = replace(own.stacks[stack], absent=whys[0] if all(whys) else "")
+    return found
+
+
+def _probe_there(host: Host, library: str) -> str:
+    return (host.libraries.get(library) or (f"vaiven-probe-{library}",))[0]
+
+
+def _unstartable(library: str, name: str, argv: Argv, probe: str) -> str:
+    """Why nobody can start the ends of that library on the host called `name`; "" if somebody can."""
+    if library == "pvm":
+        missing = not hosts.call(name, argv, ["sh", "-c", "command -v pvmd || true"]).strip()
+        return f"{name} has no pvmd; there: apt-get install pvm" if missing else ""
+    if "SLURM_JOB_ID" in os.environ:
+        return ""  # srun starts them
+    try:
+        mpi.launcher(mpi.LIBRARIES[library], name, argv, probe)
+    except VaivenError as error:
+        if error.code != "no-mpi":
+            raise
+        return f"{error.what}; {error.remedy}"
+    return ""
 
 
 def that_do_not_start(name: str, argv: Argv, found: Mapping[str, tuple[str, ...]]) -> dict[str, VaivenError]:
@@ -122,7 +165,7 @@ def _with_program(name: str, stack: Available) -> Available:
     """A stack that is programs of others; its Debian package is called as it is."""
     if not stack.program or shutil.which(stack.program):
         return stack
-    return replace(stack, absent=_no_program("this machine", stack.program, name))
+    return replace(stack, absent=_no_program(HERE, stack.program, name))
 
 
 def _no_program(where: str, program: str, package: str) -> str:

@@ -4,6 +4,7 @@
 Each library has words of its own for the same wishes: use TCP over these interfaces and nothing else, even between
 hosts that share a memory; start on other hosts through this remote shell; do not bind, the probe does that itself.
 Hosts of a lab are entered through `rsh`; other hosts must reach each other over ssh, as MPI wants it anyway.
+Ranks of MPICH, whatever their program is, preload what ends them well (src/mpi/ends.c).
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ import os
 import platform
 import re
 import shlex
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.plan.stack import Stack
 from vaiven.run import hosts, rsh
-from vaiven.run.hosts import Host
+from vaiven.run.hosts import Argv, Host
 
+ENDS = "vaiven-mpich-ends.so"
 # Open MPI's broadcast algorithms: their number in the component coll tuned, and whether they cut a message in segments.
 BROADCASTS = {
     "default": (0, False), "linear": (1, False), "chain": (2, True), "pipeline": (3, True), "split-binary": (4, True),
@@ -41,6 +45,14 @@ for name in "$@"; do
   case $said in *"$wanted"*) command -v "$name"; printf '%s\n' "$said"; exit ;; esac
 done
 echo none"""
+
+# Prints which of the words behind $1 are in the MPI library that the program $1 holds: none for a script, nor for what
+# is linked statically.
+_HOLDS = r"""program=$(command -v "$1") || exit 0; shift
+library=$(ldd "$program" 2>/dev/null |
+  sed -n 's|^\(.* => \)\{0,1\}[[:space:]]*\(.*/libmpi\(ch\)\{0,1\}\.so[.0-9]*\) (0x.*|\2|p' | head -n 1)
+if [ "$library" ]; then for words; do grep -qaF "$words" "$library" && echo "$words"; done; fi; true"""
+_SAYS = {"Intel(R) MPI Library": "Intel MPI", "Open MPI v": "Open MPI", "MPICH Version": "MPICH"}
 
 
 @dataclass(frozen=True)
@@ -74,17 +86,20 @@ class _Launcher:
 
 @dataclass(frozen=True)
 class Library:
-    """names: programs that may be its launcher. says: what that one says of itself. package: what brings it.
+    """title: its name in words. names: programs that may be its launcher. says: what that one says of itself.
 
-    command: of a job by that launcher. environment: the same settings for ranks that srun starts, slurm: how.
+    package: what brings it. command: of a job by that launcher. environment: the same settings for ranks that srun
+    starts, slurm: how. preload: a library of ours for every rank.
     """
 
+    title: str
     names: tuple[str, ...]
     says: str
     package: str
     command: Callable[[_Launcher, Sequence[Rank], Manner], list[str]]
     environment: Callable[[Sequence[Rank], Manner], Mapping[str, str]]
     slurm: str
+    preload: str = ""
 
 
 def manner(stack: Stack, ranks: Sequence[Rank]) -> Manner:
@@ -109,11 +124,16 @@ def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]
 
     In a Slurm allocation of ours that is srun.
 
-    VaivenError: "no-mpi" (a host has no launcher of this library), "mpi-version" (it has another one), "host-down".
+    VaivenError: "no-mpi" (a host has no launcher of this library), "mpi-version" (it has another one), "host-down",
+    "bad-path".
     """
     library = LIBRARIES[name]
+    ranks = _preloading(library, ranks)
     allocation = os.environ.get("SLURM_JOB_ID")
     if allocation and ranks[0].host.here:
+        if not shutil.which("srun"):
+            lacks = f"this is a Slurm allocation (SLURM_JOB_ID={allocation}), and there is no srun"
+            raise VaivenError(lacks, "apt-get install slurm-client, or unset SLURM_JOB_ID", code="no-mpi")
         with _slurm_files(ranks) as files:
             yield _srun(library, allocation, files, ranks, manner)
         return
@@ -125,6 +145,49 @@ def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]
     with rsh.serving(members, lambda _host, private: {"TMPDIR": str(private)}) as shell:
         words = library.command(_Launcher(path, version, shell), ranks, manner)
         yield ["env", f"TMPDIR={shell.parent}", *words]
+
+
+def refuse_program_of_another(name: str, rank: Rank) -> None:
+    """VaivenError ("another-mpi") if the program of that rank holds another MPI library than the one of that name:
+    each of its ranks would be alone."""
+    library, program = LIBRARIES[name], rank.command[0]
+    said = hosts.call(rank.host.name, rank.host.argv, ["sh", "-c", _HOLDS, "sh", program, *_SAYS]).decode()
+    title = next((title for words, title in _SAYS.items() if words in said.splitlines()), library.title)
+    if title == library.title:
+        return
+    stacks = [other for other, one in LIBRARIES.items() if one.title == title]
+    remedy = f"--stack {stacks[0]}, or build" if stacks else "build"
+    raise VaivenError(
+        f"{program} is built with {title}: started by the launcher of {library.title}, each of its ranks is alone",
+        f"{remedy} it with the mpicc of {library.title}",
+        code="another-mpi",
+    )
+
+
+def _preloading(library: Library, ranks: Sequence[Rank]) -> list[Rank]:
+    """The same ranks with what the library wants preloaded, behind what the user preloads; without it on a host of
+    another architecture."""
+    users = os.environ.get("LD_PRELOAD", "") if ranks[0].host.here else ""
+
+    def preloading(rank: Rank) -> Rank:
+        path = _path_of(library.preload, rank.host) if library.preload else ""
+        if " " in path or ":" in path:
+            raise VaivenError(
+                f"{path} cannot be preloaded: the loader takes spaces and colons for the end of a name",
+                "install vaiven in a directory without them",
+                code="bad-path",
+            )
+        preloads = ":".join(filter(None, (users, path)))
+        return replace(rank, command=("env", f"LD_PRELOAD={preloads}", *rank.command)) if path else rank
+
+    return [preloading(rank) for rank in ranks]
+
+
+def _path_of(name: str, host: Host) -> str:
+    """Where that library of ours is on that host; "" if its architecture is another one."""
+    if host.here and host.arch == platform.machine():
+        return str(resources.program(name))
+    return host.files.get(name, "")
 
 
 @contextmanager
@@ -171,13 +234,18 @@ def _agreed(library: Library, ranks: Sequence[Rank]) -> tuple[str, int]:
 
 def _found(library: Library, rank: Rank) -> tuple[str, int]:
     """(path, major version) of the library's launcher on the host of that rank."""
-    host, command = rank.host, ["sh", "-c", _FIND, "sh", library.says, rank.command[0], *library.names]
-    said = hosts.call(host.name, host.argv, command).decode(errors="replace")
+    return launcher(library, rank.host.name, rank.host.argv, rank.command[0])
+
+
+def launcher(library: Library, name: str, argv: Argv, program: str) -> tuple[str, int]:
+    """(path, major version) of the launcher for that program on the host called `name`. VaivenError ("no-mpi")."""
+    command = ["sh", "-c", _FIND, "sh", library.says, program, *library.names]
+    said = hosts.call(name, argv, command).decode(errors="replace")
     path, _, version = said.partition("\n")
     number = re.search(r"(\d+)\.\d+", version)
     if path == "none" or not number:
         raise VaivenError(
-            f"{host.name} has no {library.names[0]}", f"there: apt-get install {library.package}", code="no-mpi"
+            f"{name} has no {library.names[0]}", f"there: apt-get install {library.package}", code="no-mpi"
         )
     return path, int(number[1])
 
@@ -243,9 +311,11 @@ def _first_of_all(ranks: Sequence[Rank], manner: Manner) -> Mapping[str, str]:
 
 LIBRARIES = {
     "openmpi": Library(
-        ("mpirun.openmpi", "mpirun", "mpiexec"), "Open", "openmpi-bin", _openmpi, _parameters_as_environment, "pmix"
+        "Open MPI", ("mpirun.openmpi", "mpirun", "mpiexec"), "Open", "openmpi-bin", _openmpi,
+        _parameters_as_environment, "pmix",
     ),
     "mpich": Library(
-        ("mpiexec.hydra", "mpiexec.mpich", "mpiexec", "mpirun"), "HYDRA", "mpich", _mpich, _first_of_all, "pmi2"
+        "MPICH", ("mpiexec.hydra", "mpiexec.mpich", "mpiexec", "mpirun"), "HYDRA", "mpich", _mpich, _first_of_all,
+        "pmi2", ENDS,
     ),
-}
+}  # fmt: skip

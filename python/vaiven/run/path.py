@@ -23,6 +23,7 @@ _SHARE_MIN = 0.5  # segments of one send share their headers until the card cuts
 _OWN_TIMES = 1.1  # acknowledgements, and what was sent again
 # What else a launch causes: its control connection, and its records where they go home over the same interface.
 _LAUNCH_BYTES, _CELL_BYTES, _EXCHANGE_BYTES = 10_000, 1_000, 16
+_CLOCK_BYTES = 20_000  # reading one far end's clock for a cell, 48 times
 _HEARD_BYTES = 400  # what one of several far ends says of a round, and what acknowledges it
 _JOIN_BYTES = 40_000  # what launchers, daemons, libraries and ssh say to bring a far end in, and out
 FOREIGN_MAX = 0.05  # of the bytes seen: more is somebody else
@@ -113,9 +114,12 @@ def own_bytes(cells: Sequence[Cell], company: Company = ALONE) -> int | None:
     sent = _sent_bytes(cells, 1)  # the first exchange after the warm-up is in no record
     if sent is None:
         return None
+    sent += _sent_bytes([cell for cell in cells if cell.clock == "barrier"], 1) or 0  # measured by the clocks before
     exchanges = sum(len(cell.ns) for cell in cells)
+    compared = len(cells) if any(cell.clock not in ("", "common") for cell in cells) else 0
     heard = sum(len(cell.ns) for cell in cells if cell.part.startswith(END_PART))
     talk = _LAUNCH_BYTES + _CELL_BYTES * len(cells) + _EXCHANGE_BYTES * exchanges + _HEARD_BYTES * heard
+    talk += _CLOCK_BYTES * compared
     return round((1 + company.copies) * _OWN_TIMES * sent) + talk + _JOIN_BYTES * company.joined
 
 

@@ -21,10 +21,14 @@ import msgspec
 
 from vaiven import resources
 from vaiven.errors import VaivenError
+from vaiven.lab import awake
 from vaiven.lab import lab as labs
-from vaiven.lab.topology import Topology
+from vaiven.lab.topology import HostSpec, Topology
+from vaiven.plan.design import Available
+from vaiven.plan.ground import Ground, Traits
 from vaiven.plan.schema import Link
-from vaiven.run import addresses, collect, hosts, libraries, signals, ssh
+from vaiven.run import addresses, collect, hosts, libraries, mpi, signals, ssh
+from vaiven.run import awake as keepers
 from vaiven.run.hosts import Argv, Host
 
 # For at most ten seconds.
@@ -34,13 +38,14 @@ while [ $left -gt 0 ]; do
   left=$((left - 1)); sleep 0.02
 done"""
 LOCAL = hosts.LOCAL
+_PROBE = "vaiven-probe"
 
 
 @dataclass(frozen=True)
 class Wanted:
     """Real hosts as the user asks for them. bind: host -> address. interface, ports: the same on all hosts.
 
-    libraries: those whose probes are copied there too.
+    libraries: those whose probes are copied there too. awake: their processors are held awake meanwhile.
     """
 
     names: tuple[str, ...]
@@ -48,13 +53,15 @@ class Wanted:
     ports: str = ""
     bind: Mapping[str, str] = field(default_factory=dict)
     libraries: tuple[str, ...] = ()
+    awake: bool = False
 
 
 @dataclass(frozen=True)
 class Place:
     """hosts: in the plan's order. inventories: S17, by host. missing: hosts that do not answer, and why.
 
-    link: the wire between them, None if nobody knows. facts: enough to come here again (Manifest.place).
+    link: the wire between them, None if nobody knows. facts: enough to come here again (Manifest.place). held_awake:
+    by what the processors are, "" where nothing does that.
     """
 
     hosts: dict[str, Host]
@@ -64,39 +71,43 @@ class Place:
     is_lab: bool
     facts: dict[str, Any]
     warnings: tuple[tuple[str, str], ...] = ()
+    held_awake: str = ""
 
 
 def known_stacks() -> collect.Known:
     """The stacks of the probes that are installed here."""
-    program = str(resources.program("vaiven-probe"))
+    program = str(resources.program(_PROBE))
     return libraries.known(collect.stacks(hosts.call("here", list, [program, "stacks"])))
 
 
 @contextmanager
-def in_lab(topology: Topology, names: Sequence[str]) -> Iterator[Place]:
-    """Hosts of a lab, all of them if names is empty. One that is up already is used and left up.
+def in_lab(topology: Topology, names: Sequence[str], instance: str = "") -> Iterator[Place]:
+    """Hosts of a lab, all of them if names is empty. One that is up under that name, or its own, is used and left up.
 
-    Otherwise the lab is raised under a name of its own, so that runs do not collide, and taken down at the end.
+    Otherwise the lab is raised under a name of its own, so that runs do not collide, and taken down at the end. The
+    processors are held awake if it is timed.
     VaivenError: "no-host", and those of vaiven.lab.
     """
     for name in names:
         topology.host(name)
-    found = _already_up(topology)
+    found = _already_up(topology, instance or topology.name)
     lab = found or labs.up(topology, f"{topology.name}-{secrets.token_hex(3)}", bound=True)
     try:
         chosen = [lab.host(name) for name in (names or [host.name for host in lab.hosts])]
         members = {host.name: _lab_host(host, topology.fabric.mtu) for host in chosen}
         if not found:
             _until_running(members.values())
-        yield Place(
-            members,
-            {name: _inventory(host) for name, host in members.items()},
-            {},
-            lab_link(topology),
-            True,
-            {"lab": msgspec.to_builtins(topology), "hosts": list(names)},
-            tuple(("lab", text) for text in lab.warnings),
-        )
+        with awake.kept(topology) as way:
+            yield Place(
+                members,
+                {name: _inventory(host) for name, host in members.items()},
+                {},
+                lab_link(topology),
+                True,
+                _facts(lab, names) | ({"instance": lab.instance} if found else {}),
+                tuple(("lab", text) for text in lab.warnings),
+                way,
+            )
     finally:
         if not found:
             with signals.shielded():
@@ -107,7 +118,8 @@ def in_lab(topology: Topology, names: Sequence[str]) -> Iterator[Place]:
 def on_hosts(wanted: Wanted, link: Link | None) -> Iterator[Place]:
     """Hosts over ssh; "localhost" is this machine, without ssh. Those that do not answer are in Place.missing.
 
-    VaivenError: "bad-host", "no-probe" (no program for that machine), "bad-address"; "host-down" if none answers.
+    VaivenError: "bad-host", "no-probe" (no program for that machine), "bad-address", "not-awake"; "host-down" if none
+    answers.
     """
     for name in wanted.names:
         ssh.checked_name(name)
@@ -131,7 +143,9 @@ def on_hosts(wanted: Wanted, link: Link | None) -> Iterator[Place]:
         if link is None and (link := _card_link(cards.values())):
             warnings.append(("assumed-link", f"the wire is taken to be {link.hops} hops at {link.rate_bps} bit/s, "
                              f"as the cards say; a plan's [link] says it better"))  # fmt: skip
-        yield Place(found, inventories, missing, link, False, msgspec.to_builtins(wanted), tuple(warnings))
+        ways = stack.enter_context(keepers.held(found.values())) if wanted.awake else {}
+        facts = msgspec.to_builtins(wanted)
+        yield Place(found, inventories, missing, link, False, facts, tuple(warnings), keepers.text(ways))
 
 
 def lab_link(topology: Topology) -> Link | None:
@@ -142,14 +156,39 @@ def lab_link(topology: Topology) -> Link | None:
     return Link(round(fabric.rate_mbps * 1e6), 1 if fabric.kind == "hub" else 2, fabric.mtu)
 
 
-def _already_up(topology: Topology) -> labs.Lab | None:
+def lab_ground(topology: Topology, stacks: Mapping[str, Available]) -> Ground:
+    """A lab as a prediction sees it: its wire, its slow and defective hosts."""
+    traits = {host.name: _traits(host) for host in topology.hosts}
+    return Ground(lab_link(topology), stacks, traits, len(topology.hosts))
+
+
+def ground(place: Place, stacks: Mapping[str, Available]) -> Ground:
+    """That place as a prediction sees it."""
+    if not place.is_lab:
+        return Ground(place.link, stacks)
+    return lab_ground(msgspec.convert(place.facts["lab"], Topology), stacks)
+
+
+def _traits(host: HostSpec) -> Traits:
+    is_one_segment = host.tcp_defect == "small-window"
+    return Traits(host.frame_us / 1e6, host.byte_ns / 1e9, is_one_segment, emulated=host.byte_order == "big")
+
+
+def _already_up(topology: Topology, instance: str) -> labs.Lab | None:
     try:
-        lab = labs.find(topology.name)
+        lab = labs.find(instance)
     except VaivenError as error:
-        if error.code in ("no-lab", "lab-busy"):
+        if error.code in ("no-lab", "lab-busy", "lab-ended"):
             return None
         raise
     return lab if lab.topology == topology else None
+
+
+def _facts(lab: labs.Lab, names: Sequence[str]) -> dict[str, Any]:
+    """Enough to come to such a lab again; of a timed one its calibration, too."""
+    facts: dict[str, Any] = {"lab": msgspec.to_builtins(lab.topology), "hosts": list(names)}
+    is_timed = lab.topology.fabric.fabric_class == "timed"
+    return facts | ({"calibration": msgspec.to_builtins(lab.calibration)} if is_timed else {})
 
 
 def _until_running(members: Iterable[Host]) -> None:
@@ -165,7 +204,7 @@ def _here(arch: str = "") -> dict[str, tuple[str, ...]]:
 
 def _lab_host(host: labs.LabHost, mtu_bytes: int) -> Host:
     native = host.arch == platform.machine()
-    program = resources.program("vaiven-probe" if native else f"vaiven-probe-{host.arch}")
+    program = resources.program(_PROBE if native else f"{_PROBE}-{host.arch}")
     probe = (*host.emulator, str(program))
     processors = tuple(sorted(os.sched_getaffinity(0)))
     return Host(
@@ -178,7 +217,7 @@ def _lab_host(host: labs.LabHost, mtu_bytes: int) -> Host:
 def _reached(name: str, wanted: Wanted) -> Iterator[Host]:
     """A host that answers, with its probe in place."""
     if name in LOCAL:
-        program = (str(resources.program("vaiven-probe")),)
+        program = (str(resources.program(_PROBE)),)
         address = wanted.bind.get(name) or ("::1" if name == "::1" else "127.0.0.1")
         yield _addressed(
             Host(name, address, "", platform.machine(), program, list, wanted.ports, libraries=_here(), here=True),
@@ -189,12 +228,12 @@ def _reached(name: str, wanted: Wanted) -> Iterator[Host]:
         arch, reached_at = _first_words(name, connection.argv)
         with ssh.installed(connection, _probes(arch, name, wanted.libraries)) as copies:
             address = wanted.bind.get(name) or reached_at
-            found = {name.rpartition("-")[2]: (path,) for name, path in copies.items() if name != "vaiven-probe"}
+            found = {one: (copies[f"{_PROBE}-{one}"],) for one in wanted.libraries if f"{_PROBE}-{one}" in copies}
             lacking = libraries.that_do_not_start(name, connection.argv, found)
             host = Host(
-                name, address, "", arch, (copies["vaiven-probe"],), connection.argv, wanted.ports,
+                name, address, "", arch, (copies[_PROBE],), connection.argv, wanted.ports,
                 libraries={library: probe for library, probe in found.items() if library not in lacking},
-                lacking=lacking,
+                lacking=lacking, files={mpi.ENDS: copies[mpi.ENDS]} if mpi.ENDS in copies else {},
             )  # fmt: skip
             yield _addressed(host, wanted)
 
@@ -210,17 +249,19 @@ def _first_words(name: str, argv: Argv) -> tuple[str, str]:
 def _probes(arch: str, name: str, wanted: Collection[str]) -> dict[str, Path]:
     """What is copied to a host of that architecture: those of libraries only to machines like this one."""
     native = libraries.probes() if arch == platform.machine() else {}
-    more = {f"vaiven-probe-{library}": path for library, path in native.items() if library in wanted}
-    return {"vaiven-probe": _static_probe(arch, name), **more}
+    more = {f"{_PROBE}-{library}": path for library, path in native.items() if library in wanted}
+    if "mpich" in wanted and arch == platform.machine():
+        more[mpi.ENDS] = resources.program(mpi.ENDS)
+    return {_PROBE: _static_probe(arch, name), **more}
 
 
 def _static_probe(arch: str, name: str) -> Path:
     """The probe that runs there on libc of its own; on a machine like this one the installed probe will do."""
     try:
-        return resources.program(f"vaiven-probe-{arch}")
+        return resources.program(f"{_PROBE}-{arch}")
     except VaivenError:
         if arch == platform.machine():
-            return resources.program("vaiven-probe")
+            return resources.program(_PROBE)
         raise VaivenError(
             f"there is no probe for {arch}, the architecture of {name}", f"build it: cross/{arch}.ini", code="no-probe"
         ) from None

@@ -17,6 +17,7 @@ from vaiven.run import libraries, mpi, pvm, signals
 from vaiven.run.hosts import Host
 
 PVM = "pvm"  # no stack of a plan: a program of PVM chooses its route and its encoding itself
+_OWN_END_S = 2.0  # for what the same Ctrl-C has reached: a second signal would break off how mpirun ends its ranks
 _END_S = 5.0
 _POLL_S = 0.02
 
@@ -24,8 +25,8 @@ _POLL_S = 0.02
 def run(hosts: Sequence[Host], stack: Stack, ranks: int, command: Sequence[str]) -> int:
     """Runs `command` as so many ranks (0: one for each host) and returns its exit status.
 
-    When this process is interrupted the program is ended. VaivenError: "unknown-stack", "too-few-hosts", "no-mpi",
-    those of pvm.machine.
+    When this process is interrupted the program is ended. VaivenError: "unknown-stack", "too-few-hosts",
+    "another-mpi", those of mpi.job and of pvm.machine.
     """
     library = library_of(stack)
     if not 0 <= ranks <= len(hosts):
@@ -34,6 +35,7 @@ def run(hosts: Sequence[Host], stack: Stack, ranks: int, command: Sequence[str])
     if library == PVM:
         return _tasks(hosts, count, command)
     members = [mpi.Rank(host, tuple(command)) for host in hosts[:count]]
+    mpi.refuse_program_of_another(library, members[0])
     with mpi.job(library, members, mpi.manner(stack, members)) as words:
         return _passed_through([hosts[0].argv(words)])
 
@@ -59,10 +61,12 @@ def _tasks(hosts: Sequence[Host], count: int, command: Sequence[str]) -> int:
 def _passed_through(commands: Sequence[Sequence[str]]) -> int:
     """Runs them with our own streams and terminal, until all end, one fails, or this process is interrupted."""
     processes = [subprocess.Popen(argv) for argv in commands]
+    own_end_s = _OWN_END_S
     try:
         while True:
             ended = [process.poll() for process in processes]
             if failed := next(filter(None, ended), 0):
+                own_end_s = 0
                 return failed
             if None not in ended:
                 return 0
@@ -70,10 +74,12 @@ def _passed_through(commands: Sequence[Sequence[str]]) -> int:
     finally:
         with signals.shielded():
             for process in processes:
-                _end(process)
+                _end(process, own_end_s)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], own_end_s: float) -> None:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(own_end_s)
     process.terminate()  # what nsenter waits for ends with it
     with suppress(subprocess.TimeoutExpired):
         process.wait(_END_S)

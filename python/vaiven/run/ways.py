@@ -39,7 +39,7 @@ def one_way_ns(place: Place, known: Mapping[str, Available], near: str, far: str
     work = Launch(0, 0, stacks.parse(STACK), "oneway", near, far, SIZES_BYTES)
     ends = place.hosts[near], place.hosts[far]
     link = place.link or Link(_NO_WIRE_BPS, 2, ends[0].mtu_bytes)
-    setting = launchers.Setting(dict(known), _EFFORT, link, time.monotonic())
+    setting = launchers.Setting(dict(known), _EFFORT, link, time.monotonic(), one_clock=True)
     outcome = launchers.launch(work, ends[0], ends[1:], setting, lambda _cell: None)
     times = {cell.size_bytes: [ns for ns in cell.ns if ns is not None] for cell in outcome.cells}
     return {size: statistics.median(ns) for size, ns in times.items() if ns}

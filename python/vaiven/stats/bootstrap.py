@@ -5,9 +5,14 @@ The median of a resample is one of few values. Its variance is 1.3 times that of
 makes intervals too wide wherever many medians are added up, as in a fitted line; and the quantiles of a lone one lie
 too close together. So a resample is summarised by the estimator of Harrell and Davis (1982), the mean of all medians
 that a bootstrap can give: a smooth estimate of the same median, whose resamples vary as it does itself. What is left
-is that few launches know their own spread badly: the quantiles are taken as far out as Student's are beyond the
-normal ones (Hesterberg 2015, the expanded percentile interval; without its factor for a variance that is too small,
-which that of the smooth median is not).
+is that few launches know their own spread badly.
+
+Two intervals come of it. `spread_interval`: the value, which is computed from plain medians, plus and minus Student's
+quantile times the deviation of the replicates; of what is computed from many medians, as the letters of a law are. The
+smooth median of skewed launches leans to their tail, and so do its quantiles, by too much where launches are few; its
+deviation does not. `interval`: quantiles of the replicates, taken as far out as Student's are beyond the normal ones
+(Hesterberg 2015, the expanded percentile interval; without its factor for a variance that is too small, which that of
+the smooth median is not); of a place, which may lie much nearer to one end than to the other.
 """
 
 from __future__ import annotations
@@ -71,9 +76,43 @@ def interval(replicates: Floats, value: float, unit: str, launches: int, level: 
     return Estimate(value, min(float(low), value), max(float(high), value), unit, level)
 
 
-def too_few(launches: int, needed: int = LAUNCHES_MIN) -> str:
+def spread_interval(
+    replicates: Floats, value: float, unit: str, launches: int, level: float = 0.95, ratio: bool = False
+) -> Estimate:
+    """`value` plus and minus as much as (B,) replicates from that many launches spread; NaN among them are failed fits.
+
+    ratio: of a quantity above zero, times and over as much instead.
+    """
+    assert value > 0 or not ratio
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.log(replicates) if ratio else replicates
+    good = spread[np.isfinite(spread)]
+    if not np.isfinite(value) or good.size < REPLICATES_KEPT * replicates.size:
+        return refusal("undetermined: too many resamples have no solution", unit, level)
+    reach = float(special.stdtrit(launches - 1, (1 + level) / 2) * good.std())
+    low, high = (value * np.exp(-reach), value * np.exp(reach)) if ratio else (value - reach, value + reach)
+    return Estimate(value, float(low), float(high), unit, level)
+
+
+def beyond(replicates: Floats, value: float, launches: int) -> float:
+    """The two-sided p value of a ratio being 1: at the level 1 - p its `interval` just reaches 1.
+
+    Few resamples say little of what is far out, so where none of them reaches 1 the normal law of their logarithms
+    says how far it is.
+    """
+    good = replicates[np.isfinite(replicates)]
+    away = np.sign(np.log(value)) * np.log(good)
+    across = float((away <= 0).mean())
+    z = float(special.ndtri(across)) if across else -np.inf
+    if not across:
+        spread = away.std()
+        z = min(float(special.ndtri(0.5 / good.size)), -abs(np.log(value)) / spread if spread else -np.inf)
+    return float(min(1.0, 2 * special.stdtr(launches - 1, z)))
+
+
+def too_few(launches: int, needed: int = LAUNCHES_MIN, unit: str = "launches") -> str:
     """The words for it, the same everywhere."""
-    return f"too few launches: {launches} of {needed}"
+    return f"too few {unit}: {launches} of {needed}"
 
 
 def _weights(k: int, n: int) -> Floats:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,18 +24,14 @@ DRIFT_LEAST = 0.005  # nor is a smaller trend over the whole run
 @dataclass(frozen=True, slots=True)
 class Drift:
     """change: from the first block to the last, with its 99 % interval ("ratio": 1 is no change). drifting: the
-    interval excludes 1, and the change is above 0.5 %. outside: blocks whose sentinel is off the others, after the
-    trend is taken away. text: one sentence."""
+    interval excludes 1, and the change is above 0.5 %. outside: block -> how far its sentinel is off the others
+    (relative), after the trend is taken away. text: one sentence."""
 
     blocks: int
     change: Estimate
     drifting: bool
-    outside: tuple[int, ...]
+    outside: Mapping[int, float]
     text: str
-
-    @property
-    def steady(self) -> bool:
-        return not self.drifting and not self.outside
 
 
 def drift(blocks: ArrayLike, sentinel_ns: ArrayLike) -> Drift:
@@ -49,7 +46,7 @@ def drift(blocks: ArrayLike, sentinel_ns: ArrayLike) -> Drift:
         raise VaivenError("sentinel times that are zero or negative", code="bad-times")
     if x.size < BLOCKS_MIN:
         change = refusal(f"too few blocks: {x.size} of {BLOCKS_MIN}", "ratio", LEVEL)
-        return Drift(x.size, change, False, (), f"drift unknown: {change.refused}")
+        return Drift(x.size, change, False, {}, f"drift unknown: {change.refused}")
     change = _change(x, np.log(y))
     assert change.low is not None and change.high is not None
     certain = change.low > 1 or change.high < 1
@@ -79,20 +76,20 @@ def _slope_bounds(slopes: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return slopes[max(low, 0)], slopes[min(high, slopes.size - 1)]
 
 
-def _outside(x: np.ndarray, y: np.ndarray) -> tuple[int, ...]:
+def _outside(x: np.ndarray, y: np.ndarray) -> dict[int, float]:
     rest = y - np.median(_slopes(x, y)) * x
     rest -= np.median(rest)
     mad = 1.4826 * float(np.median(np.abs(rest)))
     off = np.abs(rest) > max(OUTSIDE_MAD * mad, OUTSIDE_LEAST)
-    return tuple(int(b) for b in x[off])
+    return {int(block): float(np.expm1(one)) for block, one in zip(x[off], rest[off], strict=True)}
 
 
-def _sentence(change: Estimate, drifting: bool, outside: tuple[int, ...]) -> str:
+def _sentence(change: Estimate, drifting: bool, outside: Mapping[int, float]) -> str:
     assert change.value is not None and change.low is not None and change.high is not None
     parts = []
     if drifting:
-        span = f"[{change.low - 1:+.1%}, {change.high - 1:+.1%}]"
-        parts.append(f"the sentinel drifted by {change.value - 1:+.1%} {span} over the run")
+        span = f"[{100 * change.low - 100:+.1f} %, {100 * change.high - 100:+.1f} %]"
+        parts.append(f"the sentinel drifted by {100 * change.value - 100:+.1f} % {span} over the run")
     if outside:
         parts.append(f"the sentinel was off in block{'s' * (len(outside) > 1)} {', '.join(map(str, outside))}")
     return "; ".join(parts) or "the sentinel held still"

@@ -10,11 +10,16 @@ from numpy.typing import ArrayLike
 
 from vaiven.stats.arrays import Floats, vector
 from vaiven.stats.drift import Drift
+from vaiven.stats.median import interval_ranks
 
 SPREAD_MAX = 0.10  # robust deviation of launch medians
 TAIL_MAX = 3.0  # p99 over median
 LOSS_MAX = 0.001
+GROUPS_MIN = 0.05  # from the one to the other
 FOREIGN_MAX = 0.01  # of the bytes seen
+OFF_MAX = 0.5  # of a single block: so much is no neighbour on a processor, something else was on the network
+STRAYS_LEVEL = 0.95
+_AGAIN = "measure again when nothing else runs; of real machines vaiven doctor says what disturbs them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,43 +31,60 @@ class Mark:
     remedy: str
 
 
-def drift_marks(found: Drift) -> list[Mark]:
-    """Of the sentinel: a trend, and blocks that are off."""
-    if found.steady:
+def strays_withstood(launches: int) -> int:
+    """So many launches the interval of a median leaves out at either end: whatever they took, they do not widen it."""
+    ranks = interval_ranks(launches, STRAYS_LEVEL)
+    return ranks[0] - 1 if ranks else 0
+
+
+def drift_marks(found: Drift, wanted: float) -> list[Mark]:
+    """Of the sentinel: a trend, and blocks that are off. wanted: how exactly the medians shall be known, relative.
+
+    Blocks are named when more of them are off by more than that than a median withstands, or one by half.
+    """
+    off = [abs(change) for change in found.outside.values()]
+    disturbed = sum(change > wanted for change in off) > strays_withstood(found.blocks) or max(off, default=0) > OFF_MAX
+    if not found.drifting and not disturbed:
         return []
-    remedy = "find what else used the hosts or the network, and measure again; blocks that are off can be left out"
+    remedy = "find what else used the hosts or the network, and measure again"
     return [Mark("drift" if found.drifting else "block-off", found.text, remedy)]
 
 
-def launch_marks(launch_ns: ArrayLike) -> list[Mark]:
-    """Of one cell's launch medians (NaN left out): wide, or in two groups. Under 4 launches: nothing to say."""
+def launch_marks(launch_ns: ArrayLike, wanted: float) -> list[Mark]:
+    """Of one cell's launch medians (NaN left out): wide, or in two groups. Under 4 launches: nothing to say.
+
+    wanted: how exactly the median shall be known, relative: groups that are less apart are one to the reader.
+    """
     values = np.asarray(launch_ns, dtype=np.float64)
     values = values[np.isfinite(values)]
     if values.size < 4:
         return []
     marks = []
     spread = 1.4826 * float(np.median(np.abs(values / np.median(values) - 1)))
-    groups = two_groups(values)
+    groups = two_groups(values, wanted)
     if groups:
         low, high = groups
-        text = f"launches fall in two groups, {high / low - 1:.0%} apart"
-        marks.append(Mark("two-groups", text, "pin the processes, look at interrupt placement (vaiven doctor)"))
+        text = f"launches fall in two groups, {100 * (high / low - 1):.0f} % apart"
+        marks.append(Mark("two-groups", text, _AGAIN))
     elif spread > SPREAD_MAX:
-        marks.append(Mark("wide", f"launches spread by {spread:.0%}", "more launches, and a quieter machine"))
+        marks.append(Mark("wide", f"launches spread by {100 * spread:.0f} %", "more launches, and a quieter machine"))
     return marks
 
 
-def two_groups(values: ArrayLike) -> tuple[float, float] | None:
-    """(low, high) centres of two groups of launches of at least 2 each, or None.
+def two_groups(values: ArrayLike, wanted: float) -> tuple[float, float] | None:
+    """(low, high) centres of two groups of launches, or None. Of fewer than 4 launches: None.
 
-    Groups: a gap in the sorted logs over 5 %, at least 3 times the largest other gap.
+    Groups: a gap in the sorted logs over 5 % and over wanted, at least 3 times the largest other gap; the smaller
+    group has 2 launches at least, and more than the median withstands.
     """
     rising = np.sort(np.log(vector(values, "launch values")))
     gaps = np.diff(rising)
-    if gaps.size < 3:
+    least = max(2, strays_withstood(rising.size) + 1)
+    within = gaps[least - 1 : gaps.size - least + 1]
+    if not within.size:
         return None
-    at = int(np.argmax(gaps[1:-1])) + 1
-    if gaps[at] < max(0.05, 3 * np.max(np.delete(gaps, at))):
+    at = int(np.argmax(within)) + least - 1
+    if gaps[at] < max(GROUPS_MIN, np.log1p(wanted), 3 * np.max(np.delete(gaps, at))):
         return None
     return float(np.exp(np.median(rising[: at + 1]))), float(np.exp(np.median(rising[at + 1 :])))
 
@@ -72,14 +94,26 @@ def tail_mark(median_ns: float, p99_ns: float) -> list[Mark]:
     if p99_ns <= TAIL_MAX * median_ns:
         return []
     text = f"one message in a hundred takes {p99_ns / median_ns:.0f} times the median or more"
-    return [Mark("tail", text, "look at the distribution; pin processes, check load and steal (vaiven doctor)")]
+    return [Mark("tail", text, _AGAIN)]
 
 
 def loss_mark(sent: int, lost: int) -> list[Mark]:
     """Lost messages are missing from the times: what is left is too good."""
     if sent <= 0 or lost <= LOSS_MAX * sent:
         return []
-    return [Mark("loss", f"{lost} of {sent} messages were lost: the times are of the survivors", "look at drops")]
+    return [
+        Mark(
+            "loss",
+            f"{lost} of {sent} messages were lost: the times are of the survivors",
+            "ip -s link on both hosts says where",
+        )
+    ]
+
+
+def clock_mark(error_ns: int) -> list[Mark]:
+    """Of times that began by one clock and ended by another, which are known to differ by no more than error_ns."""
+    text = f"times one way are right to {error_ns / 1000:.3g} us, within which the hosts' clocks are known"
+    return [Mark("bounded-clocks", text, "ask pingpong, which needs one clock, where that is too much")]
 
 
 def traffic_mark(seen_bytes: ArrayLike, own_bytes: ArrayLike) -> list[Mark]:
@@ -89,5 +123,5 @@ def traffic_mark(seen_bytes: ArrayLike, own_bytes: ArrayLike) -> list[Mark]:
     foreign = float(np.maximum(seen - own, 0).sum())
     if not seen.sum() or foreign <= FOREIGN_MAX * seen.sum():
         return []
-    text = f"{foreign / seen.sum():.0%} of the bytes on the interface were not ours"
+    text = f"{100 * foreign / seen.sum():.0f} % of the bytes on the interface were not ours"
     return [Mark("traffic", text, "stop what else uses the network, or measure at another time")]

@@ -104,10 +104,11 @@ def _sentence(
     power: float,
     spread: float,
 ) -> str:
-    what = f"{launches} {'blocks' if paired else 'launches a side'} and {comparisons} comparisons"
+    what = f"{launches} launches {'of each stack' if paired else 'a side'} and {comparisons} comparisons"
     if found is None:
         smallest = p_least(launches, paired)
         return f"{what} cannot reach {alpha:.2g}: their smallest p is {smallest:.2g}, {needed} launches would"
     return (
-        f"{what} find differences from {found - 1:.1%} on, {power:.0%} of the time, if launches spread by {spread:.0%}"
+        f"{what} find differences from {100 * (found - 1):.1f} % on, {100 * power:.0f} % of the time,"
+        f" if launches spread by {100 * spread:.0f} %"
     )

@@ -17,7 +17,7 @@ import scipy  # its part `stats` is loaded where it is used: that takes most of 
 from numpy.typing import ArrayLike
 from scipy import special
 
-from vaiven.stats.arrays import Floats, midranks, vector
+from vaiven.stats.arrays import Floats, Ints, midranks, vector
 from vaiven.stats.estimate import Estimate, refusal
 
 EXACT_FLIPS = 40  # pairs; two halves of 2^20 sums each fit in memory
@@ -55,7 +55,7 @@ def sign_flip(differences: ArrayLike, statistic: str = "ranks") -> RankTest:
 
 
 def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankTest:
-    """Is one of two independent groups larger? Exact without ties for up to m n = 400, normal with ties beyond.
+    """Is one of two independent groups larger? Exact, ties and all, for up to m n = 400, normal beyond.
 
     Raises VaivenError ("not-a-number", "too-few").
     """
@@ -64,9 +64,10 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankTest:
     both = np.concatenate((a, b))
     if both.min() == both.max():
         return RankTest("Mann-Whitney", None, p_least, True, "no difference at all: identical data")
-    exact = np.unique(both).size == both.size and a.size * b.size <= EXACT_CHOICES
-    found = scipy.stats.mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic")
-    return RankTest("Mann-Whitney", min(1.0, float(found.pvalue)), p_least, exact)
+    if a.size * b.size <= EXACT_CHOICES:
+        return RankTest("Mann-Whitney", _choice_exact(np.round(2 * midranks(both)).astype(int), a.size), p_least, True)
+    found = scipy.stats.mannwhitneyu(a, b, alternative="two-sided", method="asymptotic")
+    return RankTest("Mann-Whitney", min(1.0, float(found.pvalue)), p_least, False)
 
 
 def superiority(first: ArrayLike, second: ArrayLike) -> float:
@@ -98,7 +99,7 @@ def shift_unpaired(first: ArrayLike, second: ArrayLike, level: float) -> Estimat
 def _cut_interval(rising: Floats, out: int, level: float, n: int) -> Estimate:
     """The interval that leaves `out` values out at each end."""
     if out < 1:
-        return refusal(f"too few launches: {n}, an interval of {level:.0%} needs more", "log", level)
+        return refusal(f"too few: {n}, an interval of {100 * level:.0f} % needs more", "log", level)
     value = float(np.median(rising))
     return Estimate(value, float(rising[out - 1]), float(rising[-out]), "log", level)
 
@@ -131,6 +132,17 @@ def _whitney_counts(m: int, n: int) -> Floats:
         for u in range(i, counts.size):
             counts[u] += counts[u - i]
     return counts
+
+
+def _choice_exact(doubled: Ints, chosen: int) -> float:
+    """Of all choices of so many of these doubled ranks, the share with a sum as far from its mean as the first's."""
+    ways = np.zeros((chosen + 1, int(doubled.sum()) + 1))  # of choosing so many with that sum
+    ways[0, 0] = 1.0
+    for rank in doubled:
+        ways[1:, rank:] += ways[:-1, : ways.shape[1] - rank].copy()
+    away = np.abs(np.arange(ways.shape[1]) * doubled.size - chosen * doubled.sum())
+    observed = abs(int(doubled[:chosen].sum()) * doubled.size - chosen * int(doubled.sum()))
+    return float(ways[-1, away >= observed].sum() / ways[-1].sum())
 
 
 def _signed_rank_cut(n: int, level: float) -> int:

@@ -39,11 +39,13 @@ class Word(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Rules:
     """alpha: level of the adjusted rank test. delta: half-width of "the same", relative. dependent: adjust for any
-    dependence between comparisons (Benjamini-Yekutieli) instead of positive dependence (Benjamini-Hochberg)."""
+    dependence between comparisons (Benjamini-Yekutieli) instead of positive dependence (Benjamini-Hochberg). unit: what
+    was repeated, "launches" of a run or whole "runs"."""
 
     alpha: float = 0.01
     delta: float = 0.02
     dependent: bool = False
+    unit: str = "launches"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def _judged(e: Evidence, p: float | None, comparisons: int, rules: Rules) -> Ver
         more = max(1, reach - min(e.launches))
         return Verdict(Word.INCONCLUSIVE, e, p, False, more, e.ratio_tost.refused)
     more = _more_launches(e, max(comparisons, 1), rules)
-    why = f"needs about {more} more launches" if more else f"not even {LAUNCHES_MAX} launches would settle it"
+    why = f"needs about {more} more {rules.unit}" if more else f"not even {LAUNCHES_MAX} {rules.unit} would settle it"
     return Verdict(Word.INCONCLUSIVE, e, p, False, more, why)
 
 

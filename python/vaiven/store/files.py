@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import stat
 from pathlib import Path
 
 from vaiven.errors import VaivenError
+from vaiven.store import digest
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -26,21 +29,83 @@ def write_whole(path: Path, data: bytes) -> None:
         raise cannot_write(path, error) from error
 
 
+def require_replaceable(path: Path, mark: bytes) -> None:
+    """VaivenError ("cannot-write") if something is there that vaiven did not make.
+
+    That is a device, a link, a directory, or a file without `mark` near its beginning; an empty one will do.
+    """
+    try:
+        found = path.lstat()
+    except OSError:  # nothing, or writing will say why not
+        return
+    if not stat.S_ISREG(found.st_mode):
+        raise VaivenError(f"cannot write {path}: it is no plain file", "give another name", code="cannot-write")
+    if found.st_size and not _holds(path, mark):
+        what = f"cannot write {path}: vaiven did not make what is there"
+        raise VaivenError(what, "give another name, or move it away", code="cannot-write")
+
+
+def _holds(path: Path, mark: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return mark in file.read(4096)
+    except OSError:
+        return False
+
+
 def append_line(path: Path, line: bytes) -> None:
     """Appends one line and syncs. VaivenError as write_whole; a line that was cut off is for readers to skip."""
     try:
-        _write_synced(path, line + b"\n", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        _write_synced(path, line + b"\n", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW)
     except OSError as error:
         raise cannot_write(path, error) from error
 
 
+def read_lines(path: Path) -> list[bytes]:
+    """The documents of a file that grows, in order; none of a file that is not there. VaivenError ("run-damaged")."""
+    try:
+        return digest.lines(path.read_bytes())
+    except FileNotFoundError:
+        return []
+    except (ValueError, OSError) as error:
+        raise damaged(path, error) from error
+
+
 def drop_torn_line(path: Path) -> None:
-    """Takes away what a crash left of a last line, so that the next one begins on a line of its own."""
-    if path.exists():
-        data = path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        if whole != data:
-            write_whole(path, whole)
+    """Takes away what a crash left of a last line, so that the next one begins on a line of its own.
+
+    VaivenError ("run-damaged"): the lines before it are not what was written.
+    """
+    read_lines(path)
+    data = path.read_bytes() if path.exists() else b""
+    whole = data[: data.rfind(b"\n") + 1]
+    if whole != data:
+        write_whole(path, whole)
+
+
+def numbers(directory: Path, suffix: str) -> list[int]:
+    """The launches that have a file in this directory, in order. VaivenError ("run-damaged"): a name is no number."""
+    found = []
+    for path in directory.glob(f"*{suffix}"):
+        if not re.fullmatch("[0-9]{5}|[1-9][0-9]{5,8}", path.stem):
+            raise damaged(path, "no launch has such a name")
+        found.append(int(path.stem))
+    return sorted(found)
+
+
+def numbered(launch: int, suffix: str) -> str:
+    """The name of the file of a launch."""
+    return f"{launch:05d}{suffix}"
+
+
+def damaged(path: Path, why: object) -> VaivenError:
+    """The error of a file of a run that is not what was written."""
+    said = str(why).splitlines()
+    return VaivenError(
+        f"the run is damaged: {path}: {said[0] if said else type(why).__name__}",
+        "nothing is guessed; restore it from a copy",
+        code="run-damaged",
+    )
 
 
 def cannot_write(path: Path, error: OSError) -> VaivenError:

@@ -17,18 +17,21 @@ import os
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 
 from vaiven.errors import VaivenError
-from vaiven.store import files
+from vaiven.store import digest, files
 
-SCHEMA = 1
+SCHEMA = 2
 MANIFEST, END, WARNINGS, REFINED = "manifest.json", "end.json", "warnings.jsonl", "refined.jsonl"
+MEDIANS = "medians.parquet"
 SAMPLES, CELLS, LAUNCHES = "samples", "cells", "launches"
+PART, DOCUMENT = ".parquet", ".json"
+GROWING = (WARNINGS, REFINED)
 WHOLE_PARTS = ("", "one")
 SETUP_PART = "setup"
 END_PART = "to:"
@@ -102,7 +105,8 @@ class Refined(msgspec.Struct, kw_only=True, frozen=True):
 class End(msgspec.Struct, kw_only=True, frozen=True):
     """How a run ended: "done", or "not-achieved" when launches_max came before the wanted half-width.
 
-    half_width, cell: as the last look found them. looks: all of them, the last one too.
+    half_width, cell: as the last look found them. looks: all of them, the last one too. launches: how many are
+    recorded. digests: of the files that grew while the run went on, and of the medians, by name.
     """
 
     schema: int = SCHEMA
@@ -114,13 +118,15 @@ class End(msgspec.Struct, kw_only=True, frozen=True):
     half_width: float | None
     cell: str
     looks: tuple[Look, ...] = ()
+    digests: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class LaunchRecord:
     """One finished launch. hello: what the probe said of itself; path: what crossed the interfaces.
 
-    far: the host of its far end, or of all `fars` of them. beside: the (near, far) that ran at the same time.
+    far: the host of its far end, or of all `fars` of them. beside: the (near, far) that ran at the same time. digests:
+    of its parts, by kind; known when they are written.
     """
 
     launch: int
@@ -137,6 +143,7 @@ class LaunchRecord:
     path: dict[str, Any] = field(default_factory=dict)
     fars: int = 1
     beside: tuple[tuple[str, str], ...] = ()
+    digests: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -147,9 +154,9 @@ class Cell:
     "talk" and "work" alone; of steps each of STEPS; SETUP_PART of the sessions that a program sets up, one before each
     message; else "".
     gap_ns: between the messages of a spaced train. resent: segments that were sent again. clock: how times of two
-    hosts were compared, "common", "estimated" or "barrier", to within clock_error_ns. overlap: of several at once, the
-    share of their time in which all of them ran. out_bytes, in_bytes: of steps, what the library held of a message in
-    buffers of its own, of one that was sent and of one that came.
+    hosts were compared, "common", "bounded", "barrier" or "refused" (then no time is told), to within clock_error_ns.
+    overlap: of several at once, the share of their time in which all of them ran. out_bytes, in_bytes: of steps, what
+    the library held of a message in buffers of its own, of one that was sent and of one that came.
     """
 
     ask: str
@@ -213,17 +220,29 @@ class Record:
 
     @classmethod
     def resume(cls, path: Path, manifest: Manifest) -> Self:
-        """The run at `path`, to go on with. VaivenError ("run-ended", "run-busy")."""
+        """The run at `path`, to go on with. VaivenError ("run-ended", "run-busy", "run-damaged")."""
         if (path / END).exists():
             raise VaivenError(f"the run {path.name} has ended: it is never changed", "start a new one", "run-ended")
+        for name in (SAMPLES, CELLS, LAUNCHES):
+            if (path / name).is_symlink():
+                raise VaivenError(f"{path / name} leads out of the run", "start a new one", code="run-damaged")
         record = cls(path, manifest)
-        for name in (SAMPLES, CELLS):  # parts of a launch that was cut off between its files
-            for part in (path / name).glob("*.parquet"):
-                if int(part.stem) not in record.finished:
-                    part.unlink()
-        for name in (WARNINGS, REFINED):
-            files.drop_torn_line(path / name)
+        try:
+            record._drop_cut_off()
+        except VaivenError:
+            record.__exit__()
+            raise
         return record
+
+    def _drop_cut_off(self) -> None:
+        """Takes away what a crash left: parts of a launch that was cut off between its files, and torn lines."""
+        finished = self.finished
+        for kind in (SAMPLES, CELLS):
+            for number in files.numbers(self.path / kind, PART):
+                if number not in finished:
+                    (self.path / kind / files.numbered(number, PART)).unlink()
+        for name in GROWING:
+            files.drop_torn_line(self.path / name)
 
     def __enter__(self) -> Self:
         return self
@@ -234,29 +253,40 @@ class Record:
     @property
     def finished(self) -> frozenset[int]:
         """The numbers of the launches that are recorded."""
-        return frozenset(int(part.stem) for part in (self.path / LAUNCHES).glob("*.json"))
+        return frozenset(files.numbers(self.path / LAUNCHES, DOCUMENT))
 
     def add(self, launch: LaunchRecord, cells: Sequence[Cell]) -> None:
         """Records a finished launch. VaivenError ("disk-full", "cannot-write"): the launches before it stay."""
         from vaiven.store import parts
 
-        name = f"{launch.launch:05d}"
-        files.write_whole(self.path / SAMPLES / f"{name}.parquet", parts.samples(launch, cells))
-        files.write_whole(self.path / CELLS / f"{name}.parquet", parts.cells(launch, cells))
-        files.write_whole(self.path / LAUNCHES / f"{name}.json", _json(launch))  # last: now the launch exists
+        written = {SAMPLES: parts.samples(launch, cells), CELLS: parts.cells(launch, cells)}
+        for kind, data in written.items():
+            files.write_whole(self.path / kind / files.numbered(launch.launch, PART), data)
+        launch = replace(launch, digests={kind: digest.of(data) for kind, data in written.items()})
+        # Last: now the launch exists.
+        files.write_whole(self.path / LAUNCHES / files.numbered(launch.launch, DOCUMENT), _json(launch))
 
     def warn(self, code: str, text: str, **facts: Any) -> None:
         """Appends a warning: what a reader of this run must know."""
         line = {"code": code, "text": text, "at_utc": _utc(datetime.datetime.now(datetime.UTC)), **facts}
-        files.append_line(self.path / WARNINGS, msgspec.json.encode(line))
+        files.append_line(self.path / WARNINGS, digest.sealed(msgspec.json.encode(line)))
 
     def refine(self, refined: Refined) -> None:
         """Appends the sizes that a look added, before the first launch that has them."""
-        files.append_line(self.path / REFINED, msgspec.json.encode(refined))
+        files.append_line(self.path / REFINED, digest.sealed(msgspec.json.encode(refined)))
 
     def end(self, end: End) -> None:
-        """Writes how the run ended; after this it is never changed."""
-        ended = msgspec.structs.replace(end, ended_utc=_utc(datetime.datetime.now(datetime.UTC)))
+        """Writes the medians of its cells and how the run ended; after this it is never changed.
+
+        VaivenError as `add`, and "run-damaged": its parts are not what was written.
+        """
+        from vaiven.store import medians, query
+
+        summary = medians.written(query.open_run(self.path))
+        files.write_whole(self.path / MEDIANS, summary)
+        grown = {path.name: digest.of(path.read_bytes()) for path in map(self.path.joinpath, GROWING) if path.exists()}
+        now = _utc(datetime.datetime.now(datetime.UTC))
+        ended = msgspec.structs.replace(end, ended_utc=now, digests=grown | {MEDIANS: digest.of(summary)})
         files.write_whole(self.path / END, _json(ended))
 
 
@@ -271,4 +301,4 @@ def _utc(now: datetime.datetime) -> str:
 
 
 def _json(value: object) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+    return digest.sealed(msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n")

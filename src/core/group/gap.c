@@ -17,6 +17,7 @@ void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t
                          .slot_ns = slot_ns,
                          .asked_ns = VV_NEVER,
                          .ask_ns = VV_NEVER,
+                         .answered = VV_NEVER,
                          .ask_max = ask_max < VV_GAP_ASK_MAX ? ask_max : VV_GAP_ASK_MAX,
                          .root_asks_max = share > 0 ? share : 1};
   if (ranks == 2) gap->root_asks_max = UINT32_MAX;
@@ -72,13 +73,14 @@ static void note_answer(struct vv_gap *gap, uint64_t now_ns) {
   gap->asked_ns = VV_NEVER;
 }
 
-void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, bool lacking, bool by_multicast) {
+void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, enum vv_gap_lack lack, bool by_multicast) {
   bool asked = gap->outstanding > 0;
+  bool flows = lack == VV_GAP_REST && by_multicast && !asked;
   if (!by_multicast) note_answer(gap, now_ns);
   if (asked && !by_multicast) gap->outstanding--;
-  if (!lacking) {
+  if (lack == VV_GAP_NOTHING) {
     wait_for_any(gap, now_ns);
-  } else if (!gap->lacking || (asked && gap->outstanding == 0)) {
+  } else if (!gap->lacking || flows || (asked && gap->outstanding == 0)) {
     ask_soon(gap, now_ns, gap->rtt_ns / 4);
   } else if (asked && !by_multicast) {
     gap->wait_ns = WAIT_FOR_ANSWER * gap->answer_ns;
@@ -89,7 +91,15 @@ void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, bool lacking, bool by_mult
 }
 
 void vv_gap_told(struct vv_gap *gap, uint64_t now_ns) {
-  if (!gap->lacking) ask_soon(gap, now_ns, 0);
+  if (!gap->lacking) ask_soon(gap, now_ns, gap->rtt_ns / 4);
+}
+
+void vv_gap_dry(struct vv_gap *gap, uint64_t then_ns) {
+  if (then_ns > gap->dry_ns) gap->dry_ns = then_ns;
+}
+
+bool vv_gap_is_silent(const struct vv_gap *gap) {
+  return gap->dry_ns >= gap->ask_ns;
 }
 
 bool vv_gap_spares_root(const struct vv_gap *gap) {
@@ -110,7 +120,7 @@ void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root
   gap->attempt++;
   gap->asked_ns = now_ns;
   if (root) gap->root_asks++;
-  gap->repair_asks++;
+  if (count > 0) gap->missed_asks++;
   gap->ask_ns = now_ns + gap->wait_ns + count * gap->rtt_ns / 8;
   gap->wait_ns = 2 * gap->wait_ns < VV_GAP_WAIT_NS_MAX ? 2 * gap->wait_ns : VV_GAP_WAIT_NS_MAX;
 }
@@ -119,12 +129,19 @@ void vv_gap_heard_root(struct vv_gap *gap) {
   gap->root_asks = 0;
 }
 
-bool vv_gap_turned_deaf(struct vv_gap *gap, bool by_multicast) {
-  gap->repairs = by_multicast ? 0 : gap->repairs + 1;
-  if (by_multicast) gap->repair_asks = 0;
-  bool turns = gap->repairs >= VV_GAP_DEAF && gap->repair_asks >= VV_GAP_DEAF_ASKS;
-  bool deaf = turns || (gap->deaf && gap->repairs > 0);
-  bool turned = deaf != gap->deaf;
-  gap->deaf = deaf;
-  return turned;
+bool vv_gap_heard(struct vv_gap *gap) {
+  gap->missed_asks = 0;
+  gap->answered = VV_NEVER;
+  if (!gap->deaf || ++gap->heard < VV_GAP_HEARS) return false;
+  gap->deaf = false;
+  return true;
+}
+
+bool vv_gap_repaired(struct vv_gap *gap, uint64_t edge, uint64_t passed) {
+  gap->heard = 0;
+  if (gap->answered == VV_NEVER && gap->missed_asks > 0) gap->answered = edge;
+  bool enough = gap->missed_asks >= VV_GAP_DEAF_ASKS && passed >= gap->answered + VV_GAP_DEAF;
+  if (gap->deaf || !enough) return false;
+  gap->deaf = true;
+  return true;
 }

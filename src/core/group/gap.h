@@ -4,7 +4,10 @@
  *
  * A position is lacking when a later one has been sent. The first question waits
  * for what a network may have reordered: three later datagrams, or a quarter of a
- * round trip. An operation of which nothing comes at all is asked about too
+ * round trip since the last came. And it waits until the DATA socket was read past
+ * that position, because what a rank has not read it has not lost: a later one came
+ * from there, or the socket was found empty after the position was known to be
+ * sent. An operation of which nothing comes at all is asked about too
  * (the root may be late, or all its datagrams lost), more and more rarely: such
  * a question names nothing, and the answer says what was sent, not the data,
  * which may be in a queue on their way.
@@ -23,9 +26,21 @@
 #define VV_GAP_REORDER     3                    /* later datagrams that make a position lost */
 #define VV_GAP_ASK_MAX     16 /* datagrams asked for at once by name, at most: an eighth of a window or fewer */
 #define VV_GAP_MORE_MAX    8  /* datagrams that a question for more gets beyond those it names */
-/* So many repairs, after so many questions, and no multicast meanwhile: what one question brings may overtake it. */
+/*
+ * A rank is deaf when unicast reaches it and multicast of the same time does not: so many questions named what it
+ * lacked, they were answered, and of so many datagrams that were sent after the first answer none came, though the
+ * DATA socket was read past them.
+ */
 #define VV_GAP_DEAF      8
 #define VV_GAP_DEAF_ASKS 3
+#define VV_GAP_HEARS     8 /* it hears again when so many came by multicast and no repair between them */
+
+/* What a rank lacks. */
+enum vv_gap_lack {
+  VV_GAP_NOTHING,
+  VV_GAP_REST, /* more has been sent, and may be on its way */
+  VV_GAP_HOLE, /* what comes now is behind it */
+};
 
 struct vv_gap {
   uint64_t rtt_ns;
@@ -33,6 +48,7 @@ struct vv_gap {
   uint64_t answer_ns; /* what an answer takes, smoothed: a round trip at least, more on links that are full */
   uint64_t asked_ns;  /* the last question, until an answer comes; VV_NEVER */
   uint64_t ask_ns;    /* when to ask; VV_NEVER */
+  uint64_t dry_ns;    /* when the DATA socket was last found empty */
   uint64_t wait_ns;   /* after the next question */
   uint32_t ask_max;   /* <= VV_GAP_ASK_MAX */
   uint32_t root_asks; /* questions to the root since it was heard of */
@@ -40,9 +56,10 @@ struct vv_gap {
   uint32_t attempt;     /* questions since the last progress */
   uint32_t later;       /* datagrams that came behind the lacking one */
   uint32_t outstanding; /* of what was asked for */
-  uint32_t repairs;     /* since a datagram came by multicast */
-  uint32_t repair_asks; /* questions since then */
+  uint32_t missed_asks; /* questions that named what is lacking, since a datagram came by multicast */
+  uint64_t answered;    /* all positions below had been sent when the first of them was answered; VV_NEVER: none was */
   bool lacking;         /* a position is known to be lacking */
+  uint32_t heard;       /* by multicast since a repair came */
   bool deaf;
 };
 
@@ -57,8 +74,14 @@ void vv_gap_close(struct vv_gap *gap, uint64_t now_ns);
 /* It waits for nothing. */
 void vv_gap_end(struct vv_gap *gap);
 
-/* A new datagram came: by multicast, or as a repair. `lacking`: one before it, or one behind it, has not come. */
-void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, bool lacking, bool by_multicast);
+/* A new datagram came: by multicast, or as a repair. */
+void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, enum vv_gap_lack lack, bool by_multicast);
+
+/* The DATA socket was empty then, and all that came from it is taken. */
+void vv_gap_dry(struct vv_gap *gap, uint64_t then_ns);
+
+/* True when nothing has come until the next question, and that is known: the DATA socket was empty then, or later. */
+bool vv_gap_is_silent(const struct vv_gap *gap);
 
 /* Somebody says that more has been sent than has come. */
 void vv_gap_told(struct vv_gap *gap, uint64_t now_ns);
@@ -81,7 +104,13 @@ bool vv_gap_spares_root(const struct vv_gap *gap);
 /* The root lives: it may be asked again. */
 void vv_gap_heard_root(struct vv_gap *gap);
 
-/* New data came: by multicast, or as a repair. True when that has changed what is thought of this rank's hearing. */
-bool vv_gap_turned_deaf(struct vv_gap *gap, bool by_multicast);
+/* Data came by multicast, new or not. True when a deaf rank hears again. */
+bool vv_gap_heard(struct vv_gap *gap);
+
+/*
+ * A repair brought what the DATA socket had not. All positions below edge have been sent, and the socket was read past
+ * those below `passed`. True when the rank is deaf from now on.
+ */
+bool vv_gap_repaired(struct vv_gap *gap, uint64_t edge, uint64_t passed);
 
 #endif

@@ -129,6 +129,10 @@ void vv_group_take_pdu(struct vv_group *group, uint64_t now_ns, enum vv_group_so
   }
 }
 
+void vv_group_dry(struct vv_group *group, uint64_t then_ns) {
+  vv_receiver_dry(group, then_ns);
+}
+
 static bool next_letter(struct vv_group *group, struct vv_group_datagram *datagram) {
   const struct vv_outbox_letter *letter = vv_outbox_take(&group->outbox);
   if (letter == NULL) return false;
@@ -169,12 +173,16 @@ bool vv_group_event(struct vv_group *group, struct vv_group_event *event) {
   return false;
 }
 
-uint64_t vv_group_deadline_ns(const struct vv_group *group) {
+uint64_t vv_group_duty_ns(const struct vv_group *group) {
   if (group->outbox.count > 0) return 0;
   if (group->member.failed) return group->member.cry_ns;
   uint64_t next_ns = vv_sender_deadline_ns(group);
-  if (group->gap.ask_ns < next_ns) next_ns = group->gap.ask_ns;
   return group->report_ns < next_ns ? group->report_ns : next_ns;
+}
+
+uint64_t vv_group_deadline_ns(const struct vv_group *group) {
+  uint64_t next_ns = vv_group_duty_ns(group);
+  return !group->member.failed && group->gap.ask_ns < next_ns ? group->gap.ask_ns : next_ns;
 }
 
 bool vv_group_wants_data(const struct vv_group *group) {

@@ -22,7 +22,7 @@
  * roots are active and however long a rank sleeps (core/group/credit.h). A
  * slow rank so stops the root; it is never dropped.
  *
- * Repair. A rank that sees a gap asks a peer, then the root (core/group/gap.h);
+ * Repair. A rank that sees a gap, and has read its DATA socket past it, asks a peer, then the root (core/group/gap.h);
  * who is asked and has it sends it again, to one or, being the root, to all
  * (core/group/repair.h). Data stay available for that in the user's buffer
  * during an operation, and in the store behind it (core/group/store.h).
@@ -34,7 +34,7 @@
  * A driver's turn, in this order, whenever something has come, a deadline has
  * passed, or the application has called:
  *
- *   1. vv_group_take     every datagram of CONTROL, then of DATA if it is wanted
+ *   1. vv_group_take     every datagram of CONTROL, then of DATA if it is wanted; vv_group_dry when DATA has no more
  *   2. vv_group_next     until it gives none; send each where it says. When the
  *                        socket has no room, wait until it has, then go on
  *   3. vv_group_event    until it gives none
@@ -164,6 +164,7 @@ struct vv_group {
   struct vv_tree tree; /* under the root that this rank heard of last */
   uint64_t consumed;   /* all positions below are delivered here, or sent */
   uint64_t edge;       /* all positions below have been sent by somebody, as far as known here */
+  uint64_t passed;     /* the DATA socket was read past all positions below: what has not come will not come from it */
   uint64_t own_end;    /* of the last operation that this rank was root of, and its number */
   uint32_t own_number;
   uint64_t published;  /* the horizon that others know from this rank */
@@ -227,14 +228,24 @@ void vv_group_take(struct vv_group *group, uint64_t now_ns, enum vv_group_socket
 void vv_group_take_pdu(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from,
                        const struct vv_group_pdu *pdu);
 
+/*
+ * The DATA socket was found empty, not before then_ns, when all that had been taken from CONTROL was there, and all
+ * that it had given is taken. A driver need not make sure of it for each datagram: a question waits for it, and then
+ * vv_group_deadline_ns has passed.
+ */
+void vv_group_dry(struct vv_group *group, uint64_t then_ns);
+
 /* The next datagram to send now: false when there is none. */
 bool vv_group_next(struct vv_group *group, uint64_t now_ns, struct vv_group_datagram *datagram);
 
 /* What has happened: false when nothing has that was not told. A root flushes its sockets before it believes DONE. */
 bool vv_group_event(struct vv_group *group, struct vv_group_event *event);
 
-/* When to call vv_group_next again even if nothing comes; VV_NEVER: then only. */
+/* When to look at DATA and call vv_group_next again even if nothing comes; VV_NEVER: then only. */
 uint64_t vv_group_deadline_ns(const struct vv_group *group);
+
+/* The same of all but questions: for who answers peers while somebody else reads DATA, or nobody. */
+uint64_t vv_group_duty_ns(const struct vv_group *group);
 
 /* True when the DATA socket should be read. */
 bool vv_group_wants_data(const struct vv_group *group);

@@ -181,7 +181,7 @@ static bool contradicts(const struct vv_group *group, const struct vv_group_pdu 
 }
 
 /* What nobody has been told yet is taken back. */
-static void tell_hearing(struct vv_group *group) {
+static void turn_hearing(struct vv_group *group) {
   enum vv_group_event_kind kind = group->gap.deaf ? VV_GROUP_DEAFENED : VV_GROUP_HEARING;
   enum vv_group_event_kind other = group->gap.deaf ? VV_GROUP_HEARING : VV_GROUP_DEAFENED;
   if ((group->waiting >> other & 1) != 0) {
@@ -191,23 +191,50 @@ static void tell_hearing(struct vv_group *group) {
   }
 }
 
+/* The DATA socket gives in the order of the network: what is before this and has not come will not come from there. */
+static void hear(struct vv_group *group, uint64_t position) {
+  uint64_t limit = group->consumed + group->wanted.window_datagrams;
+  if (position >= group->passed && position < limit) group->passed = position + 1;
+  if (vv_gap_heard(&group->gap)) turn_hearing(group);
+}
+
+static enum vv_gap_lack lack(const struct vv_group *group) {
+  if (group->consumed < group->passed) return VV_GAP_HOLE;
+  return group->consumed < group->edge ? VV_GAP_REST : VV_GAP_NOTHING;
+}
+
+/* A repair is no sign of deafness while what it repeats may lie in the DATA socket. */
+static void mind_hearing(struct vv_group *group, uint64_t position) {
+  if (position < group->passed && vv_gap_repaired(&group->gap, group->edge, group->passed)) turn_hearing(group);
+}
+
 void vv_receiver_data(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from,
                       const struct vv_group_pdu *pdu) {
   bool by_multicast = from == VV_GROUP_SOCKET_DATA;
   bool head = pdu->kind == VV_GROUP_HEAD;
+  if (head && pdu->rank >= group->wanted.ranks) {
+    group->counts.foreign++;
+    return;
+  }
   if (head && pdu->rank != group->wanted.rank && contradicts(group, pdu)) {
     vv_peer_fail(group, now_ns, pdu->rank, VV_GROUP_UNEQUAL_ROOT);
     return;
   }
-  if (pdu->data_bytes > group->body_bytes || useless(group, pdu) || !put(group, now_ns, pdu)) return;
+  if (pdu->data_bytes > group->body_bytes) return;
+  if (by_multicast) hear(group, pdu->position);
+  if (useless(group, pdu) || !put(group, now_ns, pdu)) return;
   group->counts.taken++;
   if (by_multicast) vv_gap_heard_root(&group->gap);
   if (pdu->position >= group->edge) group->edge = pdu->position + 1;
   if (pdu->position >= group->consumed) group->remind_ns = VV_NEVER;
   advance(group, now_ns);
-  if (waits(group)) vv_gap_came(&group->gap, now_ns, group->consumed < group->edge, by_multicast);
-  if (!vv_gap_turned_deaf(&group->gap, by_multicast)) return;
-  tell_hearing(group);
+  if (waits(group)) vv_gap_came(&group->gap, now_ns, lack(group), by_multicast);
+  if (!by_multicast) mind_hearing(group, pdu->position);
+}
+
+void vv_receiver_dry(struct vv_group *group, uint64_t then_ns) {
+  if (group->passed < group->edge) group->passed = group->edge;
+  vv_gap_dry(&group->gap, then_ns);
 }
 
 void vv_receiver_told(struct vv_group *group, uint64_t now_ns, uint64_t edge) {
@@ -218,6 +245,12 @@ void vv_receiver_told(struct vv_group *group, uint64_t now_ns, uint64_t edge) {
   if (waits(group)) vv_gap_told(&group->gap, now_ns);
 }
 
+/* True when what is lacking is not in the DATA socket; or when nothing came, and nothing lies there. */
+static bool may_ask(const struct vv_group *group) {
+  if (group->gap.lacking) return group->consumed < group->passed;
+  return group->closing || vv_gap_is_silent(&group->gap);
+}
+
 /* Writes the lacking positions into the bitmap, ask_max at most, and tells how many they are. */
 static uint32_t list_lacking(const struct vv_group *group, uint8_t bitmap[VV_GROUP_BITMAP_BYTES], size_t *bytes) {
   uint32_t count = 0;
@@ -225,7 +258,7 @@ static uint32_t list_lacking(const struct vv_group *group, uint8_t bitmap[VV_GRO
   memset(bitmap, 0, VV_GROUP_BITMAP_BYTES);
   for (uint32_t i = 0; i < BITMAP_BITS && count < group->gap.ask_max; i++) {
     uint64_t position = group->consumed + i;
-    if (position >= group->edge) break;
+    if (position >= group->edge || position >= group->passed) break;
     if (has(group, position)) continue;
     bitmap[i / 8] |= (uint8_t)(1u << i % 8);
     *bytes = i / 8 + 1;
@@ -237,7 +270,7 @@ static uint32_t list_lacking(const struct vv_group *group, uint8_t bitmap[VV_GRO
 void vv_receiver_ask(struct vv_group *group, uint64_t now_ns) {
   uint8_t bitmap[VV_GROUP_BITMAP_BYTES];
   size_t bytes;
-  if (group->gap.ask_ns > now_ns) return;
+  if (group->gap.ask_ns > now_ns || !may_ask(group)) return;
   uint32_t count = list_lacking(group, bitmap, &bytes);
   struct vv_tree tree = group->tree;
   tree.root = group->last_root;

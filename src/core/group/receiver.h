@@ -21,6 +21,9 @@ void vv_receiver_redirect(struct vv_group *group, uint64_t now_ns, uint8_t *buff
 /* Somebody knows that what is below edge has been sent. */
 void vv_receiver_told(struct vv_group *group, uint64_t now_ns, uint64_t edge);
 
+/* The DATA socket was found empty, not before then_ns: see vv_group_dry. */
+void vv_receiver_dry(struct vv_group *group, uint64_t then_ns);
+
 /* Puts the question in the outbox that is due. */
 void vv_receiver_ask(struct vv_group *group, uint64_t now_ns);
 

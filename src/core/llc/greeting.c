@@ -5,7 +5,8 @@
 #include "core/llc/unit.h"
 #include "core/wire/announcement.h"
 
-enum { PATIENCE = 8 }; /* in tries of the peer: how long its SABME may take after its announcement */
+enum { PATIENCE = 8 };      /* in tries of the peer: how long its SABME may take after its announcement */
+enum { EPOCHS_AHEAD = 32 }; /* of a call that was made before its sender was up, and may count from anywhere */
 
 /* No sooner than a late frame and its answer can arrive. */
 static uint64_t patience_ns(const struct vv_station *station, const struct vv_llc_link *link, uint32_t tries) {
@@ -13,14 +14,26 @@ static uint64_t patience_ns(const struct vv_station *station, const struct vv_ll
   return t1 > late ? t1 : late;
 }
 
+/* Says that the link is a pair with that one of the peer: as a call, or in answer to one. */
+static void announce(struct vv_station *station, const struct vv_llc_link *link, uint32_t peer, bool response) {
+  const struct vv_announcement announcement = {
+      .nonce = station->wanted.nonce,
+      .incarnation = link->incarnation,
+      .peer = peer,
+      .epoch = link->next_epoch,
+      .window = station->wanted.receive_window,
+      .talked = link->talked,
+  };
+  uint8_t info[VV_ANNOUNCEMENT_BYTES];
+  vv_announcement_emit(&announcement, info);
+  struct vv_unit unit = {.to = link->peer, .kind = VV_LLC_TEST, .response = response, .pf = true};
+  vv_unit_add(station, &unit, info, sizeof info);
+}
+
 static void call(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns) {
-  if (!link->echoed) {
+  if (!link->answered) {
     link->next_epoch++; /* each time another, for the peer may have used the last one, and its answer be lost */
-    uint8_t info[VV_ANNOUNCEMENT_BYTES];
-    const struct vv_station_wanted *wanted = &station->wanted;
-    vv_announcement_emit(
-        &(struct vv_announcement){wanted->nonce, wanted->incarnation, link->next_epoch, wanted->receive_window}, info);
-    vv_unit_add(station, &(struct vv_unit){.to = link->peer, .kind = VV_LLC_TEST, .pf = true}, info, sizeof info);
+    announce(station, link, link->was_up ? link->peer_incarnation : 0, false);
   }
   if (!link->identified) vv_unit_add_xid(station, &(struct vv_unit){.to = link->peer, .kind = VV_LLC_XID, .pf = true});
   vv_llc_link_start(link, VV_TIMER_GREETING, now_ns + patience_ns(station, link, link->greetings++));
@@ -29,7 +42,7 @@ static void call(struct vv_station *station, struct vv_llc_link *link, uint64_t 
 void vv_greeting_begin(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns) {
   if (link->greeting == VV_GREETING_CALLING || link->greeting == VV_GREETING_WAITING) return;
   link->greeting = VV_GREETING_CALLING;
-  link->echoed = link->identified = false;
+  link->answered = link->identified = false;
   link->greetings = 0;
   vv_llc_link_freeze(link);
   call(station, link, now_ns);
@@ -45,8 +58,8 @@ static void go(struct vv_station *station, struct vv_llc_link *link, uint64_t no
 }
 
 static void go_if_heard(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns) {
-  if (!link->echoed || !link->identified) return;
-  if (!link->was_up && !link->knows_epoch) return go(station, link, now_ns);
+  if (!link->answered || !link->identified) return;
+  if (!link->talked) return go(station, link, now_ns);
   link->greeting = VV_GREETING_WAITING;
   vv_llc_link_start(link, VV_TIMER_GREETING, now_ns + station->wanted.late_ns);
 }
@@ -59,7 +72,7 @@ void vv_greeting_expire(struct vv_station *station, struct vv_llc_link *link, ui
     link->greeting = VV_GREETING_NONE;
     return vv_greeting_begin(station, link, now_ns);
   case VV_GREETING_CALLING:
-    if (link->greetings < link->tries || (link->was_up && link->n2 == 0)) return call(station, link, now_ns);
+    if (link->greetings < link->tries || vv_llc_link_is_patient(link)) return call(station, link, now_ns);
     return vv_llc_link_close(station, link, VV_CLOSE_SILENT);
   default:
     return;
@@ -81,12 +94,15 @@ static bool is_calling(const struct vv_llc_link *link) {
          link->state == VV_LLC_SETUP || link->state == VV_LLC_RESET;
 }
 
-/* True when an announcement is not from before. What is known of a peer that is another process now is forgotten. */
-static bool is_fresh(struct vv_llc_link *link, const struct vv_announcement *announcement) {
-  if (!link->knows_peer && link->left_incarnation != announcement->incarnation && !link->was_up)
-    link->knows_epoch = false;
-  if (link->greeting == VV_GREETING_CALLED && (int8_t)(announcement->epoch - link->next_epoch) < 0) return false;
-  return !link->knows_epoch || (int8_t)(announcement->epoch - link->epoch) > 0;
+/*
+ * True when a call is not from before: its epoch tells among those for the same pair. One for peer 0 that gave way to
+ * ours counts as its sender once did: if we went on from there, the sender would take our calls for old ones.
+ */
+static bool is_fresh(const struct vv_llc_link *link, const struct vv_announcement *call) {
+  if (call->incarnation != link->peer_incarnation) return true;
+  if (link->greeting == VV_GREETING_CALLED && (int8_t)(call->epoch - link->next_epoch) < 0) return false;
+  uint8_t ahead = call->epoch - link->epoch;
+  return !link->was_up || (ahead > 0 && ahead <= (call->peer == 0 ? EPOCHS_AHEAD : INT8_MAX));
 }
 
 static void limit_window(const struct vv_station *station, struct vv_llc_link *link, uint8_t window) {
@@ -99,63 +115,72 @@ void vv_greeting_wait(const struct vv_station *station, struct vv_llc_link *link
   vv_llc_link_start(link, VV_TIMER_GREETING, now_ns + PATIENCE * patience_ns(station, link, 0));
 }
 
-static void note(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns,
-                 const struct vv_announcement *announcement) {
-  link->next_epoch = announcement->epoch;
-  link->peer_incarnation = announcement->incarnation;
-  link->knows_peer = true;
-  limit_window(station, link, announcement->window);
-  if (!link->knows_expected) link->expected = announcement->incarnation;
-  link->knows_expected = true;
+/* The other end of the pair. Until we are up it may be another each time; its I PDUs begin with its incarnation. */
+static void pair_with(struct vv_llc_link *link, uint32_t incarnation) {
+  link->peer_incarnation = incarnation;
+  if (!link->was_up) link->expected = incarnation;
+}
+
+static void take_call(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                      const struct vv_announcement *call) {
+  link->next_epoch = call->epoch;
+  pair_with(link, call->incarnation);
+  limit_window(station, link, call->window);
   link->greeting = VV_GREETING_CALLED;
   vv_llc_link_freeze(link);
   vv_greeting_wait(station, link, now_ns);
+  announce(station, link, call->incarnation, true);
 }
 
-bool vv_greeting_called(struct vv_station *station, const struct vv_llc_address *peer, uint64_t now_ns,
-                        const uint8_t *info, size_t count) {
-  struct vv_announcement announcement;
-  if (station->wanted.plain || !vv_announcement_parse(info, count, &announcement)) return true;
-  if (announcement.nonce != station->wanted.nonce) {
-    station->counts.foreign++;
-    return true;
-  }
-  uint32_t id = vv_station_find(station, peer);
-  bool is_new = id == VV_NO_LINK;
-  if (is_new) id = vv_station_open(station, peer);
-  if (id == VV_NO_LINK) return true; /* its SABME will be refused */
-  struct vv_llc_link *link = &station->links[id];
-  bool fresh = false;
-  if ((link->tell & VV_TELL_CLOSED) != 0 || link->state == VV_LLC_D_CONN) {
-    fresh = false; /* it asks again when this is over */
-  } else if (link->state == VV_LLC_CONN) {
-    fresh = true; /* the user is thinking */
-  } else if (link->knows_peer && link->peer_incarnation != announcement.incarnation) {
+/* A call for us, or for nobody in particular. What is not taken now comes again, or is from before. */
+static void consider(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                     const struct vv_announcement *call) {
+  if ((link->tell & VV_TELL_CLOSED) != 0 || link->state == VV_LLC_D_CONN) return;
+  if (link->was_up && link->peer_incarnation != call->incarnation) {
     vv_llc_link_close(station, link, VV_CLOSE_GONE);
-  } else if (!is_fresh(link, &announcement)) {
+  } else if (!is_fresh(link, call)) {
     station->counts.stale++;
-  } else if (!is_calling(link) || vv_llc_address_compare(&station->wanted.self, peer) < 0) {
+  } else if (!is_calling(link) || vv_llc_address_compare(&station->wanted.self, &link->peer) < 0) {
     if (is_calling(link)) withdraw(link);
-    note(station, link, now_ns, &announcement);
-    fresh = true;
+    take_call(station, link, now_ns, call);
   } else if (link->greeting == VV_GREETING_NONE) { /* it does not wait for our SABME any more: tell it again */
     withdraw(link);
     vv_greeting_begin(station, link, now_ns);
   }
-  if (is_new && !fresh) link->used = false;
-  vv_llc_link_settle(station, link, now_ns);
-  return fresh;
 }
 
-bool vv_greeting_echoed(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns, const uint8_t *info,
-                        size_t count) {
-  struct vv_announcement announcement;
-  if (link->plain || !vv_announcement_parse(info, count, &announcement)) return false;
-  bool ours = announcement.nonce == station->wanted.nonce && announcement.epoch == link->next_epoch &&
-              announcement.incarnation == station->wanted.incarnation;
-  if (ours && link->greeting == VV_GREETING_CALLING && !link->echoed) {
-    link->echoed = true;
+bool vv_greeting_called(struct vv_station *station, const struct vv_llc_address *peer, uint64_t now_ns,
+                        const uint8_t *info, size_t count) {
+  struct vv_announcement call;
+  if (station->wanted.plain || !vv_announcement_parse(info, count, &call)) return true;
+  if (call.nonce != station->wanted.nonce) {
+    station->counts.foreign++;
+    return true;
+  }
+  uint32_t id = vv_station_find(station, peer);
+  if (call.peer != 0 && (id == VV_NO_LINK || call.peer != station->links[id].incarnation)) return true;
+  if (id == VV_NO_LINK) id = vv_station_open(station, peer);
+  if (id == VV_NO_LINK) return true;
+  consider(station, &station->links[id], now_ns, &call);
+  vv_llc_link_settle(station, &station->links[id], now_ns);
+  return false;
+}
+
+bool vv_greeting_answered(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns, const uint8_t *info,
+                          size_t count) {
+  struct vv_announcement answer;
+  if (link->plain || !vv_announcement_parse(info, count, &answer)) return false;
+  bool waits = link->greeting == VV_GREETING_CALLING && !link->answered;
+  if (!waits || answer.nonce != station->wanted.nonce || answer.epoch != link->next_epoch) return true;
+  bool is_taken = answer.peer == link->incarnation, is_echo = answer.incarnation == link->incarnation;
+  bool is_pair = !link->was_up || answer.incarnation == link->peer_incarnation;
+  if (is_taken && is_pair) {
+    pair_with(link, answer.incarnation);
+    link->talked |= answer.talked;
+    link->answered = true;
     go_if_heard(station, link, now_ns);
+  } else if (is_echo) {
+    vv_llc_link_close(station, link, link->was_up ? VV_CLOSE_GONE : VV_CLOSE_REFUSED);
   }
   return true;
 }

@@ -36,9 +36,8 @@ static unsigned place_plain(const struct vv_llc_link *link, uint8_t ns) {
  */
 static bool meet(struct vv_llc_link *link, uint32_t number) {
   uint32_t behind = link->expected - number;
-  if (link->knows_expected && behind >= VV_LLC_MODULUS) return false;
-  if (!link->knows_expected) link->expected = number;
-  link->knows_expected = link->knows_number = true;
+  if (behind >= VV_LLC_MODULUS) return false;
+  link->knows_number = true;
   link->number = number;
   return true;
 }
@@ -77,7 +76,7 @@ static bool fits(const struct vv_station *station, struct vv_llc_link *link, str
   return true;
 }
 
-/* The N(R) of a marked I PDU says nothing new when it is of another round: the PDU is old. */
+/* The N(R) of a marked PDU says nothing new when it is of another round: the PDU is old. */
 static void check_round(const struct vv_llc_link *link, uint8_t round, struct vv_llc_pdu *pdu) {
   unsigned then = (unsigned)round * VV_LLC_MODULUS + pdu->nr;
   unsigned now = (unsigned)link->va_round * VV_LLC_MODULUS + link->va;
@@ -103,6 +102,16 @@ static unsigned place(struct vv_station *station, struct vv_llc_link *link, stru
   return STALE;
 }
 
+/* An S PDU of ours says by its marks when its N(R) counted. */
+static unsigned place_supervisory(const struct vv_llc_link *link, struct vv_llc_pdu *pdu) {
+  struct vv_segment segment;
+  if (link->plain) return pdu->data_bytes == 0 ? events[pdu->kind] : VV_LLC_GOT_BAD;
+  if (!vv_segment_parse_least(pdu->data, pdu->data_bytes, &segment)) return VV_LLC_GOT_BAD;
+  if (segment.epoch != link->epoch) return STALE;
+  check_round(link, segment.round, pdu);
+  return events[pdu->kind];
+}
+
 /* False when N(R) acknowledges what was never sent. A late one says nothing new. */
 static bool check_nr(const struct vv_llc_link *link, struct vv_llc_pdu *pdu) {
   if (vv_llc_link_ahead(pdu->nr, link->va) <= vv_llc_link_ahead(link->high, link->va)) return true;
@@ -116,7 +125,7 @@ static unsigned sequenced(struct vv_station *station, struct vv_llc_link *link, 
                           struct vv_llc_link_cause *cause) {
   if (link->frozen) return STALE;
   if (!link->plain && pdu->response && pdu->pf && !link->p_flag) return STALE; /* an answer that came twice, or late */
-  unsigned event = pdu->kind == VV_LLC_I ? place(station, link, pdu, cause) : events[pdu->kind];
+  unsigned event = pdu->kind == VV_LLC_I ? place(station, link, pdu, cause) : place_supervisory(link, pdu);
   if (event == STALE) return STALE;
   link->heard = true;
   link->heard_ns = cause->now_ns;
@@ -137,7 +146,8 @@ static unsigned unnumbered(struct vv_llc_link *link, const struct vv_llc_pdu *pd
 
 static unsigned event_of(struct vv_station *station, struct vv_llc_link *link, struct vv_llc_pdu *pdu,
                          struct vv_llc_link_cause *cause) {
-  if (pdu->data_bytes > 0 && pdu->kind != VV_LLC_UNKNOWN && !vv_llc_carries_data(pdu->kind)) return VV_LLC_GOT_BAD;
+  bool may_carry = vv_llc_carries_data(pdu->kind) || pdu->kind == VV_LLC_UNKNOWN;
+  if (pdu->kind > VV_LLC_REJ && pdu->data_bytes > 0 && !may_carry) return VV_LLC_GOT_BAD;
   if (pdu->kind > VV_LLC_REJ) return unnumbered(link, pdu);
   if (vv_llc_is_up(link->state)) return sequenced(station, link, pdu, cause);
   if (link->state == VV_LLC_ADM && link->greeting != VV_GREETING_NONE) return STALE; /* DM would end what begins */

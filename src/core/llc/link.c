@@ -11,6 +11,8 @@
 
 enum { FRUITLESS_MAX = 64, BUSY_T1S = 4, START_WINDOW = 8 };
 
+#define INCARNATION_STEP UINT32_C(0x9e3779b1) /* odd, so that it comes back to where it was after 2^32 links */
+
 static uint8_t at(unsigned number) {
   return number & (VV_LLC_MODULUS - 1);
 }
@@ -19,9 +21,19 @@ static uint32_t unit_of(const struct vv_station_wanted *wanted, size_t marks) {
   return wanted->pdu_bytes_max - VV_LLC_PDU_BYTES - (wanted->plain ? 0 : (uint32_t)marks);
 }
 
+/* 0 stands for none. */
+static uint32_t new_incarnation(struct vv_station *station) {
+  uint32_t incarnation;
+  do incarnation = station->wanted.incarnation + station->opened++ * INCARNATION_STEP;
+  while (incarnation == 0);
+  return incarnation;
+}
+
 void vv_llc_link_open(struct vv_station *station, struct vv_llc_link *link, const struct vv_llc_address *peer) {
   const struct vv_station_wanted *wanted = &station->wanted;
   struct vv_llc_link before = *link;
+  bool again = before.has_peer && vv_llc_address_compare(&before.peer, peer) == 0;
+  uint32_t incarnation = new_incarnation(station);
   *link = (struct vv_llc_link){
       .peer = *peer,
       .has_peer = true,
@@ -29,21 +41,18 @@ void vv_llc_link_open(struct vv_station *station, struct vv_llc_link *link, cons
       .plain = wanted->plain,
       .n2 = wanted->n2,
       .tries = wanted->tries,
-      .base = wanted->incarnation,
+      .incarnation = incarnation,
+      .base = incarnation,
       .early = VV_NO_EARLY,
       .credit = wanted->credit,
       .receive_window = wanted->receive_window,
-      .next_epoch = (uint8_t)wanted->incarnation,
+      .talked = again && before.talked,
+      .next_epoch = again ? before.next_epoch : (uint8_t)incarnation,
       .heap_ns = VV_NEVER,
       .queued = before.queued,
       .telling = before.telling,
   };
-  if (vv_llc_address_compare(&before.peer, peer) == 0 && before.knows_epoch) {
-    link->knows_epoch = true;
-    link->epoch = link->next_epoch = before.epoch;
-    link->left_incarnation = before.peer_incarnation;
-  }
-  vv_backlog_init(&link->backlog, wanted->incarnation, unit_of(wanted, VV_SEGMENT_BYTES_MAX),
+  vv_backlog_init(&link->backlog, incarnation, unit_of(wanted, VV_SEGMENT_BYTES_MAX),
                   unit_of(wanted, VV_SEGMENT_BYTES));
   vv_window_init(&link->window, wanted->window, START_WINDOW);
   vv_pace_init(&link->pace, wanted->t1_ns_min, wanted->t1_ns_max, wanted->ack_ns);
@@ -211,7 +220,6 @@ static void clear_numbers(struct vv_llc_link *link, struct vv_station *station) 
   if (link->was_up) station->counts.resets++;
   if (link->was_up && link->plain) give_up_messages(station, link);
   link->epoch = link->next_epoch;
-  link->knows_epoch = true;
   link->greeting = VV_GREETING_NONE;
   stop(link, VV_TIMER_GREETING);
 }
@@ -333,7 +341,7 @@ static void up(struct vv_llc_link *link, const struct vv_llc_link_cause *cause) 
   link->heard_ns = cause->now_ns;
   if (idle_ns > 0) vv_llc_link_start(link, VV_TIMER_IDLE, cause->now_ns + idle_ns);
   link->tell |= link->was_up ? (link->plain ? VV_TELL_RESET : 0) : VV_TELL_CONNECTED;
-  link->was_up = true;
+  link->was_up = link->talked = true;
 }
 
 static void tell(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_llc_action action) {
@@ -370,10 +378,18 @@ static void act(struct vv_llc_link *link, const struct vv_llc_link_cause *cause,
   return tell(link, cause, action);
 }
 
-/* N2 for what the link does now; 0: it goes on for ever, for a peer that was there is late, not dead. */
+bool vv_llc_link_is_patient(const struct vv_llc_link *link) {
+  return link->was_up && link->n2 == 0 && link->wanted;
+}
+
+bool vv_llc_link_is_unheard(const struct vv_llc_link *link) {
+  return link->state == VV_LLC_ADM && link->greeting == VV_GREETING_CALLED && !link->wanted && !link->was_up;
+}
+
+/* N2 for what the link does now; 0: it goes on for ever. */
 static uint32_t most_tries(const struct vv_llc_link *link) {
-  if (vv_llc_is_up(link->state)) return link->n2;
-  return link->was_up && link->n2 == 0 && link->state != VV_LLC_D_CONN ? 0 : link->tries;
+  if (vv_llc_is_up(link->state) && link->n2 > 0) return link->n2;
+  return vv_llc_link_is_patient(link) && link->state != VV_LLC_D_CONN ? 0 : link->tries;
 }
 
 static unsigned conditions(const struct vv_llc_link *link, const struct vv_llc_link_cause *cause) {

@@ -120,7 +120,7 @@ struct vv_llc_link {
   /* receiving */
   uint32_t expected; /* number of the next I PDU of the message stream */
   uint32_t number;   /* of the I PDU with N(S) = V(R) */
-  bool knows_expected, knows_number;
+  bool knows_number;
   bool heard;                        /* an I or S PDU came since the numbers were cleared */
   uint64_t heard_ns;                 /* when the last one came */
   uint32_t early;                    /* the chain of I PDUs that came too early */
@@ -128,17 +128,16 @@ struct vv_llc_link {
   uint32_t credit;
   uint8_t receive_window;
 
-  /* set-up */
-  uint32_t peer_incarnation; /* of the peer's process */
-  uint32_t left_incarnation; /* the peer of the link that was here before */
-  bool knows_peer;
-  bool wanted; /* somebody asked to connect, or the link was up */
-  bool active; /* we began */
+  /* set-up; the first two are the pair of core/llc/greeting.h */
+  uint32_t incarnation;      /* of this link: no other that this station opens has it; never 0 */
+  uint32_t peer_incarnation; /* of the link at the peer's end; 0: we have not heard of one, or the link is plain */
+  bool wanted;               /* our user asked for it, or let it in; else the peer may be anybody */
+  bool active;               /* we began */
   bool was_up;
+  bool talked; /* up with this peer, on this link or one before it: by us, or by what the peer says */
   bool frozen; /* between greeting and SABME nothing else is sent */
   enum vv_greeting greeting;
-  bool echoed, identified; /* of the two answers */
-  bool knows_epoch;
+  bool answered, identified; /* the two answers: TEST and XID */
   uint8_t epoch, next_epoch;
   uint32_t greetings; /* tries */
 
@@ -190,6 +189,15 @@ void vv_llc_link_freeze(struct vv_llc_link *link);
 
 /* The timer runs from now on. */
 void vv_llc_link_start(struct vv_llc_link *link, enum vv_llc_link_timer timer, uint64_t at_ns);
+
+/*
+ * True when silence does not end the link: a peer that was there, and that our user knows, is late, not dead. A link
+ * that our user neither asked for nor let in may be a stranger's, who takes a place for as long as it lasts.
+ */
+bool vv_llc_link_is_patient(const struct vv_llc_link *link);
+
+/* True when the peer called and has gone no further: the user has never heard of the link. */
+bool vv_llc_link_is_unheard(const struct vv_llc_link *link);
 
 /* True when an I PDU may be sent: there is one, and room in the windows. */
 bool vv_llc_link_can_send(const struct vv_llc_link *link);

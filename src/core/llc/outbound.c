@@ -29,6 +29,12 @@ static void control(struct vv_station *station, struct vv_llc_link *link, struct
   pdu.response = owed.response;
   pdu.pf = owed.pf;
   size_t info_bytes = 0;
+  bool is_s = owed.kind == VV_LLC_RR || owed.kind == VV_LLC_RNR || owed.kind == VV_LLC_REJ;
+  if (is_s && !link->plain) {
+    const struct vv_segment segment = {.epoch = link->epoch, .round = link->vr_round};
+    vv_segment_emit_least(&segment, frame->head + VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES);
+    info_bytes = VV_SEGMENT_BYTES_MIN;
+  }
   if (owed.kind == VV_LLC_FRMR) {
     vv_llc_frmr_emit(&link->frmr, frame->head + VV_ENVELOPE_BYTES + VV_LLC_HEADER_BYTES);
     info_bytes = VV_LLC_FRMR_BYTES;

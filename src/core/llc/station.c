@@ -114,10 +114,9 @@ static uint32_t place_for(const struct vv_station *station, const struct vv_llc_
   if (before != VV_LOOKUP_NONE) return before;
   for (uint32_t id = 0; id < station->wanted.links; id++) {
     const struct vv_llc_link *link = &station->links[id];
-    bool unheard = link->state == VV_LLC_ADM && link->greeting == VV_GREETING_CALLED && !link->wanted && !link->was_up;
-    if (unheard) called = id;
+    if (vv_llc_link_is_unheard(link)) called = id;
     if (link->used) continue;
-    if (free == VV_NO_LINK || !link->knows_epoch) free = id;
+    if (free == VV_NO_LINK || !link->talked) free = id;
   }
   return free != VV_NO_LINK ? free : called;
 }
@@ -138,8 +137,9 @@ uint32_t vv_station_connect(struct vv_station *station, uint64_t now_ns, const s
   if (id == VV_NO_LINK) return VV_NO_LINK;
   struct vv_llc_link *link = &station->links[id];
   bool begun = link->wanted || link->state != VV_LLC_ADM || link->greeting != VV_GREETING_NONE;
+  bool known = link->wanted;
   link->wanted = true;
-  vv_greeting_wait(station, link, now_ns);
+  if (!known) vv_greeting_wait(station, link, now_ns); /* who asks again and again does not wait longer */
   if (!begun && link->plain) vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_REQUEST);
   if (!begun && !link->plain) vv_greeting_begin(station, link, now_ns);
   if (link->state == VV_LLC_CONN) vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
@@ -154,6 +154,7 @@ static struct vv_llc_link *link_at(struct vv_station *station, uint32_t id) {
 
 void vv_station_accept(struct vv_station *station, uint64_t now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
+  link->wanted = true;
   vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
   vv_llc_link_settle(station, link, now_ns);
 }
@@ -260,7 +261,7 @@ static void take_test(struct vv_station *station, uint64_t now_ns, const struct 
   uint32_t id = vv_station_find(station, peer);
   if (pdu->response) {
     bool ours =
-        id != VV_NO_LINK && vv_greeting_echoed(station, &station->links[id], now_ns, pdu->data, pdu->data_bytes);
+        id != VV_NO_LINK && vv_greeting_answered(station, &station->links[id], now_ns, pdu->data, pdu->data_bytes);
     if (!ours && (station->tests > 0 || station->tests_all)) {
       station->tests -= station->tests > 0;
       tell_unit(station, VV_STATION_ECHO, peer, pdu, 0);

@@ -21,8 +21,11 @@
  * (core/wire/segment.h), agreed on by a TEST PDU before the SABME
  * (core/wire/announcement.h). So
  *   - a reset loses nothing and repeats nothing;
+ *   - a link belongs to the one link of the peer that it came up with (core/llc/greeting.h), and ends when that has
+ *     ended (VV_CLOSE_GONE): what is acknowledged was delivered to the user of that one, and what was not is given up;
  *   - I PDUs of another job, of an earlier connection, from before a reset, or
- *     late by more than 128 others are dropped and counted, never delivered;
+ *     late by more than 128 others are dropped and counted, never delivered; and
+ *     no PDU acknowledges but in the epoch, and the round of N(R), that it says;
  *   - a lost I PDU is sent again alone, not with all behind it (core/llc/repeat.h);
  *   - if data are lost all the same, because the network delayed an S or U PDU
  *     by more than `late_ns`, whoever notices closes the link (VV_CLOSE_LOST)
@@ -70,7 +73,7 @@ enum vv_listen {
 struct vv_station_wanted {
   struct vv_llc_address self;
   uint32_t nonce;         /* of the job; stations with another do not connect */
-  uint32_t incarnation;   /* of this process: random */
+  uint32_t incarnation;   /* of the first link: random. Each link that is opened gets another */
   bool plain;             /* no marks of ours in PDUs */
   enum vv_listen listen;  /* */
   uint32_t links;         /* peers, >= 1 */
@@ -87,7 +90,11 @@ struct vv_station_wanted {
   uint64_t idle_ns;       /* a peer that is silent for so long is asked whether it is there; 0: never */
   uint64_t late_ns;       /* frames are not overtaken by others sent so much later: resets wait for this */
   uint32_t tries;         /* of a set-up, reset or disconnect, before VV_CLOSE_SILENT; >= 1 */
-  uint32_t n2;            /* enquiries before a link is reset; 0: it waits for ever, for late is not dead */
+  /*
+   * Enquiries before a link is reset. 0: a link that was asked for (vv_station_connect), or let in (vv_station_accept),
+   * waits for ever, for late is not dead; one that anybody made gets `tries`, and ends.
+   */
+  uint32_t n2;
 };
 
 /* Sensible values; the caller sets self, nonce, incarnation, and what else it wants otherwise. */
@@ -142,6 +149,7 @@ struct vv_station_counts {
 struct vv_station {
   struct vv_station_wanted wanted;
   struct vv_llc_link *links;
+  uint32_t opened;             /* links so far */
   struct vv_llc_lookup lookup; /* of links by peer, the ended ones too */
   struct vv_message *messages;
   uint32_t free_message;  /* VV_NO_MESSAGE: none */
@@ -181,7 +189,7 @@ uint32_t vv_station_find(const struct vv_station *station, const struct vv_llc_a
 /* A new link to a peer that has none, in ADM; VV_NO_LINK when all are taken. Of no use outside core/llc. */
 uint32_t vv_station_open(struct vv_station *station, const struct vv_llc_address *peer);
 
-/* The answer to VV_STATION_ASKED. */
+/* The answer to VV_STATION_ASKED: the link is wanted, as if we had asked for it. */
 void vv_station_accept(struct vv_station *station, uint64_t now_ns, uint32_t link);
 
 /*

@@ -25,8 +25,9 @@
  * filter needs to drop the datagrams of others before they are charged.
  *
  * The tag is SipHash-2-4 of header, high half of the position and the hash of
- * the body, with keys made from the job's key: it keeps out strangers and wrong
- * bits, it hides nothing and it cannot tell one rank from another.
+ * the body, with keys made of the session's (core/wire/letter.h): it keeps out
+ * strangers, what was said in other groups of the job, and wrong bits, it hides nothing and it cannot tell one rank
+ * from another.
  */
 #ifndef VV_CORE_WIRE_GROUP_H
 #define VV_CORE_WIRE_GROUP_H
@@ -68,7 +69,7 @@ enum vv_group_why {
   VV_GROUP_UNEQUAL_ROOT, /* the rank expected another root */
 };
 
-/* The two keys of a group's tags, made of the job's key and the stream. */
+/* The two keys of a group's tags, made of the session's key and the stream. */
 struct vv_group_keys {
   uint8_t header[VV_KEY_BYTES];
   uint8_t body[VV_KEY_BYTES];
@@ -92,7 +93,7 @@ struct vv_group_pdu {
   size_t data_bytes;
 };
 
-/* Keys of that stream of the job whose key it is. */
+/* Keys of that stream of the session whose key it is. */
 void vv_group_keys_init(struct vv_group_keys *keys, const uint8_t key[VV_KEY_BYTES], uint32_t stream);
 
 /*

@@ -5,6 +5,13 @@
 
 enum { AT_EPOCH = 0, AT_ROUND = 1, AT_NUMBER = 2, AT_NONCE = 6, AT_MESSAGE_BYTES = 10 };
 
+bool vv_segment_parse_least(const uint8_t *bytes, size_t count, struct vv_segment *segment) {
+  if (count != VV_SEGMENT_BYTES_MIN) return false;
+  segment->epoch = bytes[AT_EPOCH];
+  segment->round = bytes[AT_ROUND];
+  return true;
+}
+
 bool vv_segment_parse(const uint8_t *bytes, size_t count, struct vv_segment *segment) {
   if (count < VV_SEGMENT_BYTES) return false;
   segment->epoch = bytes[AT_EPOCH];
@@ -20,9 +27,13 @@ bool vv_segment_parse_first(const uint8_t *bytes, size_t count, struct vv_segmen
   return true;
 }
 
-size_t vv_segment_emit(const struct vv_segment *segment, bool first, uint8_t marks[VV_SEGMENT_BYTES_MAX]) {
+void vv_segment_emit_least(const struct vv_segment *segment, uint8_t marks[VV_SEGMENT_BYTES_MIN]) {
   marks[AT_EPOCH] = segment->epoch;
   marks[AT_ROUND] = segment->round;
+}
+
+size_t vv_segment_emit(const struct vv_segment *segment, bool first, uint8_t marks[VV_SEGMENT_BYTES_MAX]) {
+  vv_segment_emit_least(segment, marks);
   vv_put32(marks + AT_NUMBER, segment->number);
   if (!first) return VV_SEGMENT_BYTES;
   vv_put32(marks + AT_NONCE, segment->nonce);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What stands before the data in the I PDUs of our stations, so that no PDU is
- * taken for another (network byte order):
+ * What stands before the data in the I PDUs of our stations, and alone in their
+ * S PDUs, so that no PDU is taken for another (network byte order):
  *
+ *   0 epoch (1) | 1 round (1)                                   every S PDU
  *   0 epoch (1) | 1 round (1) | 2 number (4) | data             every I PDU
  *   ... 6 nonce (4) | 10 message bytes (4) | data               the first of a message
  *
@@ -11,6 +12,9 @@
  * number counts the I PDUs of the link in one direction and goes on over resets.
  * Which of the two a PDU is follows from what came before it. With the headers
  * of Ethernet and LLC the data begin at a multiple of 8.
+ *
+ * S PDUs have no information in the standard: ours have, because an N(R) so late
+ * that it is of another epoch or round would acknowledge what never arrived.
  */
 #ifndef VV_CORE_WIRE_SEGMENT_H
 #define VV_CORE_WIRE_SEGMENT_H
@@ -19,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define VV_SEGMENT_BYTES_MIN 2  /* of the marks of an S PDU */
 #define VV_SEGMENT_BYTES     6  /* of the marks of an I PDU */
 #define VV_SEGMENT_BYTES_MAX 14 /* of those of a message's first */
 
@@ -30,11 +35,15 @@ struct vv_segment {
   uint32_t message_bytes; /* likewise */
 };
 
+/* Epoch and round, which is all that an S PDU has. False, and nothing set, when that is not what there is. */
+bool vv_segment_parse_least(const uint8_t *bytes, size_t count, struct vv_segment *segment);
 /* Epoch, round and number. False, and nothing set, when there are not enough bytes. */
 bool vv_segment_parse(const uint8_t *bytes, size_t count, struct vv_segment *segment);
 /* The rest of a first one. False, and nothing set, when there are not enough bytes. */
 bool vv_segment_parse_first(const uint8_t *bytes, size_t count, struct vv_segment *segment);
-/* Writes the marks and tells how many bytes they are. */
+/* Writes the marks of an S PDU. */
+void vv_segment_emit_least(const struct vv_segment *segment, uint8_t marks[VV_SEGMENT_BYTES_MIN]);
+/* Writes the marks of an I PDU and tells how many bytes they are. */
 size_t vv_segment_emit(const struct vv_segment *segment, bool first, uint8_t marks[VV_SEGMENT_BYTES_MAX]);
 
 #endif

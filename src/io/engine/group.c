@@ -10,6 +10,7 @@
 #include "vaiven/group.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -30,9 +31,21 @@
 #define LOOKS    16      /* looks for data alone between two at all sockets, of who spins */
 #define AWAIT_NS 2000000 /* nothing may be due for so long, or data are not awaited alone */
 /* A deadline that the other thread will not miss by more is no reason to wake it. */
-#define SLACK_NS 5000000
+#define SLACK_NS        5000000
+#define SECOND_NS       UINT64_C(1000000000)
+#define FLOOD_DATAGRAMS 100              /* of strangers, a second: a flood */
+#define FLOOD_BEGINS    10               /* so many may be the beginning of one */
+#define TELL_NS         (10 * SECOND_NS) /* the same is told again after so long at the soonest */
 
 enum { WATCH_WAKE = VV_CAST_SOCKETS, WATCH_LINKS }; /* what is polled: the sockets of the port, this, the links */
+
+/* Datagrams of strangers. */
+struct strangers {
+  uint64_t counted, since_ns; /* so many until this second began */
+  uint64_t many;              /* in this second */
+  uint64_t flood_ns;          /* when there were very many; 0: never */
+  uint64_t told_ns;           /* and when that was told; 0: never */
+};
 
 struct vv_group_end {
   struct vv_group core;
@@ -55,6 +68,10 @@ struct vv_group_end {
   uint64_t size_bytes;       /* of the message that is done */
   uint32_t byes;             /* from how many linked ranks, which then need nobody any more */
   bool parted;               /* from all of them */
+  struct strangers strangers;
+  uint64_t deaf_ns; /* when it was told that no multicast comes; 0: never */
+  bool deaf;        /* the core says so, and it is to be told */
+  bool deaf_told;
   struct vv_group_problem problem;
 
   pthread_mutex_t lock;
@@ -83,7 +100,7 @@ static void set_failure(struct vv_group_end *end, const struct vv_group_failure 
   static const struct {
     const char *code, *text;
   } reasons[] = {
-      [VV_GROUP_DIED] = {"rank-died", "has ended without leaving the group, or its host is gone"},
+      [VV_GROUP_DIED] = {"rank-died", "has ended without leaving the group, or cannot be reached"},
       [VV_GROUP_LEFT] = {"rank-left", "has left the group before the others were done"},
       [VV_GROUP_UNEQUAL_SIZE] = {"sizes-differ", "gave another size than the root; all ranks must give the same"},
       [VV_GROUP_UNEQUAL_ROOT] = {"roots-differ", "named another root; all ranks must name the same"},
@@ -119,11 +136,13 @@ static void lock(struct vv_group_end *end) {
 /* A rank's kernel, or rank 0, says that it is gone. Rank 0 tells the others in a way that loses nothing. */
 static void lose(struct vv_group_end *end, uint32_t rank) {
   vv_group_lost(&end->core, end->at_ns, rank, VV_GROUP_DIED);
-  if (end->meeting.rank == 0) vv_meeting_tell(&end->meeting, &(struct vv_note){VV_NOTE_LOST, {rank}});
+  const struct vv_letter_note lost = vv_letter_lost(&(struct vv_letter_refusal){VV_LETTER_DIED, rank, 0});
+  if (end->meeting.rank == 0) vv_meeting_tell(&end->meeting, &lost);
 }
 
 static void hear_link(struct vv_group_end *end, uint32_t rank) {
-  struct vv_note note;
+  struct vv_letter_note note;
+  struct vv_letter_refusal lost;
   const nfds_t place = WATCH_LINKS + (end->meeting.rank == 0 ? rank : 0);
   do {
     if (!vv_meeting_hear(&end->meeting, rank, &note)) {
@@ -131,13 +150,13 @@ static void hear_link(struct vv_group_end *end, uint32_t rank) {
       end->watched[place].fd = -1;
       return;
     }
-    if (note.kind == VV_NOTE_LOST && note.values[0] < end->meeting.ranks) lose(end, note.values[0]);
-    if (note.kind == VV_NOTE_BYE) {
+    if (vv_letter_is_lost(&note, &lost) && lost.rank < end->meeting.ranks) lose(end, lost.rank);
+    if (note.kind == VV_LETTER_BYE && end->watched[place].events != 0) {
       end->byes++;
       end->parted = end->byes >= (end->meeting.rank == 0 ? end->meeting.ranks - 1 : 1);
       end->watched[place].events = 0; /* what comes now is its end, and is in order */
     }
-  } while (note.kind != VV_NOTE_NONE);
+  } while (note.kind != VV_LETTER_NOTHING);
 }
 
 static void take(struct vv_group_end *end, enum vv_group_socket from, const uint8_t *bytes, const size_t *counts,
@@ -154,12 +173,17 @@ static void take_socket(struct vv_group_end *end, int socket) {
     if (socket == VV_CAST_DATA && !vv_group_wants_data(&end->core)) return;
     const unsigned came = vv_cast_recv(&end->cast, socket, end->bytes, end->room, counts);
     take(end, from, end->bytes, counts, came);
-    if (came < VV_CAST_BATCH) return;
+    if (came == VV_CAST_BATCH) continue;
+    if (socket == VV_CAST_DATA) vv_group_dry(&end->core, end->at_ns);
+    return;
   }
 }
 
-/* Takes what has come, by what poll() said. */
-static void take_ready(struct vv_group_end *end) {
+/* Takes what has come, by what poll() said, which looked at all sockets not before then_ns. */
+static void take_ready(struct vv_group_end *end, uint64_t then_ns) {
+  const struct pollfd *data = &end->watched[VV_CAST_DATA];
+  if (data->events && !data->revents)
+    vv_group_dry(&end->core, then_ns); /* before what CONTROL says of what came since */
   for (int socket = VV_CAST_SOCKETS - 1; socket >= 0; socket--) {
     if (end->watched[socket].revents) take_socket(end, socket);
   }
@@ -187,8 +211,65 @@ static bool send_some(struct vv_group_end *end) {
   return count == VV_CAST_BATCH;
 }
 
+static void tell_flood(struct vv_group_end *end, uint64_t rate) {
+  char text[400], where[VV_ADDRESS_TEXT_MAX];
+  const unsigned port = ntohs(end->cast.group.sin_port);
+  where_is(end, end->meeting.rank, where);
+  snprintf(text, sizeof text,
+           "%" PRIu64 " foreign datagrams a second come to rank %u (%s), UDP ports %u and %u or its own: they change "
+           "nothing, and cost time and room. See who sends them",
+           rate, end->meeting.rank, where, port, port + 1);
+  if (end->notice) end->notice(end->context, text);
+}
+
+static bool is_recent(const struct vv_group_end *end, uint64_t then_ns) {
+  return then_ns != 0 && end->at_ns - then_ns < TELL_NS;
+}
+
+/* Counts what strangers send, from second to second; when it is much, says so, and not again for a while. */
+static void mind_strangers(struct vv_group_end *end) {
+  struct strangers *strangers = &end->strangers;
+  strangers->many = end->core.counts.foreign - strangers->counted;
+  if (strangers->many == 0) return;
+  const uint64_t spent_ns = end->at_ns - strangers->since_ns + 1;
+  if (strangers->many < FLOOD_DATAGRAMS && spent_ns < SECOND_NS) return;
+  const uint64_t rate = strangers->many * SECOND_NS / spent_ns;
+  strangers->counted = end->core.counts.foreign;
+  strangers->since_ns = end->at_ns;
+  if (rate < FLOOD_DATAGRAMS) return;
+  strangers->flood_ns = end->at_ns;
+  if (is_recent(end, strangers->told_ns)) return;
+  strangers->told_ns = end->at_ns;
+  tell_flood(end, rate);
+}
+
+/*
+ * A flood crowds out what the group sends, and then is the reason: joining again would change nothing. Nothing is told
+ * while strangers' datagrams come that may be the beginning of one.
+ */
+static void mind_hearing(struct vv_group_end *end) {
+  if (end->strangers.many >= FLOOD_BEGINS || is_recent(end, end->strangers.flood_ns) || is_recent(end, end->deaf_ns)) {
+    return;
+  }
+  end->deaf = false;
+  end->deaf_told = true;
+  end->deaf_ns = end->at_ns;
+  notice(end,
+         "no multicast reaches rank %u (%s): it gets every datagram by itself. See that no switch waits "
+         "for an IGMP querier that is not there",
+         end->meeting.rank);
+  vv_cast_rejoin(&end->cast);
+}
+
+static void turn_hearing(struct vv_group_end *end, bool deaf) {
+  if (!deaf && end->deaf_told) notice(end, "multicast reaches rank %u (%s) again", end->meeting.rank);
+  if (!deaf) end->deaf_told = false;
+  end->deaf = deaf;
+}
+
 static void hear_core(struct vv_group_end *end) {
   struct vv_group_event event;
+  mind_strangers(end);
   while (vv_group_event(&end->core, &event)) {
     switch (event.kind) {
     case VV_GROUP_DONE:
@@ -205,24 +286,20 @@ static void hear_core(struct vv_group_end *end) {
       notice(end, "all wait for rank %u (%s)", event.rank);
       break;
     case VV_GROUP_HEARING:
-      notice(end, "multicast reaches rank %u (%s) again", end->meeting.rank);
-      break;
     case VV_GROUP_DEAFENED:
-      notice(end,
-             "no multicast reaches rank %u (%s): it gets every datagram by itself. See that no switch waits "
-             "for an IGMP querier that is not there",
-             end->meeting.rank);
-      vv_cast_rejoin(&end->cast);
+      turn_hearing(end, event.kind == VV_GROUP_DEAFENED);
       break;
     }
   }
+  if (end->deaf) mind_hearing(end);
 }
 
 /* Looks at what has come, without sleeping. */
 static void look(struct vv_group_end *end) {
+  const uint64_t then_ns = end->at_ns;
   const int ready = poll(end->watched, end->watched_count, 0);
   begin_turn(end);
-  if (ready > 0) take_ready(end);
+  if (ready > 0) take_ready(end, then_ns);
 }
 
 /* Everything that can be done now. */
@@ -235,13 +312,17 @@ static int64_t sooner(int64_t a_ns, uint64_t b_ns) {
   return b_ns < (uint64_t)a_ns ? (int64_t)b_ns : a_ns;
 }
 
-/* Sleeps until something or a signal comes, or that time. `fds` are those of whoever sleeps. */
-static void rest(struct pollfd *fds, nfds_t count, int64_t until_ns) {
+/*
+ * Sleeps until something or a signal comes, or that time. `fds` are those of whoever sleeps. What poll() returns: 0
+ * says that it looked when the time was over, and found nothing.
+ */
+static int rest(struct pollfd *fds, nfds_t count, int64_t until_ns) {
   int64_t left_ns = until_ns == INT64_MAX ? INT64_MAX : until_ns - vv_clock_ns();
   if (left_ns < 0) left_ns = 0;
   const struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
   const int ready = ppoll(fds, count, left_ns == INT64_MAX ? NULL : &left, NULL);
   for (nfds_t i = 0; ready <= 0 && i < count; i++) fds[i].revents = 0;
+  return ready;
 }
 
 /*
@@ -262,9 +343,10 @@ static void await_data(struct vv_group_end *end, unsigned most) {
 static void await_anything(struct vv_group_end *end, int64_t deadline_ns) {
   end->watched[VV_CAST_DATA].events = vv_group_wants_data(&end->core) ? POLLIN : 0;
   const int64_t until_ns = end->spin ? 0 : sooner(deadline_ns, vv_group_deadline_ns(&end->core));
-  rest(end->watched, end->watched_count, until_ns);
+  const uint64_t before_ns = end->at_ns;
+  const int ready = rest(end->watched, end->watched_count, until_ns);
   begin_turn(end);
-  take_ready(end);
+  if (ready >= 0) take_ready(end, ready == 0 && (uint64_t)until_ns > before_ns ? (uint64_t)until_ns : before_ns);
 }
 
 static bool may_await(const struct vv_group_end *end) {
@@ -310,7 +392,7 @@ static void *serve(void *argument) {
     memcpy(end->asleep, end->watched, end->watched_count * sizeof *end->asleep);
     end->asleep[VV_CAST_DATA].fd = -1;
     end->asleep[WATCH_WAKE] = (struct pollfd){.fd = end->wake[0], .events = POLLIN};
-    end->asleep_until_ns = end->failed ? INT64_MAX : sooner(INT64_MAX, vv_group_deadline_ns(&end->core));
+    end->asleep_until_ns = end->failed ? INT64_MAX : sooner(INT64_MAX, vv_group_duty_ns(&end->core));
     pthread_mutex_unlock(&end->lock);
     rest(end->asleep, end->watched_count, end->asleep_until_ns);
     char bytes[64];
@@ -327,7 +409,7 @@ static void wake(struct vv_group_end *end) {
 
 /* The application leaves: the thread takes over, in time for the core's next deadline. */
 static void hand_over(struct vv_group_end *end) {
-  const bool early = sooner(INT64_MAX, vv_group_deadline_ns(&end->core)) < end->asleep_until_ns - SLACK_NS;
+  const bool early = sooner(INT64_MAX, vv_group_duty_ns(&end->core)) < end->asleep_until_ns - SLACK_NS;
   pthread_mutex_unlock(&end->lock);
   if (early) wake(end);
 }
@@ -338,6 +420,12 @@ static int check_config(const struct vv_group_config *config, struct vv_error *e
   if (config->ranks < 1 || config->ranks > VV_GROUP_ENDS_MAX || config->rank >= config->ranks) {
     return vv_error_set(error, "bad-rank", "rank %u of %u: ranks go from 0, and a group has 1 to %u", config->rank,
                         config->ranks, VV_GROUP_ENDS_MAX);
+  }
+  static const uint8_t zeros[VV_KEY_BYTES];
+  if (memcmp(config->key, zeros, sizeof zeros) == 0) {
+    vv_error_set(error, "bad-key", "the key of the group is all zeros, which anybody can guess");
+    return vv_error_remedy(
+        error, "give all ranks the same %d random bytes (getrandom, or a file that others cannot read)", VV_KEY_BYTES);
   }
   return 0;
 }
@@ -354,42 +442,46 @@ static struct vv_group_end *make(const struct vv_group_config *config) {
   end->stop = config->stop;
   end->context = config->context;
   end->watched_count = WATCH_LINKS + (config->rank == 0 ? config->ranks : 1);
-  end->meeting.peers = calloc(config->ranks, sizeof *end->meeting.peers);
-  end->meeting.links = calloc(config->ranks, sizeof *end->meeting.links);
   end->watched = calloc(end->watched_count, sizeof *end->watched);
   end->asleep = calloc(end->watched_count, sizeof *end->asleep);
-  for (uint32_t i = 0; end->meeting.links && i < config->ranks; i++) end->meeting.links[i] = -1;
   pthread_mutex_init(&end->lock, NULL);
   return end;
 }
 
 static void destroy(struct vv_group_end *end) {
   vv_cast_close(&end->cast);
-  if (end->meeting.links) vv_meeting_close(&end->meeting);
+  vv_meeting_close(&end->meeting);
   for (int i = 0; i < 2; i++) {
     if (end->wake[i] >= 0) close(end->wake[i]);
   }
   pthread_mutex_destroy(&end->lock);
-  free(end->meeting.peers);
-  free(end->meeting.links);
   free(end->watched);
   free(end->asleep);
   free(end->bytes);
   free(end->memory);
+  explicit_bzero(end, sizeof *end); /* the core's keys */
   free(end);
+}
+
+static int find_place(const struct vv_group_config *config, struct vv_address *place, struct vv_error *error) {
+  if (vv_address_parse_pair(config->meeting, place, error) != 0) return -1;
+  if (place->any.sa_family != AF_INET) return vv_error_set(error, "bad-address", "a group needs IPv4 addresses");
+  if (vv_address_port(place) != 0 && vv_address_port(place) != UINT16_MAX) return 0;
+  vv_error_set(error, "bad-port", "a group cannot meet at %.64s: it needs that port and the one after it",
+               config->meeting);
+  return vv_error_remedy(error, "give a port from 1 to 65534");
 }
 
 /* The meeting, and the core on what was agreed there. */
 static int meet(struct vv_group_end *end, const struct vv_group_config *config, struct vv_error *error) {
   const int64_t deadline_ns = vv_clock_ns() + (int64_t)config->timeout_ms * 1000000;
-  struct vv_address place;
-  if (vv_address_parse_pair(config->meeting, &place, error) != 0) return -1;
-  if (place.any.sa_family != AF_INET) return vv_error_set(error, "bad-address", "a group needs IPv4 addresses");
+  struct vv_meeting_config meeting = {.ranks = config->ranks, .rank = config->rank, .key = config->key};
+  if (find_place(config, &meeting.place, error) != 0) return -1;
   if (vv_cast_open(&end->cast, config->address, error) != 0) return -1;
-  end->meeting.peers[config->rank] = end->cast.own;
-  if (vv_meeting_open(&end->meeting, &place, config->key, deadline_ns, error) != 0) return -1;
-  struct vv_reach reach = {.route = config->route, .port = vv_address_port(&place)};
-  if (vv_reach(&reach, &end->meeting, &end->cast, config->key, deadline_ns, error) != 0) return -1;
+  meeting.own = end->cast.own;
+  if (vv_meeting_open(&end->meeting, &meeting, deadline_ns, error) != 0) return -1;
+  struct vv_reach reach = {.route = config->route, .port = vv_address_port(&meeting.place)};
+  if (vv_reach(&reach, &end->meeting, &end->cast, end->meeting.key, deadline_ns, error) != 0) return -1;
   end->route = reach.route;
   struct vv_group_wanted wanted = {.ranks = config->ranks,
                                    .rank = config->rank,
@@ -398,12 +490,13 @@ static int meet(struct vv_group_end *end, const struct vv_group_config *config, 
                                    .window_datagrams = reach.window_datagrams,
                                    .rtt_ns = reach.rtt_ns,
                                    .burst_datagrams = 1};
-  memcpy(wanted.key, config->key, sizeof wanted.key);
   end->room = reach.datagram_bytes;
   end->bytes = malloc((size_t)2 * VV_CAST_BATCH * end->room);
   end->memory = malloc(vv_group_bytes(&wanted));
   if (!end->bytes || !end->memory) return vv_error_set(error, "no-memory", "no memory for the group's datagrams");
+  memcpy(wanted.key, end->meeting.key, sizeof wanted.key);
   vv_group_init(&end->core, end->memory, &wanted);
+  explicit_bzero(&wanted, sizeof wanted);
   return 0;
 }
 
@@ -411,12 +504,12 @@ static void watch(struct vv_group_end *end) {
   for (int i = 0; i < VV_CAST_SOCKETS; i++) end->watched[i] = (struct pollfd){.fd = end->cast.fds[i], .events = POLLIN};
   end->watched[WATCH_WAKE].fd = -1;
   for (nfds_t i = WATCH_LINKS; i < end->watched_count; i++) {
-    end->watched[i] = (struct pollfd){.fd = end->meeting.links[i - WATCH_LINKS], .events = POLLIN};
+    end->watched[i] = (struct pollfd){.fd = end->meeting.links[i - WATCH_LINKS].fd, .events = POLLIN};
   }
 }
 
 static int start_thread(struct vv_group_end *end, struct vv_error *error) {
-  if (pipe(end->wake) != 0) return vv_error_errno(error, "no-pipe", "cannot make a pipe");
+  if (pipe2(end->wake, O_CLOEXEC) != 0) return vv_error_errno(error, "no-pipe", "cannot make a pipe");
   /* Signals are the application's affair: they break its waits, not this thread's. */
   sigset_t all, before;
   sigfillset(&all);
@@ -431,11 +524,19 @@ static int start_thread(struct vv_group_end *end, struct vv_error *error) {
   return 0;
 }
 
+/* The others, if they have met, need not wait for this rank. */
+static void give_up(struct vv_group_end *end) {
+  const struct vv_letter_refusal refusal = {VV_LETTER_GAVE_UP, end->meeting.rank, 0};
+  const struct vv_letter_note lost = vv_letter_lost(&refusal);
+  if (end->meeting.links) vv_meeting_tell(&end->meeting, &lost);
+  destroy(end);
+}
+
 struct vv_group_end *vv_group_open(const struct vv_group_config *config, struct vv_group_problem *problem) {
   struct vv_error error = {0};
   if (check_config(config, &error) != 0) return problem_of(&error, VV_MEETING_NOBODY, problem), NULL;
   struct vv_group_end *end = make(config);
-  if (!end || !end->meeting.peers || !end->meeting.links || !end->watched || !end->asleep) {
+  if (!end || !end->watched || !end->asleep) {
     vv_error_set(&error, "no-memory", "no memory for a group of %u ranks", config->ranks);
   } else if (config->ranks == 1) {
     end->route = config->route == VV_GROUP_ANY ? VV_GROUP_MULTICAST : config->route;
@@ -445,7 +546,7 @@ struct vv_group_end *vv_group_open(const struct vv_group_config *config, struct 
     if (start_thread(end, &error) == 0) return end;
   }
   problem_of(&error, end ? end->meeting.lost : VV_MEETING_NOBODY, problem);
-  if (end) destroy(end);
+  if (end) give_up(end);
   return NULL;
 }
 
@@ -508,6 +609,14 @@ void vv_group_move(struct vv_group_end *end, void *buffer, size_t room_bytes) {
   pthread_mutex_unlock(&end->lock);
 }
 
+uint64_t vv_group_foreign(const struct vv_group_end *end) {
+  struct vv_group_end *own = (struct vv_group_end *)(uintptr_t)end;
+  lock(own);
+  const uint64_t foreign = end->core.counts.foreign;
+  pthread_mutex_unlock(&own->lock);
+  return foreign;
+}
+
 enum vv_group_route vv_group_route_of(const struct vv_group_end *end) {
   return end->route;
 }
@@ -527,7 +636,7 @@ void vv_group_repairs(const struct vv_group_end *end, uint64_t *given, uint64_t 
  */
 static void part(struct vv_group_end *end) {
   const int64_t deadline_ns = vv_clock_ns() + (int64_t)end->timeout_ms * 1000000;
-  const struct vv_note bye = {.kind = VV_NOTE_BYE};
+  const struct vv_letter_note bye = {.kind = VV_LETTER_BYE};
   end->stop = NULL; /* bounded by the time-out alone */
   if (!end->stopped) {
     vv_group_close(&end->core, end->at_ns);

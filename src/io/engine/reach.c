@@ -6,19 +6,28 @@
 #include <string.h>
 
 #include "core/group/credit.h"
+#include "core/group/group.h"
 #include "core/wire/bytes.h"
 #include "io/os/clock.h"
 #include "io/os/datagram.h"
 
-#define TRAIN_MAX    80
-#define TRIAL_BYTES  16        /* kind (1) stream (3) number (4) tag (8) */
-#define UDP_BYTES    28        /* headers of IPv4 and UDP */
-#define DATAGRAM_MAX 8972      /* jumbo frames; loopback allows more, of which few fit into a buffer */
-#define SETTLE_NS    30000000  /* nothing more has come for so long: the train is over */
-#define SILENCE_NS   400000000 /* nothing has come at all: nothing will */
-#define RTT_NS_MIN   1000000
-#define RTT_NS_MAX   100000000
-#define ROUNDS       3
+#define TRAIN_MAX           80
+#define TRIAL_BYTES         16 /* kind (1) stream (3) number (4) tag (8) */
+#define UDP_BYTES           28 /* headers of IPv4 and UDP */
+#define MTU_MIN             ((uint32_t)(VV_GROUP_DATAGRAM_BYTES_MIN + UDP_BYTES))
+#define DATAGRAM_CHARGE_MIN 256       /* no kernel charges less for one */
+#define DATAGRAM_MAX        8972      /* jumbo frames; loopback allows more, of which few fit into a buffer */
+#define SETTLE_NS           30000000  /* nothing more has come for so long: the train is over */
+#define SILENCE_NS          400000000 /* nothing has come at all: nothing will */
+#define RTT_NS_MIN          1000000
+#define RTT_NS_MAX          100000000
+#define ROUNDS              3
+/* Where foreign datagrams may have crowded a train out: datagrams so far apart, to ranks that read all the while. */
+#define LISTENINGS     3
+#define LISTEN_NS      200000000 /* at most, for the first datagram of the job */
+#define LISTEN_TRAIN   25
+#define LISTEN_WAIT_MS 4
+#define CROWD_RATE     500 /* foreign datagrams a second: fewer crowd nothing out of a socket that is read */
 
 /* What every rank needs in the trial. */
 struct trial {
@@ -29,6 +38,11 @@ struct trial {
   int64_t deadline_ns;
   uint32_t train; /* datagrams: about half of the smallest buffer */
   struct vv_error *error;
+};
+
+/* What came to the DATA socket. */
+struct heard {
+  uint32_t good, foreign; /* trial datagrams of this job; others */
 };
 
 /* What a kernel may charge for a datagram of that size, if it does not say. */
@@ -46,6 +60,15 @@ static void trial_header(const struct trial *trial, uint32_t number, uint8_t hea
   vv_put32(header, (uint32_t)VV_CAST_TRIAL << 24 | trial->reach->stream);
   vv_put32(header + 4, number);
   vv_put64(header + 8, vv_siphash(trial->key, header, 8));
+}
+
+static void send_one(const struct trial *trial, uint32_t number, const uint8_t *padding) {
+  uint8_t header[TRIAL_BYTES];
+  trial_header(trial, number, header);
+  struct vv_cast_datagram datagram = {
+      trial->cast->group,
+      {{header, TRIAL_BYTES}, {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - TRIAL_BYTES}}};
+  vv_cast_send(trial->cast, &datagram, 1);
 }
 
 /* `at_once` by one call: kernels may charge another sum for what is given to them so. */
@@ -82,49 +105,105 @@ static uint64_t settle(const struct trial *trial) {
   }
 }
 
-/* Reads the train, and what else is there: how many trial datagrams of this job have come. */
-static uint32_t count_train(const struct trial *trial, uint8_t *bytes) {
+/* Takes some of what is there. False: there is no more. */
+static bool take_some(const struct trial *trial, uint8_t *bytes, struct heard *heard) {
   uint8_t header[TRIAL_BYTES];
   const size_t room = trial->reach->datagram_bytes;
   size_t counts[VV_CAST_BATCH];
-  uint32_t good = 0;
-  unsigned came;
-  do {
-    came = vv_cast_recv(trial->cast, VV_CAST_DATA, bytes, room, counts);
-    for (unsigned i = 0; i < came; i++) {
-      if (counts[i] != room) continue;
-      trial_header(trial, vv_get32(bytes + i * room + 4), header);
-      good += vv_equal_constant_time(header, bytes + i * room, TRIAL_BYTES);
-    }
-  } while (came == VV_CAST_BATCH);
-  return good;
+  const unsigned came = vv_cast_recv(trial->cast, VV_CAST_DATA, bytes, room, counts);
+  for (unsigned i = 0; i < came; i++) {
+    trial_header(trial, vv_get32(bytes + i * room + 4), header);
+    const bool good = counts[i] == room && vv_equal_constant_time(header, bytes + i * room, TRIAL_BYTES);
+    heard->good += good;
+    heard->foreign += !good;
+  }
+  return came == VV_CAST_BATCH;
+}
+
+/* Reads the train, and what else is there: no more than fits into the buffer, for strangers may go on. */
+static struct heard hear_train(const struct trial *trial, uint8_t *bytes) {
+  struct heard heard = {0};
+  const uint64_t most = trial->cast->room_bytes / DATAGRAM_CHARGE_MIN + trial->train;
+  while (heard.good + heard.foreign < most && take_some(trial, bytes, &heard)) continue;
+  return heard;
+}
+
+static uint32_t window(const struct trial *trial, uint64_t charge_bytes) {
+  const uint32_t datagrams = vv_credit_datagrams(trial->cast->room_bytes, charge_bytes);
+  return datagrams > 8 ? datagrams : 8;
 }
 
 /* How many full datagrams may be in the buffer of this rank, by what the train cost; 0: nothing came. */
-static uint32_t window(const struct trial *trial, uint8_t *bytes) {
+static uint32_t window_by_train(const struct trial *trial, uint8_t *bytes, uint32_t *foreign) {
   const uint64_t charged_bytes = settle(trial);
-  const uint32_t came = count_train(trial, bytes);
-  if (came == 0) return 0;
-  const uint64_t charge_bytes = charged_bytes ? charged_bytes / came + 1 : charge_guess_bytes(trial->reach);
-  const uint32_t datagrams = vv_credit_datagrams(trial->cast->room_bytes, charge_bytes);
-  return datagrams > 8 ? datagrams : 8;
+  const struct heard heard = hear_train(trial, bytes);
+  *foreign += heard.foreign;
+  if (heard.good == 0) return 0;
+  const bool told = charged_bytes > 0 && heard.foreign == 0; /* what strangers sent was charged, too */
+  return window(trial, told ? charged_bytes / heard.good + 1 : charge_guess_bytes(trial->reach));
+}
+
+static void send_apart(const struct trial *trial, const uint8_t *padding) {
+  for (uint32_t i = 0; i < LISTEN_TRAIN; i++) {
+    send_one(trial, i, padding);
+    poll(NULL, 0, LISTEN_WAIT_MS);
+  }
+}
+
+/* Reads until a datagram of the job comes, or the time is over. What strangers send a second goes to *rate. */
+static bool listen_to(const struct trial *trial, uint8_t *bytes, uint32_t *rate) {
+  struct pollfd one = {.fd = trial->cast->fds[VV_CAST_DATA], .events = POLLIN};
+  const int64_t begin_ns = vv_clock_ns();
+  struct heard heard = {0};
+  while (heard.good == 0 && vv_clock_ns() - begin_ns < LISTEN_NS) {
+    if (!take_some(trial, bytes, &heard) && heard.good == 0) poll(&one, 1, LISTEN_WAIT_MS);
+  }
+  const uint64_t foreign_rate = (uint64_t)heard.foreign * 1000000000 / (uint64_t)(vv_clock_ns() - begin_ns + 1);
+  if (heard.good == 0 && foreign_rate > *rate) *rate = (uint32_t)foreign_rate;
+  return heard.good > 0;
+}
+
+/*
+ * The train did not come, and foreign datagrams did: whether these are the reason. As try_address; an error, if they
+ * may be, for whoever sends them shall not choose the route.
+ */
+static int try_crowded(const struct trial *trial, uint8_t *bytes, uint32_t agreed[VV_MEETING_VALUES]) {
+  uint32_t rate = 0;
+  for (int listening = 0; listening < LISTENINGS; listening++) {
+    uint32_t least = window(trial, charge_guess_bytes(trial->reach)), own_rate = 0;
+    for (uint32_t sender = 0; sender < 2; sender++) {
+      if (agree(trial, 0, 0, agreed) != 0) return -1; /* all listen */
+      if (trial->meeting->rank == sender) send_apart(trial, bytes);
+      if (trial->meeting->rank != sender && !listen_to(trial, bytes, &own_rate)) least = 0;
+    }
+    if (agree(trial, least, UINT32_MAX - own_rate, agreed) != 0) return -1;
+    if (agreed[0] > 0) return 1;
+    rate = UINT32_MAX - agreed[1];
+    if (rate < CROWD_RATE) return 0;
+  }
+  vv_error_set(trial->error, "flooded",
+               "%u foreign datagrams a second come to UDP port %u of a rank, and may be why what the group sends to "
+               "everybody does not",
+               rate, trial->reach->port);
+  return vv_error_remedy(trial->error, "see who sends them (tcpdump -n udp port %u)", trial->reach->port);
 }
 
 /* One way of reaching everybody. 1: it does, and agreed[0] is the window; 0: it does not; -1 and the error. */
 static int try_address(const struct trial *trial, struct in_addr address, bool shared, uint8_t *bytes,
                        uint32_t agreed[VV_MEETING_VALUES]) {
-  uint32_t least = UINT32_MAX;
+  uint32_t least = UINT32_MAX, foreign = 0;
   if (vv_cast_join(trial->cast, address, trial->reach->port, trial->reach->stream, shared, trial->error) != 0)
     return -1;
   for (uint32_t sender = 0; sender < 2; sender++) {
     if (agree(trial, 0, 0, agreed) != 0) return -1; /* all listen */
     if (trial->meeting->rank == sender) send_train(trial, sender == 0 ? 1 : VV_CAST_BATCH, bytes);
     if (agree(trial, 0, 0, agreed) != 0) return -1; /* all is sent */
-    const uint32_t own = trial->meeting->rank == sender ? UINT32_MAX : window(trial, bytes);
+    const uint32_t own = trial->meeting->rank == sender ? UINT32_MAX : window_by_train(trial, bytes, &foreign);
     if (own < least) least = own;
   }
-  if (agree(trial, least, 0, agreed) != 0) return -1;
-  return agreed[0] > 0;
+  if (agree(trial, least, UINT32_MAX - foreign, agreed) != 0) return -1;
+  if (agreed[0] > 0) return 1;
+  return agreed[1] == UINT32_MAX ? 0 : try_crowded(trial, bytes, agreed);
 }
 
 /* The quickest of a few agreements of the slowest rank. */
@@ -174,7 +253,25 @@ static int choose(const struct trial *trial, struct vv_reach *reach, uint8_t *by
                            "firewalls must let UDP ports %u and %u in",
                            reach->port, reach->port + 1);
   }
-  reach->window_datagrams = agreed[0];
+  reach->window_datagrams = agreed[0] < VV_GROUP_WINDOW_MIN ? VV_GROUP_WINDOW_MIN : agreed[0];
+  return 0;
+}
+
+/* What all ranks can send and hold: the least that any of them says, which may be anything. */
+static int cut(struct trial *trial, struct vv_reach *reach) {
+  const uint32_t own_bytes = trial->cast->mtu_bytes;
+  uint32_t agreed[VV_MEETING_VALUES];
+  if (agree(trial, own_bytes, (uint32_t)trial->cast->room_bytes, agreed) != 0) return -1;
+  if (agreed[0] < MTU_MIN) {
+    vv_error_set(trial->error, "mtu-too-small",
+                 "the interface of a rank has an MTU of %u bytes, and a group needs %u; this rank's has %u", agreed[0],
+                 MTU_MIN, own_bytes);
+    return vv_error_remedy(trial->error, "see `ip link` on all hosts, and set the MTU that the network has (1500)");
+  }
+  reach->datagram_bytes = agreed[0] - UDP_BYTES < DATAGRAM_MAX ? agreed[0] - UDP_BYTES : DATAGRAM_MAX;
+  vv_cast_cut(trial->cast, reach->datagram_bytes);
+  const uint64_t train = agreed[1] / 2 / charge_guess_bytes(reach);
+  trial->train = train < 4 ? 4 : train > TRAIN_MAX ? TRAIN_MAX : (uint32_t)train;
   return 0;
 }
 
@@ -182,13 +279,8 @@ int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast 
              int64_t deadline_ns, struct vv_error *error) {
   struct trial trial = {reach, meeting, cast, key, deadline_ns, 0, error};
   const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(reach->port >> 8), (uint8_t)reach->port};
-  uint32_t agreed[VV_MEETING_VALUES];
   reach->stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GROUP_STREAM_MAX;
-  if (agree(&trial, cast->mtu_bytes, (uint32_t)cast->room_bytes, agreed) != 0) return -1;
-  reach->datagram_bytes = agreed[0] - UDP_BYTES < DATAGRAM_MAX ? agreed[0] - UDP_BYTES : DATAGRAM_MAX;
-  vv_cast_cut(cast, reach->datagram_bytes);
-  const uint64_t train = agreed[1] / 2 / charge_guess_bytes(reach);
-  trial.train = train < 4 ? 4 : train > TRAIN_MAX ? TRAIN_MAX : (uint32_t)train;
+  if (cut(&trial, reach) != 0) return -1;
   uint8_t *bytes = calloc(VV_CAST_BATCH, reach->datagram_bytes);
   if (!bytes) return vv_error_set(error, "no-memory", "no memory for the datagrams of a trial");
   int result = choose(&trial, reach, bytes);

@@ -6,6 +6,11 @@
  * Two ranks in turn send a train of full datagrams to everybody; nobody reads
  * until it has come, so that the kernel can be asked what it charges for one on
  * the real way: from that follows how many may be under way (core/group/credit.h).
+ *
+ * One datagram of the job, which nobody can forge, proves that a sender reaches a
+ * rank. Where none came and foreign ones did, these may have crowded the train out
+ * of a buffer: the ranks try again, reading all the while. So who floods them
+ * changes no route; where the job's own do not get through, that is the error.
  */
 #ifndef VV_IO_ENGINE_REACH_H
 #define VV_IO_ENGINE_REACH_H
@@ -28,7 +33,10 @@ struct vv_reach {
   uint64_t rtt_ns;
 };
 
-/* All ranks of the meeting call it. 0, or -1 and *error: "no-multicast", "no-broadcast", and those of a meeting. */
+/*
+ * All ranks of the meeting call it. 0, or -1 and *error, the same at all: "mtu-too-small", "no-multicast",
+ * "flooded", "no-broadcast", and those of a meeting.
+ */
 int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast *cast, const uint8_t key[VV_KEY_BYTES],
              int64_t deadline_ns, struct vv_error *error);
 

@@ -17,6 +17,12 @@ int64_t vv_clock_ns(void) {
   return read_ns(CLOCK_MONOTONIC);
 }
 
+int vv_clock_left_ms(int64_t deadline_ns) {
+  const int64_t left_ns = deadline_ns - vv_clock_ns();
+  if (left_ns <= 0) return 0;
+  return left_ns > 1000000000 ? 1000 : (int)((left_ns + 999999) / 1000000);
+}
+
 int64_t vv_clock_cpu_ns(void) {
   return read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -8,6 +8,9 @@
 /* CLOCK_MONOTONIC in nanoseconds. */
 int64_t vv_clock_ns(void);
 
+/* Until that time of vv_clock_ns(), as poll() takes it: rounded up, 0 when it has passed, a second at most. */
+int vv_clock_left_ms(int64_t deadline_ns);
+
 /* CPU time of this process (user and system) in nanoseconds. */
 int64_t vv_clock_cpu_ns(void);
 

@@ -50,6 +50,16 @@ void vv_datagram_joined_only(int fd) {
 #endif
 }
 
+int vv_datagram_own_mtu(int fd) {
+#if LINUX
+  const int omit = IP_PMTUDISC_OMIT; /* the MTU of the interface, and fragments beyond it */
+  return setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &omit, sizeof omit);
+#else
+  (void)fd;
+  return 0;
+#endif
+}
+
 uint64_t vv_datagram_room_bytes(int fd) {
   /* More than allowed is cut to what is allowed; Linux doubles what it is asked for. */
   const int wanted = 1 << 20;

@@ -23,6 +23,13 @@ void vv_datagram_filter(int fd, uint8_t kind_min, uint8_t kind_max, uint32_t str
 /* Only multicast groups that this socket has joined; without it any group that the host has joined. */
 void vv_datagram_joined_only(int fd);
 
+/*
+ * IPv4 datagrams that this socket sends are fragmented by the MTU of the interface, and by no smaller one that a router
+ * has told, or anybody in its name (ICMP "fragmentation needed" is not signed). 0, or -1 and errno. Without it the
+ * kernel may believe what it is told.
+ */
+int vv_datagram_own_mtu(int fd);
+
 /* Asks for the largest receive buffer that anybody may have. The bytes it has: 0 if the kernel does not say. */
 uint64_t vv_datagram_room_bytes(int fd);
 

@@ -3,17 +3,19 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "io/os/clock.h"
 #include "io/os/watch.h"
+
+#define LOOK_MS 100 /* how long a wait may not notice that the launcher has gone */
 
 static int bad_address(const char *text, struct vv_error *error) {
   vv_error_set(error, "bad-address", "\"%.80s\" is not a numeric IPv4 or IPv6 address", text);
@@ -205,10 +207,15 @@ static int connect_error(int reason, const struct vv_address *peer, struct vv_er
   return vv_error_remedy(error, "see that the other end runs and that no firewall is between");
 }
 
-/* After EINTR, TCP goes on connecting: what is left is to wait for the outcome. */
+static int look_ms(int64_t deadline_ns) {
+  const int left_ms = vv_clock_left_ms(deadline_ns);
+  return left_ms < LOOK_MS ? left_ms : LOOK_MS;
+}
+
+/* TCP goes on connecting by itself, for minutes where nobody answers: what is left is to wait for the outcome. */
 static int connect_outcome(int fd, int64_t deadline_ns) {
   struct pollfd entry = {.fd = fd, .events = POLLOUT};
-  while (poll(&entry, 1, 10) <= 0) {
+  while (poll(&entry, 1, look_ms(deadline_ns)) <= 0) {
     if (vv_clock_ns() >= deadline_ns || vv_watch_launcher_gone()) return ETIMEDOUT;
   }
   int reason = 0;
@@ -218,7 +225,20 @@ static int connect_outcome(int fd, int64_t deadline_ns) {
 }
 
 int vv_socket_connect(int fd, const struct vv_address *peer, int64_t deadline_ns, struct vv_error *error) {
-  if (connect(fd, &peer->any, peer->length) == 0) return 0;
-  int reason = errno == EINTR ? connect_outcome(fd, deadline_ns) : errno;
+  int on = 1, off = 0;
+  ioctl(fd, FIONBIO, &on);
+  int reason = connect(fd, &peer->any, peer->length) == 0 ? 0 : errno;
+  if (reason == EINPROGRESS || reason == EINTR) reason = connect_outcome(fd, deadline_ns);
+  ioctl(fd, FIONBIO, &off);
   return reason == 0 ? 0 : connect_error(reason, peer, error);
+}
+
+bool vv_socket_write_all(int fd, const uint8_t *bytes, size_t count) {
+  for (size_t at = 0; at < count;) {
+    const ssize_t went = send(fd, bytes + at, count - at, MSG_NOSIGNAL);
+    if (went < 0 && errno == EINTR) continue;
+    if (went < 0) return false;
+    at += (size_t)went;
+  }
+  return true;
 }

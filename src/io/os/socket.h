@@ -59,9 +59,13 @@ int vv_socket_listening(struct vv_address *address, uint16_t port_min, uint16_t 
 int vv_socket_own(int fd, struct vv_address *address, struct vv_error *error);
 int vv_socket_peer(int fd, struct vv_address *address, struct vv_error *error);
 /*
- * Connects a stream socket; the socket blocks before and after. 0, or -1 and
- * *error ("timeout", "refused", "unreachable").
+ * Connects a stream socket, and gives up at the deadline though nobody says no;
+ * the socket blocks before and after. 0, or -1 and *error ("timeout", "refused",
+ * "unreachable").
  */
 int vv_socket_connect(int fd, const struct vv_address *peer, int64_t deadline_ns, struct vv_error *error);
+
+/* Writes all of it to a stream socket that blocks. False: the other side is gone. */
+bool vv_socket_write_all(int fd, const uint8_t *bytes, size_t count);
 
 #endif

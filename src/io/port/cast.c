@@ -32,6 +32,7 @@ int vv_cast_open(struct vv_cast *cast, const char *address, struct vv_error *err
   const unsigned char hops = 1;
   setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &own.v4.sin_addr, sizeof own.v4.sin_addr);
   setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &hops, sizeof hops);
+  vv_datagram_own_mtu(fd);
   setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
   cast->room_bytes = vv_datagram_room_bytes(fd);
   cast->cut_bytes = 0;

@@ -43,7 +43,8 @@ struct vv_cast {
  * "socket"). Close it in both cases. */
 int vv_cast_open(struct vv_cast *cast, const char *address, struct vv_error *error);
 
-/* The multicast address that the job's key and the group's stream name, in 239.192.0.0/14 (RFC 2365, section 6.2). */
+/* The multicast address that the session's key and the group's stream name, in 239.192.0.0/14 (RFC 2365, section 6.2).
+ */
 struct in_addr vv_cast_group_of(const uint8_t key[16], uint32_t stream);
 
 /*

@@ -24,7 +24,7 @@ static void test_it_asks_when_nothing_comes(void **state) {
   assert_true(gap.ask_ns == VV_NEVER);
   vv_gap_begin(&gap, 0, false);
   assert_true(gap.ask_ns == 4 * RTT);
-  vv_gap_came(&gap, 3 * RTT, false, true);
+  vv_gap_came(&gap, 3 * RTT, VV_GAP_NOTHING, true);
   assert_true(gap.ask_ns == 7 * RTT);
   vv_gap_end(&gap);
   assert_true(gap.ask_ns == VV_NEVER);
@@ -34,12 +34,12 @@ static void test_reordered_is_not_lost(void **state) {
   (void)state;
   struct vv_gap gap = gap_of(8, 80);
   vv_gap_begin(&gap, 0, false);
-  vv_gap_came(&gap, 100, true, true);
+  vv_gap_came(&gap, 100, VV_GAP_HOLE, true);
   assert_true(gap.ask_ns == 100 + RTT / 4);
-  vv_gap_came(&gap, 110, false, true); /* there it is */
+  vv_gap_came(&gap, 110, VV_GAP_NOTHING, true); /* there it is */
   assert_true(gap.ask_ns == 110 + 4 * RTT);
-  vv_gap_came(&gap, 200, true, true);
-  for (int i = 1; i <= VV_GAP_REORDER; i++) vv_gap_came(&gap, 200 + (uint64_t)i, true, true);
+  vv_gap_came(&gap, 200, VV_GAP_HOLE, true);
+  for (int i = 1; i <= VV_GAP_REORDER; i++) vv_gap_came(&gap, 200 + (uint64_t)i, VV_GAP_HOLE, true);
   assert_true(gap.ask_ns == 200 + VV_GAP_REORDER); /* three later ones: lost */
 }
 
@@ -65,7 +65,7 @@ static void test_an_answer_starts_the_waits_anew(void **state) {
   for (int i = 0; i < 5; i++) vv_gap_asked(&gap, gap.ask_ns, 3, false);
   uint64_t now_ns = gap.asked_ns + RTT;
   assert_true(gap.ask_ns > now_ns + 16 * RTT);
-  vv_gap_came(&gap, now_ns, true, false); /* one of three: the others may be lost, their sender is not */
+  vv_gap_came(&gap, now_ns, VV_GAP_HOLE, false); /* one of three: the others may be lost, their sender is not */
   assert_true(gap.ask_ns == now_ns + 2 * RTT);
 }
 
@@ -77,14 +77,14 @@ static void test_full_links_are_asked_more_rarely(void **state) {
   for (uint64_t now_ns = 0; now_ns < 10000 * MS; now_ns += 1000 * MS) {
     vv_gap_told(&gap, now_ns);
     vv_gap_asked(&gap, now_ns, 1, false);
-    vv_gap_came(&gap, now_ns + 40 * RTT, false, false);
+    vv_gap_came(&gap, now_ns + 40 * RTT, VV_GAP_NOTHING, false);
     assert_true(gap.answer_ns > last_ns && gap.answer_ns < 40 * RTT);
     last_ns = gap.answer_ns;
   }
   vv_gap_told(&gap, 20000 * MS);
   vv_gap_asked(&gap, 20000 * MS, 1, false);
   assert_true(gap.ask_ns > 20000 * MS + 60 * RTT);
-  vv_gap_came(&gap, 30000 * MS, false, false); /* its helper had slept */
+  vv_gap_came(&gap, 30000 * MS, VV_GAP_NOTHING, false); /* its helper had slept */
   assert_true(gap.answer_ns == 64 * RTT);
 }
 
@@ -115,38 +115,85 @@ static void test_a_silent_root_is_spared(void **state) {
   assert_false(vv_gap_spares_root(&gap));
 }
 
+static void test_what_still_flows_is_not_lost(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 80);
+  vv_gap_begin(&gap, 0, false);
+  vv_gap_told(&gap, 100);
+  for (uint64_t i = 1; i <= 20; i++) { /* in order, and more is known to have been sent */
+    vv_gap_came(&gap, i * RTT / 5, VV_GAP_REST, true);
+    assert_true(gap.ask_ns == i * RTT / 5 + RTT / 4);
+  }
+}
+
+static void test_silence_is_known_when_the_socket_was_empty_then(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 80);
+  vv_gap_begin(&gap, 0, false);
+  assert_false(vv_gap_is_silent(&gap));
+  vv_gap_dry(&gap, gap.ask_ns - 1);
+  assert_false(vv_gap_is_silent(&gap));
+  vv_gap_dry(&gap, gap.ask_ns);
+  vv_gap_dry(&gap, 1); /* by another one who looked, and was slow to say so */
+  assert_true(vv_gap_is_silent(&gap));
+}
+
+/* Questions that name something, as many as it takes, and the answer to the first. */
+static void be_answered(struct vv_gap *gap, uint64_t edge) {
+  for (uint64_t i = 1; i <= VV_GAP_DEAF_ASKS; i++) {
+    vv_gap_asked(gap, i * RTT, 16, false);
+    assert_false(vv_gap_repaired(gap, edge, edge));
+  }
+}
+
 static void test_the_deaf_notice(void **state) {
   (void)state;
   struct vv_gap gap = gap_of(8, 80);
   vv_gap_begin(&gap, 0, false);
-  vv_gap_asked(&gap, 0, VV_GAP_DEAF, false);
-  for (uint64_t i = 1; i <= VV_GAP_DEAF; i++) { /* the answer to one question, before multicast is read */
-    vv_gap_came(&gap, i, false, false);
-    assert_false(vv_gap_turned_deaf(&gap, false));
-  }
-  vv_gap_came(&gap, 10, false, true);
-  assert_false(vv_gap_turned_deaf(&gap, true));
-  for (uint64_t i = 1; i <= VV_GAP_DEAF; i++) {
-    if (i <= VV_GAP_DEAF_ASKS) vv_gap_asked(&gap, i * RTT, 1, false);
-    vv_gap_came(&gap, i * RTT, false, false);
-    assert_int_equal(vv_gap_turned_deaf(&gap, false), i == VV_GAP_DEAF);
-  }
-  vv_gap_came(&gap, 100 * RTT, false, false);
-  assert_true(!vv_gap_turned_deaf(&gap, false) && gap.deaf && gap.ask_ns == 101 * RTT);
+  be_answered(&gap, 100);
+  for (uint64_t i = 1; i < VV_GAP_DEAF; i++) assert_false(vv_gap_repaired(&gap, 100 + i, 100 + i));
+  assert_false(vv_gap_repaired(&gap, 200, 107)); /* what was sent since may lie in the socket */
+  assert_true(vv_gap_repaired(&gap, 200, 108) && gap.deaf);
+  assert_false(vv_gap_repaired(&gap, 200, 200)); /* it is known */
+  vv_gap_came(&gap, 5 * RTT, VV_GAP_NOTHING, false);
+  assert_true(gap.ask_ns > 5 * RTT && gap.ask_ns < 7 * RTT); /* sooner than who hears */
   for (int i = 0; i < 4; i++) {
     assert_int_equal(vv_gap_wants_more(&gap), i < 2); /* whoever sleeps meanwhile can hold the answers */
     vv_gap_asked(&gap, (uint64_t)(101 + i) * RTT, 8, false);
   }
-  vv_gap_came(&gap, 102 * RTT, false, true);
-  assert_true(vv_gap_turned_deaf(&gap, true) && !gap.deaf);
+  for (int i = 1; i < VV_GAP_HEARS; i++) assert_false(vv_gap_heard(&gap)); /* one that slips through ... */
+  assert_true(!vv_gap_repaired(&gap, 300, 300) && gap.deaf);               /* ... is no sign of hearing */
+  for (int i = 1; i <= VV_GAP_HEARS; i++) assert_int_equal(vv_gap_heard(&gap), i == VV_GAP_HEARS);
+  assert_false(gap.deaf);
+}
+
+static void test_who_hears_or_was_never_answered_is_not_deaf(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 80);
+  vv_gap_begin(&gap, 0, false);
+  for (uint64_t i = 1; i <= 20; i++) vv_gap_asked(&gap, i * RTT, 0, false); /* the root is late: these name nothing */
+  assert_false(vv_gap_repaired(&gap, 100, 100));
+  assert_false(vv_gap_repaired(&gap, 200, 200));
+  be_answered(&gap, 300);
+  assert_false(vv_gap_heard(&gap)); /* it had lost what was sent until then, and hears what comes now */
+  assert_false(vv_gap_repaired(&gap, 400, 400));
+  be_answered(&gap, 400);
+  assert_true(vv_gap_repaired(&gap, 500, 500));
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_it_asks_when_nothing_comes),      cmocka_unit_test(test_reordered_is_not_lost),
-      cmocka_unit_test(test_waits_grow_but_not_for_ever),     cmocka_unit_test(test_a_refusal_leads_to_the_root_once),
-      cmocka_unit_test(test_an_answer_starts_the_waits_anew), cmocka_unit_test(test_full_links_are_asked_more_rarely),
-      cmocka_unit_test(test_a_silent_root_is_spared),         cmocka_unit_test(test_the_deaf_notice),
+      cmocka_unit_test(test_it_asks_when_nothing_comes),
+      cmocka_unit_test(test_reordered_is_not_lost),
+      cmocka_unit_test(test_waits_grow_but_not_for_ever),
+      cmocka_unit_test(test_a_refusal_leads_to_the_root_once),
+      cmocka_unit_test(test_an_answer_starts_the_waits_anew),
+      cmocka_unit_test(test_full_links_are_asked_more_rarely),
+      cmocka_unit_test(test_a_silent_root_is_spared),
+      cmocka_unit_test(test_the_deaf_notice),
+      cmocka_unit_test(test_what_still_flows_is_not_lost),
+      cmocka_unit_test(test_silence_is_known_when_the_socket_was_empty_then),
+      cmocka_unit_test(test_who_hears_or_was_never_answered_is_not_deaf),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,7 @@ static void drive(uint32_t rank) {
   bool more = true;
   while (more && broken == NULL) {
     more = false;
+    if (vv_group_wants_data(group)) vv_group_dry(group, world.now_ns); /* what is under way is so in the network */
     while (vv_group_next(group, world.now_ns, &datagram)) send(rank, &datagram);
     for (; vv_group_event(group, &event); more = true) hear(rank, &event);
   }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/base/rng.h"
+#include "core/wire/announcement.h"
 #include "pair.h"
 
 enum { LENGTH = VV_ENVELOPE_BYTES };
@@ -467,9 +468,10 @@ static void test_frmr_both_ways(void **state) {
   (void)state;
   for (int plain = 0; plain < 2; plain++) {
     struct pair *pair = connected(plain);
-    forge(pair, 0, (struct vv_llc_pdu){.kind = VV_LLC_RR, .nr = 60}, NULL, 0); /* acknowledges what was never sent */
+    /* acknowledges what was never sent; without marks one of ours says nothing at all */
+    forge(pair, 0, (struct vv_llc_pdu){.kind = VV_LLC_RR, .nr = 60}, NULL, 0);
     assert_int_equal(pair->stations[0].counts.frmr_out, 1);
-    assert_int_equal(pair_link(pair, 0)->frmr.why, VV_LLC_FRMR_Z);
+    assert_int_equal(pair_link(pair, 0)->frmr.why, plain ? VV_LLC_FRMR_Z : VV_LLC_FRMR_W | VV_LLC_FRMR_X);
     assert_int_equal(pair_link(pair, 0)->state, VV_LLC_ERROR);
     pair_sleep(pair, 100 * MS);
     assert_int_equal(pair->stations[1].counts.frmr_in, 1);
@@ -481,6 +483,34 @@ static void test_frmr_both_ways(void **state) {
     send_and_check(pair, 1, 2000);
     pair_free(pair);
   }
+}
+
+/* An RR that was sent before a reset, or a round of N(R) ago, acknowledges nothing, however late it comes. */
+static void test_a_late_rr_acknowledges_nothing(void **state) {
+  (void)state;
+  int to_1 = 1;
+  struct pair *pair = connected(false);
+  uint8_t *bytes = pattern(1000);
+  send_and_check(pair, 0, 1000);
+  pair->filter = deaf;
+  pair->context = &to_1;
+  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 1000, 1);
+  pair_run(pair);
+  const struct vv_llc_link *link = pair_link(pair, 0);
+  struct vv_llc_pdu rr = {.kind = VV_LLC_RR, .response = true, .nr = 2};
+  const struct vv_segment old[] = {{.epoch = link->epoch - 1}, {.epoch = link->epoch, .round = 255}};
+  for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
+    uint8_t marks[VV_SEGMENT_BYTES_MIN];
+    vv_segment_emit_least(&old[i], marks);
+    forge(pair, 0, rr, marks, sizeof marks);
+    assert_null(pair_event(pair, 0, VV_STATION_SENT));
+  }
+  assert_int_equal(pair->stations[0].counts.frmr_out, 0);
+  pair->filter = NULL;
+  pair_sleep(pair, 100 * MS);
+  assert_int_equal(pair->got_bytes[1], 2000);
+  free(bytes);
+  pair_free(pair);
 }
 
 static void test_a_successor_knows_nothing(void **state) {
@@ -497,6 +527,149 @@ static void test_a_successor_knows_nothing(void **state) {
   pair_connect(pair);
   send_and_check(pair, 0, 2000);
   pair_free(pair);
+}
+
+/*
+ * The cable is cut, one end gives the link up, and connects again when the cable is back, while the other still holds
+ * the old link. Whoever sends then: what is acknowledged has arrived.
+ */
+static void test_a_link_after_another_delivers(void **state) {
+  (void)state;
+  int both = 2;
+  for (unsigned kind = 0; kind < 16; kind++) {
+    int cutter = kind & 1, sender = kind >> 1 & 1;
+    bool talked = kind & 4, answered = kind & 8;
+    struct pair *pair = connected(false);
+    if (talked) send_and_check(pair, cutter, 700);
+    if (answered) send_and_check(pair, !cutter, 700);
+    pair->filter = deaf;
+    pair->context = &both;
+    vv_station_disconnect(&pair->stations[cutter], pair->now_ns, pair->links[cutter]);
+    pair_sleep(pair, 60000 * MS);
+    assert_int_equal(pair->told[cutter][VV_STATION_CLOSED], 1);
+    pair->filter = NULL;
+    struct vv_llc_address peer = pair_address(!cutter);
+    pair->links[cutter] = vv_station_connect(&pair->stations[cutter], pair->now_ns, &peer);
+    pair_sleep(pair, 5000 * MS);
+    assert_int_equal(pair->told[cutter][VV_STATION_CONNECTED], 2);
+    send_and_check(pair, sender, 700);
+    send_and_check(pair, !sender, 700);
+    pair_free(pair);
+  }
+}
+
+/* In the middle of a message: the other end hears of another link, not of the rest of that message. */
+static void test_a_link_after_another_begins_anew(void **state) {
+  (void)state;
+  int both = 2;
+  struct losses losses = {.first = 3, .last = 1000};
+  struct pair *pair = connected(false);
+  uint8_t *bytes = pattern(50000);
+  pair->filter = lose_some;
+  pair->context = &losses;
+  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 50000, 1);
+  pair_run(pair);
+  assert_int_equal(pair->got_bytes[1], 1482 + 2 * 1490);
+  pair->filter = deaf;
+  pair->context = &both;
+  vv_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
+  pair_sleep(pair, 60000 * MS);
+  assert_false(pair_event(pair, 0, VV_STATION_SENT)->acknowledged);
+  pair->filter = NULL;
+  pair_connect(pair);
+  assert_int_equal(pair_event(pair, 1, VV_STATION_CLOSED)->why, VV_CLOSE_GONE);
+  send_and_check(pair, 0, 50000);
+  free(bytes);
+  pair_free(pair);
+}
+
+/* A link that was called for and given up before it came about is no event of the other's user. */
+static void test_a_call_after_another(void **state) {
+  (void)state;
+  int to_0 = 0;
+  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct pair *pair = pair_new(&a, &b);
+  pair->filter = deaf;
+  pair->context = &to_0;
+  pair_connect(pair);
+  vv_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
+  pair_run(pair);
+  pair->filter = NULL;
+  pair_connect(pair);
+  assert_int_equal(pair->told[1][VV_STATION_CLOSED], 0);
+  assert_int_equal(pair->told[1][VV_STATION_CONNECTED], 1);
+  send_and_check(pair, 0, 2000);
+  pair_free(pair);
+}
+
+/* A frame to station 1 from somebody made up, who never hears anything. */
+static void forge_stranger(struct pair *pair, uint8_t who, enum vv_llc_kind kind, const void *info, size_t count) {
+  struct vv_llc_pdu pdu = {.dsap = pair_address(1).sap, .ssap = 0x64, .kind = kind, .pf = true};
+  uint8_t frame[VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES + 64];
+  size_t header = vv_llc_pdu_emit(&pdu, frame + VV_ENVELOPE_BYTES);
+  if (count > 0) memcpy(frame + VV_ENVELOPE_BYTES + header, info, count);
+  struct vv_envelope envelope = {.source = {2, 9, 9, 9, 9, who}, .pdu_bytes = header + count};
+  memcpy(envelope.destination, pair_address(1).mac, VV_MAC_BYTES);
+  vv_envelope_emit(&envelope, frame);
+  pair_put(pair, 1, frame, VV_ENVELOPE_BYTES + header + count);
+  pair_deliver(pair, 1);
+}
+
+static void call_as_strangers(struct pair *pair, bool plain) {
+  const struct vv_station *station = &pair->stations[1];
+  struct vv_announcement announcement = {.nonce = station->wanted.nonce, .incarnation = 5, .epoch = 1, .window = 127};
+  uint8_t info[VV_ANNOUNCEMENT_BYTES];
+  vv_announcement_emit(&announcement, info);
+  for (uint8_t who = 0; who < station->wanted.links; who++) {
+    if (!plain) forge_stranger(pair, who, VV_LLC_TEST, info, sizeof info);
+    forge_stranger(pair, who, VV_LLC_SABME, NULL, 0);
+    if (who % 2 == 0) forge_stranger(pair, who, VV_LLC_RR, NULL, 0);
+  }
+}
+
+/* Made-up stations take all links; they end in silence, though n2 = 0, and then an honest one gets in, and stays. */
+static void test_links_to_strangers_end(void **state) {
+  (void)state;
+  for (int plain = 0; plain < 2; plain++) {
+    struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+    a.plain = b.plain = plain;
+    b.idle_ns = 1000 * MS;
+    struct pair *pair = pair_new(&a, &b);
+    call_as_strangers(pair, plain);
+    assert_int_equal(pair->told[1][VV_STATION_CONNECTED], b.links);
+    pair_connect(pair);
+    assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 0);
+    pair_sleep(pair, 60000 * MS);
+    assert_int_equal(pair->told[1][VV_STATION_CLOSED], b.links);
+    assert_int_equal(pair_event(pair, 1, VV_STATION_CLOSED)->why, VV_CLOSE_SILENT);
+    pair_connect(pair);
+    assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 1);
+    send_and_check(pair, 0, 3000);
+    pair_sleep(pair, 600000 * MS);
+    assert_int_equal(pair->told[1][VV_STATION_CLOSED], b.links);
+    send_and_check(pair, 1, 3000);
+    pair_free(pair);
+  }
+}
+
+/* Whom our user has let in is late, not dead, as one that was connected to. */
+static void test_who_was_let_in_may_be_late(void **state) {
+  (void)state;
+  int both = 2;
+  for (int accepts = 0; accepts < 2; accepts++) {
+    struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+    b.listen = accepts ? VV_LISTEN_ASK : VV_LISTEN_ACCEPT;
+    b.idle_ns = 1000 * MS;
+    struct pair *pair = pair_new(&a, &b);
+    pair_connect(pair);
+    if (accepts) vv_station_accept(&pair->stations[1], pair->now_ns, pair->links[1]);
+    pair_run(pair);
+    pair->filter = deaf;
+    pair->context = &both;
+    pair_sleep(pair, 600000 * MS);
+    assert_int_equal(pair->told[1][VV_STATION_CLOSED], !accepts);
+    pair_free(pair);
+  }
 }
 
 /* A silent peer is asked, and one that has gone says DM. */
@@ -592,7 +765,13 @@ int main(void) {
       cmocka_unit_test(test_a_reset_loses_nothing),
       cmocka_unit_test(test_a_plain_reset_gives_messages_up),
       cmocka_unit_test(test_frmr_both_ways),
+      cmocka_unit_test(test_a_late_rr_acknowledges_nothing),
       cmocka_unit_test(test_a_successor_knows_nothing),
+      cmocka_unit_test(test_a_link_after_another_delivers),
+      cmocka_unit_test(test_a_link_after_another_begins_anew),
+      cmocka_unit_test(test_a_call_after_another),
+      cmocka_unit_test(test_links_to_strangers_end),
+      cmocka_unit_test(test_who_was_let_in_may_be_late),
       cmocka_unit_test(test_an_idle_link_notices),
       cmocka_unit_test(test_long_frames_do_not_arrive),
       cmocka_unit_test(test_frames_that_are_not_ours),

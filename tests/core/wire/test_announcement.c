@@ -10,11 +10,11 @@
 
 #include "core/wire/announcement.h"
 
-static const uint8_t known[] = {'v', 'a', 'i', 'v', 'e', 'n', 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+static const uint8_t known[] = {'v', 'a', 'i', 'v', 'e', 'n', 0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1};
 
 static void test_bytes(void **state) {
   (void)state;
-  const struct vv_announcement announcement = {0x01020304, 0x05060708, 9, 10};
+  const struct vv_announcement announcement = {0x01020304, 0x05060708, 0x090a0b0c, 13, 14, true};
   uint8_t bytes[VV_ANNOUNCEMENT_BYTES];
   vv_announcement_emit(&announcement, bytes);
   assert_memory_equal(bytes, known, sizeof known);
@@ -22,8 +22,10 @@ static void test_bytes(void **state) {
   assert_true(vv_announcement_parse(bytes, sizeof bytes, &out));
   assert_int_equal(out.nonce, announcement.nonce);
   assert_int_equal(out.incarnation, announcement.incarnation);
-  assert_int_equal(out.epoch, 9);
-  assert_int_equal(out.window, 10);
+  assert_int_equal(out.peer, announcement.peer);
+  assert_int_equal(out.epoch, 13);
+  assert_int_equal(out.window, 14);
+  assert_true(out.talked);
 }
 
 static void test_something_else(void **state) {

@@ -24,6 +24,19 @@ static void test_bytes(void **state) {
   assert_true(out.nonce == segment.nonce && out.message_bytes == segment.message_bytes);
 }
 
+static void test_an_s_pdu_has_the_least(void **state) {
+  (void)state;
+  const struct vv_segment segment = {.epoch = 0xab, .round = 0xcd};
+  uint8_t marks[VV_SEGMENT_BYTES_MIN + 1] = {0};
+  struct vv_segment out = {0};
+  vv_segment_emit_least(&segment, marks);
+  assert_true(marks[0] == 0xab && marks[1] == 0xcd && marks[2] == 0);
+  assert_true(vv_segment_parse_least(marks, VV_SEGMENT_BYTES_MIN, &out));
+  assert_true(out.epoch == segment.epoch && out.round == segment.round);
+  for (size_t count = 0; count <= sizeof marks; count++)
+    assert_int_equal(vv_segment_parse_least(marks, count, &out), count == VV_SEGMENT_BYTES_MIN);
+}
+
 static void test_too_short(void **state) {
   (void)state;
   const uint8_t bytes[VV_SEGMENT_BYTES_MAX] = {0};
@@ -37,6 +50,7 @@ static void test_too_short(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bytes),
+      cmocka_unit_test(test_an_s_pdu_has_the_least),
       cmocka_unit_test(test_too_short),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

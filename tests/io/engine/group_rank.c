@@ -6,8 +6,11 @@
  *
  *   cast ROOT SIZE SEED    a broadcast of that pattern; says "done MICROSECONDS", or "wrong" at a receiver; the same
  *                          once more goes on with one that was "stopped"
+ *   naps MANY SIZE SEED    so many broadcasts, roots and sizes (to SIZE) drawn from the seed; before one in four
+ *                          this rank sleeps for up to 30 ms; says "napped BYTES", of all messages
  *   patience WAITS         its calls are broken off when they have waited so often
- *   counts                 says "counts GIVEN ASKED", and what its thread has had of a processor, in ns
+ *   counts                 says "counts GIVEN ASKED CPU FOREIGN": CPU is what its thread has had of a processor, in ns
+ *   child                  starts a program that outlives it; says "child PID"
  *   stop                   says "stopping" and stops, all threads of it, until a line "go"
  *   leave                  leaves in order; says "left"
  *
@@ -59,12 +62,38 @@ static int cast(struct vv_group_end *end, uint32_t rank, uint32_t root, size_t s
   return 0;
 }
 
+/* The next number of a sequence, below `end`. */
+static uint32_t draw(uint64_t *sequence, uint32_t end) {
+  *sequence = *sequence * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)((*sequence >> 33) % end);
+}
+
+/* What is drawn for all is the same at all ranks; who sleeps, and for how long, is each one's own. */
+static int nap(struct vv_group_end *end, const struct vv_group_config *config, uint32_t many, uint32_t size_max,
+               uint32_t seed) {
+  struct vv_group_problem problem;
+  uint64_t all = seed, own = ((uint64_t)seed << 32) + config->rank, bytes = 0;
+  for (uint32_t n = 0; n < many; n++) {
+    const uint32_t root = draw(&all, config->ranks), size = draw(&all, size_max + 1);
+    if (draw(&own, 4) == 0) usleep(draw(&own, 30000));
+    for (uint32_t i = 0; i < size; i += 997) buffer[i] = config->rank == root ? pattern(n, i) : 0xa5;
+    if (vv_group_broadcast(end, root, buffer, size, &problem) != 0) return failed(&problem);
+    for (uint32_t i = 0; i < size; i += 997) {
+      if (buffer[i] != pattern(n, i)) return printf("wrong at %u of %u\n", i, size), 1;
+    }
+    bytes += size;
+  }
+  printf("napped %" PRIu64 "\n", bytes);
+  return 0;
+}
+
 static int counts(const struct vv_group_end *end) {
   uint64_t given, asked;
   vv_group_repairs(end, &given, &asked);
   struct timespec had;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &had);
-  printf("counts %" PRIu64 " %" PRIu64 " %" PRId64 "\n", given, asked, (int64_t)had.tv_sec * 1000000000 + had.tv_nsec);
+  printf("counts %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRIu64 "\n", given, asked,
+         (int64_t)had.tv_sec * 1000000000 + had.tv_nsec, vv_group_foreign(end));
   return 0;
 }
 
@@ -83,6 +112,18 @@ static int stop(void) {
   return waitpid(waker, NULL, 0) == waker ? 0 : 1;
 }
 
+/* Another program, that has all that a program started by this one is given. */
+static int child(void) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    for (int fd = 0; fd < 3; fd++) close(fd); /* who reads what this rank says waits for it no longer */
+    execlp("sleep", "sleep", "600", (char *)NULL);
+    _exit(1);
+  }
+  printf("child %d\n", (int)pid);
+  return pid < 0;
+}
+
 static bool has_no_patience(void *context) {
   (void)context;
   if (patience == 0) return true;
@@ -96,12 +137,18 @@ static void notice(void *context, const char *text) {
 }
 
 /* 0: go on; 1: it failed; 2: it has left. */
-static int obey(struct vv_group_end *end, uint32_t rank, const char *line) {
-  uint32_t root, seed;
+static int obey(struct vv_group_end *end, const struct vv_group_config *config, const char *line) {
+  uint32_t root, seed, many, most;
   size_t size;
-  if (sscanf(line, "cast %" SCNu32 " %zu %" SCNu32, &root, &size, &seed) == 3) return cast(end, rank, root, size, seed);
+  if (sscanf(line, "cast %" SCNu32 " %zu %" SCNu32, &root, &size, &seed) == 3) {
+    return cast(end, config->rank, root, size, seed);
+  }
+  if (sscanf(line, "naps %" SCNu32 " %" SCNu32 " %" SCNu32, &many, &most, &seed) == 3) {
+    return nap(end, config, many, most, seed);
+  }
   if (sscanf(line, "patience %" SCNu32, &patience) == 1) return 0;
   if (strcmp(line, "counts\n") == 0) return counts(end);
+  if (strcmp(line, "child\n") == 0) return child();
   if (strcmp(line, "stop\n") == 0) return stop();
   return strcmp(line, "leave\n") == 0 ? 2 : 1;
 }
@@ -125,7 +172,7 @@ int main(int argc, char **argv) {
   if (!end) return failed(&problem);
   printf("open %s\n", routes[vv_group_route_of(end)]);
   int result = 0;
-  while (result == 0 && fgets(line, sizeof line, stdin)) result = obey(end, config.rank, line);
+  while (result == 0 && fgets(line, sizeof line, stdin)) result = obey(end, &config, line);
   if (result != 2) return 1; /* without a word: the others see a rank that has died */
   vv_group_leave(end);
   puts("left");

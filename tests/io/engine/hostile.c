@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends a group what it must not believe: hostile ADDRESS VICTIM OWN-PORT PORT KEY-BYTE SECONDS [RATE]
+ * Sends a group what it must not believe: hostile ADDRESS VICTIM OWN-PORT PORT SECONDS [RATE]
  *
- * It knows what any host of the LAN can see, the group's address, ports and
- * stream, and not the key: headers with wrong tags of every kind of PDU, cut
+ * It learns from the group's next datagram what any host of the LAN can see, its
+ * address and stream, and does not know the key: headers with wrong tags of every kind of PDU, cut
  * ones, empty ones, those of another group; to everybody, and to the victim's
  * own port, as fast as it goes; with a RATE so many a second, to the victim's own
- * port alone. It says how many it sent.
+ * port alone. It says "begun" when it listens, and in the end how many it sent.
  */
 #include <arpa/inet.h>
+#include <net/ethernet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "core/base/siphash.h"
 #include "core/wire/bytes.h"
 #include "core/wire/group.h"
 #include "io/port/cast.h"
@@ -43,29 +43,40 @@ static size_t forge(uint64_t *state, uint32_t stream, uint8_t *bytes) {
   return lengths[choice / 160 % 8];
 }
 
+/* What the next datagram that a group sends to everybody tells: its address, and its stream. */
+static uint32_t learn(uint16_t port, struct in_addr *address) {
+  uint8_t packet[2048];
+  const int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, htons(ETH_P_IP));
+  puts("begun");
+  fflush(stdout);
+  for (;;) {
+    const ssize_t got = recv(fd, packet, sizeof packet, 0);
+    const uint8_t *udp = packet + 4 * (size_t)(packet[0] & 15), *body = udp + 8;
+    if (got < 36 || packet[9] != IPPROTO_UDP || vv_get16(udp + 2) != port || packet[16] != 239) continue;
+    if (body[0] < VV_GROUP_HEAD || body[0] > VV_GROUP_FAIL) continue;
+    memcpy(address, packet + 16, sizeof *address);
+    close(fd);
+    return vv_get32(body) & VV_GROUP_STREAM_MAX;
+  }
+}
+
 int main(int argc, char **argv) {
   static uint8_t bytes[VV_CAST_BATCH][2048];
   struct vv_cast_datagram batch[VV_CAST_BATCH];
-  uint8_t key[VV_KEY_BYTES];
   struct vv_cast cast;
   struct vv_error error;
-  if (argc != 7 && argc != 8) return 2;
+  if (argc != 6 && argc != 7) return 2;
   const uint16_t port = (uint16_t)atoi(argv[4]);
-  memset(key, atoi(argv[5]), sizeof key);
-  const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(port >> 8), (uint8_t)port};
-  const uint32_t stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GROUP_STREAM_MAX;
   if (vv_cast_open(&cast, argv[1], &error) != 0) return 1; /* no trains: each costs its victim what a frame costs */
   struct sockaddr_in to[3] = {{.sin_family = AF_INET, .sin_port = htons(port)}};
-  to[0].sin_addr = vv_cast_group_of(key, stream);
+  const uint32_t stream = learn(port, &to[0].sin_addr);
   to[1] = to[2] = to[0];
   to[1].sin_port = htons((uint16_t)(port + 1));
   inet_pton(AF_INET, argv[2], &to[2].sin_addr);
   to[2].sin_port = htons((uint16_t)atoi(argv[3]));
-  const int64_t begin_ns = now_ns(), span_ns = (int64_t)atoi(argv[6]) * 1000000000;
-  const int64_t rate = argc == 8 ? atoi(argv[7]) : 0;
+  const int64_t begin_ns = now_ns(), span_ns = (int64_t)atoi(argv[5]) * 1000000000;
+  const int64_t rate = argc == 7 ? atoi(argv[6]) : 0;
   uint64_t state = 1, sent = 0;
-  puts("begun");
-  fflush(stdout);
   for (int64_t spent_ns = 0; spent_ns < span_ns; spent_ns = now_ns() - begin_ns) {
     const uint64_t due = rate > 0 ? (uint64_t)(spent_ns / 1000 * rate / 1000000) : sent + 64;
     if (due < sent + 64 && rate > 0) usleep(300);

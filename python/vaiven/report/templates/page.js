@@ -3,7 +3,9 @@
   const figures = JSON.parse(document.getElementById("figures").textContent);
   const root = document.documentElement;
   const systemDark = matchMedia("(prefers-color-scheme: dark)");
+  const hidden = new Set(); // stacks that the reader took away in a legend: they are away in every figure
   let printing = false;
+  let library = null;
 
   function theme() {
     if (printing) return "light";
@@ -19,13 +21,14 @@
     return Object.fromEntries(keys.map((key) => [key, themed(value[key], name)]));
   }
 
-  // Marks of a logarithmic axis that would lie on each other are left out: the first of two stays.
+  // Marks of an axis whose words stand level would lie on each other: of two the first stays.
   function thinned(axis, width, letter) {
-    if (axis.type !== "log" || !axis.tickvals || !axis.range) return;
+    if (axis.tickangle !== 0 || !axis.tickvals || !axis.range) return;
     const [low, high] = axis.range;
     let end = -Infinity;
     const kept = axis.tickvals.map((value, index) => {
-      const middle = ((Math.log10(value) - low) / (high - low)) * width;
+      const place = axis.type === "log" ? Math.log10(value) : index; // names stand at 0, 1, 2
+      const middle = ((place - low) / (high - low)) * width;
       const half = (axis.ticktext[index].length * letter) / 2;
       if (middle - half < end) return false;
       end = middle + half + letter;
@@ -33,6 +36,30 @@
     });
     axis.ticktext = axis.ticktext.filter((_, index) => kept[index]);
     axis.tickvals = axis.tickvals.filter((_, index) => kept[index]);
+  }
+
+  const PAPER = { width: 660, height: 340 }; // as page.css says of a plot on paper
+  const groupOf = (trace) => trace.legendgroup || trace.name;
+  const ofStack = (trace) => ["typical", "floor", "wire"].includes(trace.meta.role);
+
+  // The plotting library travels packed; the page's policy names the digest of what comes out.
+  async function unpacked(id) {
+    const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (one) => one.charCodeAt(0));
+    const script = document.createElement("script");
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    script.textContent = await new Response(stream).text();
+    document.head.append(script);
+    return window.Plotly;
+  }
+
+  // A reader's own theme is kept where the browser lets a page keep anything.
+  function kept(value) {
+    try {
+      if (value) localStorage.setItem("vaiven-theme", value);
+      return localStorage.getItem("vaiven-theme");
+    } catch {
+      return null;
+    }
   }
 
   class Widget {
@@ -45,6 +72,7 @@
       this.roles = new Map();
       this.drawn = false;
       this.at = null;
+      this.showTable();
       element.querySelector("[data-choose]")?.addEventListener("change", (event) => this.choose(event.target.value));
       for (const box of element.querySelectorAll("[data-role]")) {
         box.addEventListener("change", () => this.toggle(box.dataset.role, box.checked));
@@ -54,28 +82,63 @@
     }
 
     draw() {
+      if (!library) return;
       const figure = themed(this.figures[this.choice], theme());
       for (const trace of figure.data) {
+        if (ofStack(trace) && trace.visible !== false && hidden.has(groupOf(trace))) trace.visible = "legendonly";
         if (this.roles.get(trace.meta.role) === false) trace.visible = false;
       }
-      if (this.plot.clientWidth < 520) figure.layout.font.size = 11;
-      thinned(figure.layout.xaxis, this.plot.clientWidth - 90, figure.layout.font.size * 0.62);
-      this.drawn = true;
+      this.show();
+      const wide = this.plot.clientWidth >= 520;
+      if (printing) Object.assign(figure.layout, PAPER);
+      if (!wide) figure.layout.font.size = 11;
+      if (wide && !printing) figure.layout.margin.r = 44; // for the buttons, beside the legend and not on it
+      const width = printing ? PAPER.width : this.plot.clientWidth;
+      thinned(figure.layout.xaxis, width - 90, figure.layout.font.size * 0.62);
       const config = {
         responsive: true,
         displaylogo: false,
         modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
       };
-      return Plotly.react(this.plot, figure.data, figure.layout, config);
+      const done = library.react(this.plot, figure.data, figure.layout, config);
+      if (!this.drawn) this.plot.on("plotly_restyle", () => this.taken());
+      this.drawn = true;
+      return done;
+    }
+
+    // The still picture gives way to the one that answers, with those switches that have something to switch.
+    show() {
+      this.element.querySelector(".still").hidden = true;
+      this.plot.hidden = false;
+      const controls = this.element.querySelector(".controls");
+      if (controls) controls.hidden = false;
+      for (const box of this.element.querySelectorAll("[data-role]")) {
+        const switched = this.figures[this.choice].data.filter((trace) => trace.meta.role === box.dataset.role);
+        box.parentElement.hidden = switched.every((trace) => trace.visible === false);
+      }
+    }
+
+    // What the reader took away in this legend goes from all figures.
+    taken() {
+      const before = [...hidden].join();
+      for (const trace of this.plot.data.filter(ofStack)) {
+        if (trace.visible === "legendonly") hidden.add(groupOf(trace));
+        else if (trace.visible !== false) hidden.delete(groupOf(trace));
+      }
+      if ([...hidden].join() !== before) widgets.filter((one) => one !== this && one.drawn).forEach((one) => one.draw());
     }
 
     choose(number) {
       this.choice = Number(number);
       this.at = null;
+      this.showTable();
+      this.draw();
+    }
+
+    showTable() {
       this.figures.forEach((_, index) => {
         document.getElementById(`${this.element.id}-table-${index}`).hidden = index !== this.choice;
       });
-      this.draw();
     }
 
     toggle(role, on) {
@@ -98,20 +161,13 @@
       this.say(lines[line], spot);
     }
 
-    // What can be pointed at: a line of spots per visible trace, a map by rows.
+    // What can be pointed at: a line of spots per visible trace.
     lines() {
       const lines = [];
       this.plot.data.forEach((trace, curve) => {
         if (trace.visible === false || trace.visible === "legendonly" || trace.hoverinfo === "skip") return;
-        if (trace.type === "heatmap") {
-          trace.z.forEach((row, y) => {
-            const spots = row.map((_, x) => ({ point: [y, x], text: `${trace.y[y]} → ${trace.x[x]}: ${trace.text[y][x]}` }));
-            lines.push({ curve, name: "", spots });
-          });
-        } else {
-          const spots = trace.x.map((x, point) => ({ point, x, text: trace.customdata[point].join(": ") }));
-          lines.push({ curve, name: trace.name, spots });
-        }
+        const spots = trace.customdata.map((words, point) => ({ point, text: words.join(": ") }));
+        lines.push({ curve, name: trace.name, spots });
       });
       return lines;
     }
@@ -120,13 +176,13 @@
       const { point, text } = line.spots[spot];
       const plain = new DOMParser().parseFromString(`${line.name} ${text}`, "text/html").body.textContent;
       this.reading.textContent = plain.trim();
-      Plotly.Fx.hover(this.plot, [{ curveNumber: line.curve, pointNumber: point }]);
+      library.Fx.hover(this.plot, [{ curveNumber: line.curve, pointNumber: point }]);
     }
 
     leave() {
       this.reading.textContent = "";
       this.at = null;
-      if (this.drawn) Plotly.Fx.unhover(this.plot);
+      if (this.drawn) library.Fx.unhover(this.plot);
     }
   }
 
@@ -140,7 +196,14 @@
     },
     { rootMargin: "600px" },
   );
-  widgets.forEach((widget) => seen.observe(widget.element));
+  // Where nothing can unpack the library, the still pictures stay.
+  unpacked("library").then(
+    (plotly) => {
+      library = plotly;
+      widgets.forEach((widget) => seen.observe(widget.element));
+    },
+    () => {},
+  );
 
   function repaint() {
     const dark = theme() === "dark";
@@ -149,23 +212,25 @@
     widgets.filter((widget) => widget.drawn).forEach((widget) => widget.draw());
   }
 
+  if (["light", "dark"].includes(kept())) root.dataset.theme = kept();
   const button = document.getElementById("theme");
   button.hidden = false;
   button.addEventListener("click", () => {
     root.dataset.theme = theme() === "dark" ? "light" : "dark";
+    kept(root.dataset.theme);
     repaint();
   });
   systemDark.addEventListener("change", repaint);
   repaint();
 
-  // On paper: light, everything open but repeated warnings, everything drawn; afterwards as it was.
+  // On paper: light, every pair of hosts, every figure, and of the tables those that are open; afterwards as it was.
   let closed = [];
   let wanted;
   addEventListener("beforeprint", () => {
     printing = true;
     wanted = root.dataset.theme;
     root.dataset.theme = "light";
-    closed = [...document.querySelectorAll("details:not([open]):not(.warnings details)")];
+    closed = [...document.querySelectorAll("section.pair > details:not(.numbers):not([open])")];
     closed.forEach((details) => (details.open = true));
     widgets.forEach((widget) => widget.draw());
   });

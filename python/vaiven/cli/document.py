@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `--json` of every verb prints: one document on standard output, of dataclasses, numbers and numpy's arrays."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+
+from vaiven.cli.terminal import UNSEEN
+
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7e]")
+
+
+def document(value: object) -> str:
+    """One line of JSON; what is not a number is null, and what would steer a terminal stands there as its escape."""
+    import msgspec
+
+    return _BEYOND_ASCII.sub(_escaped, msgspec.json.encode(value, enc_hook=_plain).decode())
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """Such a letter stands within a string, where JSON has an escape for it."""
+    letter = found[0]
+    return json.dumps(letter)[1:-1] if unicodedata.category(letter) in UNSEEN else letter
+
+
+def _plain(value: object) -> object:
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    raise NotImplementedError(type(value))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lists of what there is: names that can be copied from any terminal, and one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.store.made import cell, launch, manifest
+
+from vaiven import resources
+from vaiven.cli.document import document
+from vaiven.store.record import Record
+
+
+@pytest.mark.parametrize("columns", ["50", "80"])
+@pytest.mark.parametrize("verb", [("stacks",), ("plan", "list"), ("lab", "list")], ids=" ".join)
+def test_every_name_of_a_list_stands_whole_on_a_line(vaiven, monkeypatch, tmp_path, verb, columns) -> None:
+    monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", columns)
+    done, said = vaiven(*verb), json.loads(vaiven(*verb, "--json").stdout)
+    assert done.returncode == 0 and said["schema"] == 1
+    names = {
+        "stacks": lambda: [name for name, one in said["stacks"].items() if not one["absent"]],
+        "plan": lambda: [one["name"] for one in said["plans"]],
+        "lab": lambda: [one["name"] for one in said["ready"]],
+    }[verb[0]]()
+    first = {line.split()[0] for line in done.stdout.splitlines() if line.strip() and not line.startswith(" ")}
+    assert len(names) >= 10 and not set(names) - first, done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= int(columns) or verb == ("stacks",)  # why one is not here
+
+
+def test_plans_say_where_and_how_long(vaiven) -> None:
+    plans = {one["name"]: one for one in json.loads(vaiven("plan", "list", "--json").stdout)["plans"]}
+    assert {path.stem for path in resources.ready("plans").glob("*.toml")} <= set(plans)
+    demo, ladder = plans["demo"], plans["ladder"]
+    assert demo["lab"] == "demo" and 0 < demo["least_s"] < demo["most_s"] and demo["title"]
+    assert (ladder["lab"], ladder["least_s"], ladder["most_s"]) == ("", None, None)
+    shown = vaiven("plan", "list").stdout
+    assert "lab demo, about" in shown and "where you say: --lab or --hosts" in shown
+
+
+def test_runs_say_their_state_to_a_program(vaiven, tmp_path: Path) -> None:
+    with Record.create(tmp_path, manifest("two words")) as record:
+        record.add(launch(0, "tcp"), [cell(8, [1000, 2000])])
+        record.warn("tail", "long")
+    (tmp_path / "20260101-000000-broken").mkdir()
+    (tmp_path / "20260101-000000-broken" / "manifest.json").write_text("{}")
+    said = json.loads(vaiven("runs", "--runs", str(tmp_path), "--json").stdout)
+    (one,) = said["runs"]
+    assert (one["title"], one["state"], one["launches"], one["warnings"]) == ("two words", "stopped", 1, 1)
+    assert len(said["unreadable"]) == 1 and "broken" in said["unreadable"][0]
+
+
+def test_a_verdict_on_a_number_as_json(vaiven) -> None:
+    done = vaiven("plausible", "93 MB/s", "100 Mbps", "--json")
+    said = json.loads(done.stdout)
+    assert done.returncode == 3 and said["plausible"] is False and said["correction"]["unit"] == "Mb/s"
+
+
+def test_json_steers_no_terminal_and_says_the_same() -> None:
+    text = 'a\x9b31m\u202ee\x7f\U000e0041"\\ é α\n'
+    shown = document({"text": text})
+    assert json.loads(shown) == {"text": text}
+    assert "é α" in shown and shown.isprintable()
+
+
+@pytest.mark.lab
+def test_labs_that_are_up_are_listed_for_programs(vaiven, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path))
+    assert vaiven("lab", "up", "free", "--as", "one-that-is-up").returncode == 0
+    try:
+        (one,) = json.loads(vaiven("lab", "list", "--json").stdout)["up"]
+        assert (one["name"], one["state"], len(one["hosts"])) == ("one-that-is-up", "up", 4)
+    finally:
+        assert vaiven("lab", "down", "one-that-is-up").returncode == 0

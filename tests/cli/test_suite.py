@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several plans, one after the other: each into a run of its own, and none twice when they are gone on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vaiven.cli import suite
+from vaiven.store import query
+
+PLAN = """\
+title = "{name}"
+hosts = ["localhost"]
+pairs = [["localhost", "localhost"]]
+stacks = ["udp"]
+sizes = [8]
+seed = {seed}
+[stop]
+launches_min = 2
+launches_max = 2
+level = 0.5
+"""
+
+
+@pytest.fixture
+def plans(tmp_path: Path) -> Path:
+    """A directory with two plans, and a third that cannot be measured anywhere."""
+    (tmp_path / "mine").mkdir()
+    for seed, name in enumerate(("one", "two")):
+        (tmp_path / "mine" / f"{name}.toml").write_text(PLAN.format(name=name, seed=seed))
+    (tmp_path / "mine" / "zero.toml").write_text('lab = "nowhere"\n')
+    return tmp_path
+
+
+def titles(place: Path) -> list[str]:
+    return [run.manifest.title for run in query.runs(place / "runs")]
+
+
+def test_all_plans_are_measured_and_none_again(vaiven, plans: Path) -> None:
+    done = vaiven("measure", "mine", "--no-page", cwd=plans)
+    assert done.returncode == 4 and "zero.toml is left out: there is no lab" in done.stderr
+    assert "together: about" in done.stderr.partition("one.toml: 1 of 3")[0]
+    assert titles(plans) == ["one", "two"]
+    run = query.find("last", plans / "runs")
+    (run.path / "end.json").unlink()  # as if it had been stopped
+    again = vaiven("measure", "--resume", "mine", "--no-page", cwd=plans)
+    assert again.stderr.count("measured already") == 1
+    assert titles(plans) == ["one", "two"]
+    assert query.find("last", plans / "runs").state == "ended"
+
+
+def test_a_dry_run_says_how_long_all_take_and_measures_nothing(vaiven, plans: Path) -> None:
+    done = vaiven("measure", "mine", "--dry-run", cwd=plans)
+    assert done.returncode == 0 and "together: about" in done.stderr
+    assert not (plans / "runs").exists()
+
+
+def test_the_plans_of_a_paper_are_a_suite_and_a_plan_is_none() -> None:
+    assert {"papers/b-tau"} <= set(suite.members("papers/b"))
+    assert {"papers/a-fourway", "papers/a-icmp"} <= set(suite.members("papers/a"))
+    assert not suite.members("demo") and not suite.members("papers/b-tau") and not suite.members("")

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What strangers can do to the trial of a route, seen by a rank that only listens. The meeting's other ranks are
+ * content with whatever this one says, and its sockets bring what is written here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "core/wire/bytes.h"
+#include "io/engine/reach.h"
+#include "io/os/clock.h"
+
+enum { ME = 2, RANKS = 3, PORT = 7000, MTU = 1500, ROOM = 425984 };
+
+/* How datagrams come. */
+static uint32_t own_each;  /* one in so many is the job's; 0: none */
+static uint32_t own_after; /* and only when so many have been read */
+static int64_t foreign_ns; /* between two foreign ones; 0: whenever somebody reads */
+static uint32_t read_so_far;
+static int64_t last_ns;
+
+static struct vv_reach reach;
+static uint8_t key[VV_KEY_BYTES] = "sixteen bytes !";
+
+int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALUES], int64_t deadline_ns,
+                     struct vv_error *error) {
+  (void)meeting, (void)values, (void)deadline_ns, (void)error;
+  return 0; /* all others give more */
+}
+
+int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, uint32_t stream, bool shared,
+                 struct vv_error *error) {
+  (void)cast, (void)address, (void)port, (void)stream, (void)shared, (void)error;
+  return 0;
+}
+
+void vv_cast_cut(struct vv_cast *cast, size_t datagram_bytes) {
+  (void)cast, (void)datagram_bytes;
+}
+
+struct in_addr vv_cast_group_of(const uint8_t group_key[16], uint32_t stream) {
+  (void)group_key, (void)stream;
+  return (struct in_addr){htonl(0xefc00001)};
+}
+
+void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count) {
+  (void)cast, (void)datagrams, (void)count;
+  fail_msg("%s", "this rank only listens");
+}
+
+/* A stranger knows the stream, and not the key. */
+static void make(uint8_t *bytes, bool own) {
+  vv_put32(bytes, (uint32_t)VV_CAST_TRIAL << 24 | reach.stream);
+  vv_put32(bytes + 4, read_so_far);
+  vv_put64(bytes + 8, own ? vv_siphash(key, bytes, 8) : 42);
+}
+
+static bool comes(void) {
+  if (foreign_ns == 0) return true;
+  if (vv_clock_ns() - last_ns < foreign_ns) return false;
+  last_ns = vv_clock_ns();
+  return true;
+}
+
+unsigned vv_cast_recv(struct vv_cast *cast, int socket, uint8_t *bytes, size_t room, size_t counts[VV_CAST_BATCH]) {
+  (void)cast, (void)socket;
+  unsigned came = 0;
+  for (; came < VV_CAST_BATCH && comes(); came++) {
+    read_so_far++;
+    make(bytes + came * room, own_each > 0 && read_so_far > own_after && read_so_far % own_each == 0);
+    counts[came] = room;
+  }
+  return came;
+}
+
+static int try_reach(struct vv_error *error) {
+  struct sockaddr_in peers[RANKS] = {{.sin_addr.s_addr = 1}, {.sin_addr.s_addr = 2}, {.sin_addr.s_addr = 3}};
+  struct vv_meeting meeting = {.ranks = RANKS, .rank = ME, .peers = peers};
+  struct vv_cast cast = {.mtu_bytes = MTU, .room_bytes = ROOM};
+  for (int i = 0; i < VV_CAST_SOCKETS; i++) cast.fds[i] = eventfd(1, EFD_CLOEXEC); /* there is always something */
+  reach = (struct vv_reach){.route = VV_GROUP_MULTICAST, .port = PORT};
+  read_so_far = 0;
+  last_ns = vv_clock_ns();
+  const int result = vv_reach(&reach, &meeting, &cast, key, INT64_MAX, error);
+  for (int i = 0; i < VV_CAST_SOCKETS; i++) close(cast.fds[i]);
+  return result;
+}
+
+static void test_who_is_reached_among_strangers_is_reached(void **state) {
+  (void)state;
+  struct vv_error error = {0};
+  own_each = 100;
+  own_after = 0;
+  foreign_ns = 0;
+  assert_int_equal(try_reach(&error), 0);
+  assert_true(reach.route == VV_GROUP_MULTICAST && reach.window_datagrams > 50); /* strangers do not make it small */
+}
+
+static void test_a_train_that_was_crowded_out_is_sent_again(void **state) {
+  (void)state;
+  struct vv_error error = {0};
+  own_each = 1000;
+  own_after = 20000; /* what a buffer can hold twice is the strangers' */
+  foreign_ns = 0;
+  assert_int_equal(try_reach(&error), 0);
+  assert_true(reach.route == VV_GROUP_MULTICAST && reach.window_datagrams > 50);
+}
+
+static void test_a_flood_that_lets_nothing_through_is_called_a_flood(void **state) {
+  (void)state;
+  struct vv_error error = {0};
+  own_each = 0;
+  foreign_ns = 0;
+  assert_int_equal(try_reach(&error), -1);
+  assert_string_equal(error.code, "flooded");
+  assert_true(strtoul(error.text, NULL, 10) >= 500);
+}
+
+static void test_a_few_strangers_are_no_reason_for_silence(void **state) {
+  (void)state;
+  struct vv_error error = {0};
+  own_each = 0;
+  foreign_ns = 20000000;
+  assert_int_equal(try_reach(&error), -1);
+  assert_string_equal(error.code, "no-multicast");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_who_is_reached_among_strangers_is_reached),
+      cmocka_unit_test(test_a_train_that_was_crowded_out_is_sent_again),
+      cmocka_unit_test(test_a_flood_that_lets_nothing_through_is_called_a_flood),
+      cmocka_unit_test(test_a_few_strangers_are_no_reason_for_silence),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The words of claims, on runs in which every time is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vaiven.errors import VaivenError
+from vaiven.papers.needs import Needs
+from vaiven.papers.words import Reading, spearman, vocabulary
+
+from . import runs
+
+QUIET = runs.World(noise=0.0, resamples=20)
+
+
+def reading(number: int, **needs: object) -> Reading:
+    return Reading(QUIET.candidates[number].measured, Needs(**needs))
+
+
+@pytest.fixture(scope="module")
+def cetad() -> dict[str, Any]:
+    return reading(0, sizes=(8, 60_000, 10**6)).words()
+
+
+def test_times_are_one_way(cetad: dict[str, Any]) -> None:
+    seconds = runs.four_ways("icmp", 1000, "sofia")
+    assert cetad["t"]("icmp", 1000, "sofia") == pytest.approx(np.full(21, seconds))  # every resample says the same
+    assert cetad["alpha"]("icmp", "sofia")[0] == pytest.approx(runs.four_ways("icmp", 8, "sofia"))
+    assert cetad["bw"]("icmp", 1000, "sofia")[0] == pytest.approx(1000 / seconds)
+    long = 10**7 / runs.four_ways("pvm-default-xdr", 10**7, "paris")
+    assert cetad["bwmax"]("pvm-default-xdr", "paris")[0] == pytest.approx(long)
+    with pytest.raises(VaivenError, match="to sofia, 1000000 bytes: not measured"):
+        cetad["bwmax"]("icmp", "sofia")  # the largest size that the claim names is not there
+
+
+def test_steps_of_the_processor(cetad: dict[str, Any]) -> None:
+    cell = "pvm-direct-xdr", 60_000, "sofia"
+    assert cetad["encode"](*cell)[0] == cetad["decode"](*cell)[0] == pytest.approx(60e-6)
+    assert cetad["translate"](*cell) == pytest.approx(np.zeros(21))
+    assert cetad["coding"](*cell)[0] == pytest.approx(120e-6)
+    assert cetad["held"](*cell) == 60_016 and cetad["held"]("pvm-direct-inplace", 8, "sofia") == 0
+
+
+def test_hosts_by_what_they_are(cetad: dict[str, Any]) -> None:
+    assert set(cetad["HOSTS"]) == set(runs.START) and set(cetad["SAME_REP"]) == set(runs.LIKE)
+    assert set(cetad["OTHER_REP"]) == {"paris", "sofia", "cetad", "prited"}
+    assert set(cetad["DEFECT_HOSTS"]) == set(runs.DEFECT) and len(cetad["OK_HOSTS"]) == 7
+    assert set(cetad["SMALL_MEM_HOSTS"]) == set(runs.SMALL)
+    assert cetad["LINK"] == 1.25e6 and cetad["MiB"] == 2**20 and cetad["NEXT_SIZES"] == ((8, 60_000), (60_000, 10**6))
+    assert cetad["slowness"]("tilcara") == pytest.approx(130e-6) and cetad["slowness"]("purmamarca") == 0
+
+
+def test_every_machine_is_each_that_is_named() -> None:
+    assert reading(0, hosts=("prited",)).words()["HOSTS"] == ("prited",)
+    d = reading(10, hosts=("axp", "k6ii")).words()
+    assert d["CLASSES"] == ("axp", "k6ii") and d["PAIRS"] == (("axp", "axp"), ("axp", "k6ii"), ("k6ii", "k6ii"))
+
+
+def test_broadcasts() -> None:
+    words = reading(2, stacks=("group", "pvm-mcast"), sizes=(8, 10**6)).words()
+    assert words["R"] == tuple(range(1, 10)) and words["NEXT_R"][0] == (1, 2)
+    assert words["tb"]("group", 8, 9)[0] == pytest.approx(0.0016 + 0.0009 + 8 / 1.19e6)
+    assert words["bwb"]("group", 10**6, 9)[0] == pytest.approx(1e6 / (0.0025 + 1e6 / 1.19e6))
+    alone = 0.0016 * 2.2**0.8 + 0.0001
+    assert words["to_one"]("group", 8, "prited")[0] == pytest.approx(alone + 8 / 1.19e6)
+    assert words["rate_to_one"]("group", "prited")[0] == pytest.approx(1e6 / (alone + 1e6 / 1.19e6))
+    assert words["crossed"]("group", 5)[0] == pytest.approx(1.05)
+
+
+def test_several_at_once() -> None:
+    exchange = reading(5, stacks=("tcp",)).words()
+    assert exchange["AT_ONCE"] == (2, 3, 4, 5, 6)
+    assert exchange["exchange"]("tcp", 10**6, 4)[0] == pytest.approx(12e6 / (0.95 * 1.25e6))
+    pairs = reading(6).words()["beside"]("tcp", 10**6)
+    assert len(pairs) == 4 and pairs[3][0] == pytest.approx(1e6 / (0.94 * 12.5e6))
+    d = reading(10).words()
+    assert d["at_once"]("tcp", 4, "p2mmx", "axp", 2)[0] == pytest.approx(
+        1.7 * d["at_once"]("tcp", 4, "axp", "p2mmx", 1)[0]
+    )
+
+
+def test_lines_and_points() -> None:
+    c = reading(8, sizes=(256, 65_536, 2**20)).words()
+    assert c["slope"]("openmpi", "alicante2")[0] == pytest.approx(0.0828e-6, rel=1e-3)
+    assert c["intercept"]("openmpi", "alicante2")[0] == pytest.approx(320e-6, rel=1e-2)
+    assert c["off"]("openmpi-nagle", "alicante2")[0] == 3 and c["off"]("openmpi", "alicante2")[0] == 0
+    b = reading(7).words()
+    assert b["tau"]("openmpi", 2**22, "alicante2")[0] == pytest.approx(0.0828e-6, rel=1e-3)
+    assert b["sizes"]("openmpi", 2, 2000) == (256, 512, 1024)
+    d = reading(10).words()
+    line = "openmpi", 0, 100, "axp", "k6ii"
+    assert d["rtt"]("openmpi", 4, "axp", "k6ii")[0] == pytest.approx(2 * (110e-6 + 0.64e-6))
+    assert d["rtt_slope"](*line)[0] == pytest.approx(0.32e-6) and d["rtt_r2"](*line)[0] == pytest.approx(1)
+    assert d["rtt_step"]("openmpi", 100, 3000, "axp", "axp")[0] == 1450
+
+
+def test_frames_and_how_launches_move() -> None:
+    cetad = reading(0).words()
+    assert cetad["frames"]("tcp", 10**6) == 685 and cetad["frame_bytes"]("tcp", 10**6) == 10**6 + 78 * 685
+    noisy = Reading(runs.World(resamples=20).candidates[9].measured, Needs()).words()
+    moves = [noisy["moves"]("openmpi", 64, "alicante2", of)[0] for of in ("minimum", "mean")]
+    assert 0 < moves[0] < moves[1] < 0.1
+
+
+def test_rank_correlation() -> None:
+    rising = [np.array([1.0, 4.0]), np.array([2.0, 3.0]), np.array([3.0, 2.0]), np.array([4.0, 1.0])]
+    assert spearman([1, 2, 3, 4], rising) == pytest.approx([1, -1])
+    assert spearman([1, 1, 2, 2], [1, 2, 3, 4]) == pytest.approx([2 / np.sqrt(5)])
+    with pytest.raises(VaivenError, match="four hosts"):
+        spearman([1, 2, 3], [1, 2, 3])
+
+
+def test_the_vocabulary_is_that_of_every_run(cetad: dict[str, Any]) -> None:
+    assert vocabulary() == set(cetad)

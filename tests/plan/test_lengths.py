@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plan has lengths; those of the papers' plans take the time that they promise and can be judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from vaiven import resources
+from vaiven.cli import lengths
+from vaiven.cli.plan import preview
+from vaiven.errors import VaivenError
+from vaiven.papers.claims import published
+from vaiven.plan import duration, schema
+from vaiven.plan.schema import Effort, Plan
+
+PLANS = sorted((resources.ready("plans") / "papers").glob("*.toml"))
+QUICK_S, STANDARD_S, HUB_S = 3 * 60, 20 * 60, 45 * 60
+PROCESSORS = 64  # of a machine that lacks none for any claim
+
+TEXT = """\
+title = "t"
+stacks = ["tcp", "udp"]
+sizes = [8, 1000]
+
+[effort]
+samples = 50
+timeout_ms = 5
+
+[lengths.quick]
+sizes = [8]
+effort = { samples = 5 }
+"""
+
+
+def test_a_length_says_what_is_otherwise_and_a_table_stands_for_the_whole_table() -> None:
+    plan = schema.parse(TEXT)
+    quick = schema.at_length(plan, "quick")
+    assert (quick.title, quick.sizes, quick.stacks) == ("t (quick)", (8,), ("tcp", "udp"))
+    assert quick.effort == Effort(samples=5)
+    full = schema.at_length(plan, "full")
+    assert (full.sizes, full.effort, full.lengths) == ((8, 1000), plan.effort, schema.Lengths())
+    assert msgspec.convert(msgspec.to_builtins(quick), Plan) == quick
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("[lengths.long]\nsizes = [8]", 1, "long"),
+        ("[lengths.quick]\nszies = [8]", 2, "szies"),
+        ('seed = 1\n[lengths.quick]\nsizes = ["x"]', 3, "x"),
+        ("[lengths.quick]\nstop = { launches_min = 3, launches_max = 2 }", 2, "launches_min is 3"),
+    ],
+)
+def test_a_mistake_in_a_length_names_its_line(text: str, line: int, what: str) -> None:
+    with pytest.raises(VaivenError, match=what) as caught:
+        schema.parse(text, "p.toml")
+    assert caught.value.where == f"p.toml:{line}"
+
+
+def test_a_length_that_a_plan_has_not_is_refused_with_those_that_it_has() -> None:
+    with pytest.raises(VaivenError, match="no length 'standard'") as caught:
+        schema.at_length(schema.parse(TEXT), "standard")
+    assert "quick, full" in caught.value.remedy
+
+
+@pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("length", ["quick", "standard", "full"])
+def test_a_papers_plan_takes_the_time_of_its_length_and_can_be_judged(
+    path: Path, length: schema.LengthName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path))  # nothing was measured of this machine
+    plan = schema.at_length(schema.load(path)[0], length)
+    design, ground = preview(plan)
+    assert ground.link is not None
+    longest_s = {"quick": QUICK_S, "standard": HUB_S if ground.link.hops == 1 else STANDARD_S, "full": 24 * 3600}
+    assert duration.run_s(design, plan, ground)[1] <= longest_s[length]
+    assert duration.longest(design, plan, ground)[1] < plan.effort.launch_s / 2  # it is ended after launch_s
+    assert plan.stop.launches_min >= (13 if length == "full" else 8)  # below that nothing is judged
+
+
+def test_shorter_lengths_settle_less_and_say_what_they_leave_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path))
+    ids = {claim.id for claim in published()}
+    plans = {path.stem: schema.load(path)[0] for path in PLANS}
+    for name, plan in plans.items():
+        quick, full = (set(lengths.settled(schema.at_length(plan, one), PROCESSORS)) for one in ("quick", "full"))
+        assert quick <= full <= ids and full, name
+    tau = lengths.settled(plans["b-tau"])
+    assert {"B01", "B02", "B04", "B05", "B06"} <= set(tau)
+    assert set(lengths.left_out(plans["b-tau"], "quick")) == {"B02", "B04"}  # which count 100 messages
+    assert "B04" in lengths.note(plans["b-tau"], "quick") and not lengths.note(plans["b-tau"], "full")
+    assert {"D01", "D07", "D09"} <= set(lengths.settled(plans["d-pairs"]))
+    assert {"D10", "D13"} <= set(lengths.settled(plans["d-at-once"], PROCESSORS))
+    assert {"C01", "C03", "C04", "C10", "C13", "C16", "C17"} <= set(lengths.settled(plans["c-line"]))
+    assert {"A40", "A44", "A45"} <= set(lengths.settled(plans["a-icmp"]))
