@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import threading
 import time
@@ -13,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-KEY = "000102030405060708090a0b0c0d0e0f"
+# Of this process alone: addresses and ports of multicasts follow from the key, and others may test on this machine.
+KEY = secrets.token_hex(16)
 
 
 @dataclass

@@ -11,9 +11,9 @@ import time
 
 import pytest
 
-from . import by_hand
+from . import by_hand, conftest
 
-KEY = bytes(range(16))
+KEY = bytes.fromhex(conftest.KEY)
 SHORT = ("--samples", "40", "--cell-ms", "60000", "--timeout-ms", "150")
 PATIENT = ("--timeout-ms", "60000")  # where nothing is lost: nobody who answers slowly is taken for lost
 LATE_S = 0.5  # later than the time-out, which is twice as long where a slow clock (of an emulator) asks for batches
