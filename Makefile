@@ -97,7 +97,7 @@ bench: $(VENV)/.test
 	$(BIN)/python bench/bias.py
 	$(BIN)/python bench/run.py
 
-bench-aa: $(VENV)/.installed
+bench-aa: $(VENV)/.test
 	$(BIN)/python bench/wolf.py build-wolf/quiet
 	$(BIN)/python bench/wolf.py build-wolf/busy --loaded
 	$(BIN)/python bench/aa.py

@@ -18,8 +18,7 @@ from dataclasses import replace
 import nullruns
 import wolf
 from scipy import stats
-
-from vaiven.model.selftest import (
+from selftest import (
     NOISY,
     QUIET,
     SKEWED,

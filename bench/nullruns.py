@@ -18,13 +18,13 @@ from pathlib import Path
 
 import numpy as np
 from scipy import stats
+from selftest import Kept
 
 from vaiven import resources
 from vaiven.cli.model import launch_times
 from vaiven.model.half import half_rate, half_size
 from vaiven.model.knees import Kind, find_knees
 from vaiven.model.line import fit_line
-from vaiven.model.selftest import Kept
 from vaiven.model.times import LaunchTimes, Statistic
 from vaiven.plan import stack as stacks
 from vaiven.plan.design import Available

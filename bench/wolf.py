@@ -6,7 +6,7 @@
 Each directory is given as many runs as it lacks, all of one plan with nothing changed between them, and then judged:
 two launches or runs that differ by nothing are compared by every rule, and the same with every time of one of them
 made 5, 10 and 20 % longer. With --loaded another program comes and goes while the missing runs are measured. Without
-a directory the launches are made up (vaiven.model.selftest), which needs no lab. `make bench-aa` prints these tables.
+a directory the launches are made up (selftest), which needs no lab. `make bench-aa` prints these tables.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from pathlib import Path
 
 import numpy as np
 import repeat
+from selftest import NOISY, sampled
 
 from rules import EACH, HISTORY, RULES, Reads, Rule
 from vaiven.cli.claims import claimed
 from vaiven.errors import VaivenError
-from vaiven.model.selftest import NOISY, sampled
 from vaiven.stats.arrays import Floats
 from vaiven.store import query
 from vaiven.store.query import Run

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The `vaiven` command in a process of its own that has the libraries of others loaded already.
 
-Loading numpy, scipy and their like takes a second, and the tests call the command some hundred times. So a server loads
+Loading numpy and its like takes half a second, and the tests call the command some hundred times. So a server loads
 them once and forks a process for each call, which then does what `python -m vaiven` does.
 """
 
@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 # Not polars: it has threads of its own, and must not be forked.
-_LOADED = ["__main__", "cyclopts", "msgspec", "numpy", "pyroute2", "rich.console", "rich.table", "scipy.special"]
+_LOADED = ["__main__", "cyclopts", "msgspec", "numpy", "pyroute2", "rich.console", "rich.table"]
 
 _server = multiprocessing.get_context("forkserver")
 _server.set_forkserver_preload(_LOADED)

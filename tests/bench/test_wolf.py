@@ -13,8 +13,8 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from bench.selftest import NOISY, launches, sampled
 
-from vaiven.model.selftest import NOISY, launches, sampled
 from vaiven.store.record import Cell, End, LaunchRecord, Manifest, Record
 
 SAMPLE_RULES = ("intervals_95", "outside_95", "intervals_99", "welch_samples", "pooled_samples", "ranks_samples",

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,23 @@ def test_every_verb_is_listed_with_what_it_does(vaiven, asked: tuple[str, ...]) 
     lines = [line.strip("│ ").partition(" ") for line in done.stdout.splitlines()]
     first = {verb: what.strip() for verb, _, what in lines}
     assert all(len(first.get(verb, "")) > 20 for verb in cli._VERBS), done.stdout
+
+
+def test_the_sentence_of_a_verb_in_the_list_is_the_first_of_its_help() -> None:
+    listed = {verb: sentence for verbs in cli._GROUPS.values() for verb, (_, sentence) in verbs.items()}
+    helps = {verb: " ".join(cli.app[verb].help.split("\n\n")[0].split()) for verb in listed}
+    assert listed == helps
+
+
+def test_the_list_of_verbs_imports_none_of_them() -> None:
+    look = (
+        "import sys; from vaiven import cli; sys.argv = ['vaiven', '--help']\n"
+        "try: cli.start()\n"
+        "finally: print(*(name for name in sys.modules if name.split('.')[0] in ('numpy', 'polars', 'msgspec')\n"
+        "                 or name.startswith('vaiven.') and name.split('.')[1] != 'cli'), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == ["vaiven.errors"]
 
 
 def test_where_nothing_was_measured_yet_the_verb_that_does_it_is_named(vaiven, tmp_path) -> None:

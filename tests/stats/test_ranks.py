@@ -95,6 +95,16 @@ def test_paired_shift_inverts_its_test(n, seed):
 
 
 @settings(max_examples=40, deadline=None)
+@given(st.integers(21, 60), st.integers(21, 60), st.integers(1, 30), st.integers(0, 10_000))
+def test_mann_whitney_of_many_is_scipys_normal_one(m, n, kinds, seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, kinds + 1, m), rng.integers(0, kinds + 1, n) + 0.5 * rng.integers(0, 2)
+    found = mann_whitney(a, b)
+    assert not found.exact
+    assert found.p == pytest.approx(stats.mannwhitneyu(a, b, method="asymptotic").pvalue, rel=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
 @given(st.integers(5, 14), st.integers(5, 14), st.integers(0, 10_000))
 def test_unpaired_shift_inverts_its_test(m, n, seed):
     rng = np.random.default_rng(seed)

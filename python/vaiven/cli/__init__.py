@@ -10,44 +10,82 @@ import cyclopts
 from vaiven import __version__
 from vaiven.cli import net, terminal
 
-app = cyclopts.App(
-    name="vaiven",
-    version=__version__,
-    help="What a message costs on this Ethernet, and why.",
-    group_commands=cyclopts.Group("Commands", sort_key=9),  # what belongs to no other group comes last
-    default_parameter=cyclopts.Parameter(show_default=lambda value: value or None),  # "nothing" needs no word
-    exit_on_error=False,  # `net` tells every error, in one way
-    print_error=False,
-    suppress_keyboard_interrupt=False,
-)
-
-# What a verb is for -> verb -> "module:function or App"; cyclopts imports a module only when its verb is called.
+# What a verb is for -> verb -> ("module:function or App", the first sentence of its help). cyclopts imports a module
+# when its verb is called; the list of verbs is printed from the sentences, which a test holds against their origin.
 _GROUPS = {
     "Measure": {
-        "measure": "vaiven.cli.measure:measure",
-        "doctor": "vaiven.cli.doctor:doctor",
-        "run": "vaiven.cli.run:run",
+        "measure": (
+            "vaiven.cli.measure:measure",
+            "Measure what a message costs between hosts: a plan, a lab, or hosts that ssh reaches.",
+        ),
+        "doctor": (
+            "vaiven.cli.doctor:doctor",
+            "What would spoil a measurement between these hosts, what it would do to it, and the "
+            "command that mends it.",
+        ),
+        "run": (
+            "vaiven.cli.run:run",
+            "Run a program as it is: vaiven run --lab lidi --stack openmpi -n 4 -- ./program arguments.",
+        ),
     },
     "Read what was measured": {
-        "runs": "vaiven.cli.runs:runs",
-        "model": "vaiven.cli.model:model",
-        "compare": "vaiven.cli.compare:compare",
-        "history": "vaiven.cli.history:history",
-        "report": "vaiven.cli.report:report",
-        "reproduce": "vaiven.cli.reproduce:reproduce",
-        "export": "vaiven.cli.export:app",
+        "runs": (
+            "vaiven.cli.runs:runs",
+            "List the runs, oldest first: id, how they ended, launches, title.",
+        ),
+        "model": (
+            "vaiven.cli.model:model",
+            "What a message costs: t(n) = alpha + beta n of every stack, one way, with intervals, against the wire.",
+        ),
+        "compare": (
+            "vaiven.cli.compare:compare",
+            "Is A really faster than B? Every two stacks of one run; every stack of later runs against earlier ones.",
+        ),
+        "history": (
+            "vaiven.cli.history:history",
+            "All runs of a plan in order of time: where they changed for good, by how much, and which "
+            "settings changed there.",
+        ),
+        "report": (
+            "vaiven.cli.report:report",
+            "Write a run as one HTML page that needs no network: the answer in words, tables, curves, "
+            "how to repeat it.",
+        ),
+        "reproduce": (
+            "vaiven.cli.reproduce:reproduce",
+            "Which published results hold: each as an inequality, with its margin and how sure that is.",
+        ),
+        "export": (
+            "vaiven.cli.export:app",
+            "Write a run in formats that other programs read.",
+        ),
     },
     "Where, what and by which way": {
-        "lab": "vaiven.cli.lab:app",
-        "plan": "vaiven.cli.plan:app",
-        "stacks": "vaiven.cli.stacks:stacks",
+        "lab": (
+            "vaiven.cli.lab:app",
+            "Virtual LANs on this machine: hosts in namespaces, joined by a hub or a switch.",
+        ),
+        "plan": (
+            "vaiven.cli.plan:app",
+            "Look at plans: list the ready ones, check one, show its launches in order, print the schema.",
+        ),
+        "stacks": (
+            "vaiven.cli.stacks:stacks",
+            "List the stacks: what each is, the sizes it carries, what it needs, and why one is not here.",
+        ),
     },
     "Besides": {
-        "plausible": "vaiven.cli.plausible:plausible",
-        "completion": "vaiven.cli.completion:completion",
+        "plausible": (
+            "vaiven.cli.plausible:plausible",
+            "Can that cost per byte, or that rate of long messages, be true on a link? If not, which slip explains it?",
+        ),
+        "completion": (
+            "vaiven.cli.completion:completion",
+            "Print the script by which a shell completes the words of vaiven.",
+        ),
     },
 }
-_VERBS = {verb: target for verbs in _GROUPS.values() for verb, target in verbs.items()}
+_VERBS = tuple(verb for verbs in _GROUPS.values() for verb in verbs)
 _EXAMPLES = """
 Begin with one of these:
 
@@ -65,20 +103,34 @@ def start() -> None:
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     terminal.accept_any_text()
-    if words in ([], ["-h"], ["--help"]):
-        for verb in _VERBS:
-            app[verb]  # loads it, or the list of verbs would not say what each is
-        sys.exit(net.caught(_first_help, _VERBS))
-    sys.exit(net.caught(lambda: app(words), _VERBS))
+    listed = words in ([], ["-h"], ["--help"])
+    sys.exit(net.caught(_first_help if listed else lambda: app(words), _VERBS))
 
 
 def _first_help() -> None:
     """The list of verbs, and where to begin."""
-    app.help_print([])
+    _commands(listed=True).help_print([])
     print(_EXAMPLES, end="")
 
 
-for _number, (_title, _verbs) in enumerate(_GROUPS.items()):
-    _group = cyclopts.Group(_title, sort_key=_number)
-    for _place, (_name, _target) in enumerate(_verbs.items()):
-        app.command(_target, name=_name, group=_group, sort_key=_place)
+def _commands(listed: bool = False) -> cyclopts.App:
+    """The command line. listed: each verb has its sentence for all its help, so that none is imported to be listed."""
+    made = cyclopts.App(
+        name="vaiven",
+        version=__version__,
+        help="What a message costs on this Ethernet, and why.",
+        group_commands=cyclopts.Group("Commands", sort_key=9),  # what belongs to no other group comes last
+        default_parameter=cyclopts.Parameter(show_default=lambda value: value or None),  # "nothing" needs no word
+        exit_on_error=False,  # `net` tells every error, in one way
+        print_error=False,
+        suppress_keyboard_interrupt=False,
+        help_format="plaintext" if listed else None,  # to read Markdown takes a third of the time
+    )
+    for number, (title, verbs) in enumerate(_GROUPS.items()):
+        group = cyclopts.Group(title, sort_key=number)
+        for place, (verb, (target, sentence)) in enumerate(verbs.items()):
+            made.command(target, name=verb, group=group, sort_key=place, help=sentence if listed else None)
+    return made
+
+
+app = _commands()

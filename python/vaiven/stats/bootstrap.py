@@ -18,9 +18,9 @@ the smooth median is not); of a place, which may lie much nearer to one end than
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from vaiven.stats.arrays import Floats, Ints
+from vaiven.stats.distributions import beta_cdf, normal_cdf, normal_quantile, student_cdf, student_quantile
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.launches import LAUNCHES_MIN
 
@@ -57,7 +57,7 @@ def centres(times: Floats, draws: Ints) -> Floats:
 
 def tail(launches: int, level: float) -> float:
     """The share of resamples beyond each end of an interval: where Student's quantile lies in the normal law."""
-    return float(special.ndtr(special.stdtrit(launches - 1, (1 - level) / 2)))
+    return normal_cdf(student_quantile((1 - level) / 2, launches - 1))
 
 
 def band(replicates: Floats, launches: int, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -89,7 +89,7 @@ def spread_interval(
     good = spread[np.isfinite(spread)]
     if not np.isfinite(value) or good.size < REPLICATES_KEPT * replicates.size:
         return refusal("undetermined: too many resamples have no solution", unit, level)
-    reach = float(special.stdtrit(launches - 1, (1 + level) / 2) * good.std())
+    reach = student_quantile((1 + level) / 2, launches - 1) * float(good.std())
     low, high = (value * np.exp(-reach), value * np.exp(reach)) if ratio else (value - reach, value + reach)
     return Estimate(value, float(low), float(high), unit, level)
 
@@ -103,11 +103,11 @@ def beyond(replicates: Floats, value: float, launches: int) -> float:
     good = replicates[np.isfinite(replicates)]
     away = np.sign(np.log(value)) * np.log(good)
     across = float((away <= 0).mean())
-    z = float(special.ndtri(across)) if across else -np.inf
+    z = normal_quantile(across) if across else -np.inf
     if not across:
         spread = away.std()
-        z = min(float(special.ndtri(0.5 / good.size)), -abs(np.log(value)) / spread if spread else -np.inf)
-    return float(min(1.0, 2 * special.stdtr(launches - 1, z)))
+        z = min(normal_quantile(0.5 / good.size), -abs(np.log(value)) / spread if spread else -np.inf)
+    return min(1.0, 2 * student_cdf(z, launches - 1))
 
 
 def too_few(launches: int, needed: int = LAUNCHES_MIN, unit: str = "launches") -> str:
@@ -118,4 +118,5 @@ def too_few(launches: int, needed: int = LAUNCHES_MIN, unit: str = "launches") -
 def _weights(k: int, n: int) -> Floats:
     """(n,) of k rising values and n - k others: what the Beta((k+1)/2, (k+1)/2) law has in each k-th of [0, 1]."""
     half = (k + 1) / 2
-    return np.append(np.diff(special.betainc(half, half, np.arange(k + 1) / max(k, 1))), np.zeros(n - k))
+    within = [beta_cdf(i / max(k, 1), half, half) for i in range(k + 1)]
+    return np.append(np.diff(within), np.zeros(n - k))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from vaiven.errors import VaivenError
 from vaiven.stats.arrays import vector
+from vaiven.stats.distributions import normal_quantile
 from vaiven.stats.estimate import Estimate, refusal
 
 BLOCKS_MIN = 8
@@ -71,7 +71,7 @@ def _slope_bounds(slopes: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """Of the median slope: what Kendall's tau between x and y, with equal y, leaves possible (Sen 1968)."""
     n, equal = y.size, np.unique(y, return_counts=True)[1]
     variance = (n * (n - 1) * (2 * n + 5) - (equal * (equal - 1) * (2 * equal + 5)).sum()) / 18
-    reach = special.ndtri((1 + LEVEL) / 2) * np.sqrt(variance)
+    reach = normal_quantile((1 + LEVEL) / 2) * np.sqrt(variance)
     low, high = round((slopes.size - reach) / 2) - 1, round((slopes.size + reach) / 2)
     return slopes[max(low, 0)], slopes[min(high, slopes.size - 1)]
 

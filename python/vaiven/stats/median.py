@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from vaiven.stats.arrays import Floats, vector
+from vaiven.stats.distributions import fair_coin_cdf
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.launches import launches_needed
 
@@ -24,7 +24,7 @@ def interval_ranks(n: int, level: float) -> tuple[int, int] | None:
 
     The largest low with P(Bin(n, 1/2) <= low - 1) <= (1 - level)/2, and its mirror image.
     """
-    tail = special.bdtr(np.arange(n + 1), n, 0.5)
+    tail = fair_coin_cdf(n)
     low = int(np.searchsorted(tail, (1 - level) / 2 * (1 + 1e-12), side="right"))
     return (low, n + 1 - low) if low >= 1 else None
 
@@ -63,6 +63,6 @@ def _inwards(n: int, rank: int, level: float) -> float:
     """How far towards the next rank, 0 to 1, the ends of an interval lie that has a little more than that level."""
     if 2 * (rank + 1) > n + 1:
         return 0.0
-    outer, inner = (1 - 2 * special.bdtr(k - 1, n, 0.5) for k in (rank, rank + 1))
+    outer, inner = (1 - 2 * fair_coin_cdf(n)[k - 1] for k in (rank, rank + 1))
     spare = max(outer - level, 0.0) / (outer - inner)
     return float((n - rank) * spare / (rank + (n - 2 * rank) * spare))

@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import comb, exp, pi, sqrt
 
-from scipy import special
-
 from vaiven.errors import VaivenError
+from vaiven.stats.distributions import normal_quantile, student_quantile
 
 RANK_LOSS = sqrt(pi / 3)  # in standard deviations, of ranks against t on normal data (efficiency 3/pi)
 _SEARCH_MAX = 10_000
@@ -68,8 +67,8 @@ def examine(
     if launches >= needed:
         degrees = launches - 1 if paired else 2 * launches - 2
         spread = spread_log * RANK_LOSS * (1 if paired else sqrt(2))
-        reach = special.stdtrit(degrees, 1 - threshold / 2) + special.ndtri(power)
-        found = exp(float(reach) * spread / sqrt(launches))
+        reach = student_quantile(1 - threshold / 2, degrees) + normal_quantile(power)
+        found = exp(reach * spread / sqrt(launches))
     return DesignReport(
         launches=launches,
         comparisons=comparisons,

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
 from vaiven.stats.arrays import Floats, Ints
 from vaiven.stats.bootstrap import too_few
+from vaiven.stats.distributions import student_quantile
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.launches import LAUNCHES_MIN, messages_needed
 
@@ -55,4 +55,4 @@ def _reach(which: Ints, below: np.ndarray, share: float, level: float) -> float:
     off = found - found.sum() / n * sizes
     error = math.sqrt(k / (k - 1) * float(np.sum(off**2))) / n
     chance = math.sqrt(share * (1 - share) / n)
-    return float(-special.stdtrit(k - 1, (1 - level) / 2)) * max(error, chance)
+    return -student_quantile((1 - level) / 2, k - 1) * max(error, chance)

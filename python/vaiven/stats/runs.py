@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from math import comb, exp, log, log1p, sqrt
 
 import numpy as np
-from scipy import special
 
 from vaiven.stats.arrays import Floats
+from vaiven.stats.distributions import shifted_student_cdf, student_cdf, student_quantile
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.ranks import RankTest, mann_whitney, shift_unpaired, superiority
 from vaiven.stats.verdict import POWER, Evidence, Rules, Verdict, Word, inside
@@ -62,7 +62,7 @@ def weigh_run(history_ns: Floats, new_ns: float, cells: int, rules: Rules) -> Ev
         return _evidence(known, new_ns, RankTest(PREDICTION, None, 1.0, False, why), None, 0.0, rules)
     spread = float(known.std(ddof=1))
     error = spread * sqrt(1 + 1 / known.size)
-    p = min(1.0, float(2 * special.stdtr(known.size - 1, -abs(change) / error)))
+    p = min(1.0, 2 * student_cdf(-abs(change) / error, known.size - 1))
     return _evidence(known, new_ns, RankTest(PREDICTION, p, 0.0, False), (change, error, cells), spread, rules)
 
 
@@ -88,9 +88,9 @@ def whole_run(history_ns: Floats, new_ns: Floats, rules: Rules) -> Whole:
         return Whole(refusal(f"too few runs: {common.size} of {RUNS_MIN}", "ratio", level), None)
     change, degrees = float(own[0] - common.mean()), common.size - 1
     error = float(common.std(ddof=1)) * sqrt(1 + 1 / common.size)
-    reach = float(special.stdtrit(degrees, (1 + level) / 2)) * error
+    reach = student_quantile((1 + level) / 2, degrees) * error
     ratio = Estimate(exp(change), exp(change - reach), exp(change + reach), "ratio", level)
-    return Whole(ratio, float(2 * special.stdtr(degrees, -abs(change) / error)))
+    return Whole(ratio, 2 * student_cdf(-abs(change) / error, degrees))
 
 
 def whole_sides(first_ns: Floats, second_ns: Floats, rules: Rules) -> Whole:
@@ -113,7 +113,7 @@ def standing_out(history_ns: Floats, alpha: float = 0.01) -> list[tuple[int, flo
     for row in range(common.size if common.size > RUNS_MIN else 0):
         others = np.delete(common, row)
         change, error = common[row] - others.mean(), others.std(ddof=1) * sqrt(1 + 1 / others.size)
-        limit = float(special.stdtrit(others.size - 1, 1 - alpha / common.size / 2))
+        limit = student_quantile(1 - alpha / common.size / 2, others.size - 1)
         if abs(change) > limit * error:
             found.append((row, exp(change)))
     return found
@@ -129,7 +129,7 @@ def own_alarms(history_ns: Floats, alpha: float = 0.01) -> tuple[int, int]:
     runs, cells = logs.shape
     if runs <= RUNS_MIN or not cells:
         return 0, 0
-    limit = float(special.stdtrit(runs - 2, 1 - alpha / cells / 2)) * sqrt(1 + 1 / (runs - 1))
+    limit = student_quantile(1 - alpha / cells / 2, runs - 2) * sqrt(1 + 1 / (runs - 1))
     called = 0
     for row in range(runs):
         others = np.delete(logs, row, axis=0)
@@ -164,7 +164,7 @@ def _evidence(
 
 
 def _interval(change: float, error: float, degrees: int, outside: float, level: float) -> Estimate:
-    reach = float(special.stdtrit(degrees, 1 - outside / 2)) * error
+    reach = student_quantile(1 - outside / 2, degrees) * error
     return Estimate(exp(change), exp(change - reach), exp(change + reach), "ratio", level)
 
 
@@ -196,5 +196,5 @@ def least_found(one: Evidence, cells: int, rules: Rules) -> float:
 
 def _power(spread: float, runs: int, change_log: float, alpha: float) -> float:
     """With which probability such a change of a new run lies outside its prediction interval."""
-    limit = float(special.stdtrit(runs - 1, 1 - alpha / 2))
-    return 1 - float(special.nctdtr(runs - 1, change_log / (spread * sqrt(1 + 1 / runs)), limit))
+    limit = student_quantile(1 - alpha / 2, runs - 1)
+    return 1 - shifted_student_cdf(limit, runs - 1, change_log / (spread * sqrt(1 + 1 / runs)))

@@ -15,10 +15,10 @@ from enum import StrEnum
 from math import ceil, exp, log, log1p
 
 import numpy as np
-from scipy import special
 
 from vaiven.errors import VaivenError
 from vaiven.stats.arrays import Floats
+from vaiven.stats.distributions import normal_quantile
 from vaiven.stats.estimate import Estimate
 from vaiven.stats.many import benjamini_hochberg, benjamini_yekutieli
 from vaiven.stats.planner import RANK_LOSS, launches_to_reach
@@ -158,12 +158,12 @@ def _more_launches(e: Evidence, comparisons: int, rules: Rules) -> int | None:
     assert e.ratio_tost.value is not None
     effect, room = abs(log(e.ratio_tost.value)), log1p(rules.delta)
     spread = e.spread_log * RANK_LOSS * (1 if e.paired else np.sqrt(2))
-    power = special.ndtri(POWER)
+    power = normal_quantile(POWER)
     ways = []
     if effect > 0:
-        ways.append((special.ndtri(1 - rules.alpha / comparisons / 2) + power) * spread / effect)
+        ways.append((normal_quantile(1 - rules.alpha / comparisons / 2) + power) * spread / effect)
     if effect < room:
-        ways.append((special.ndtri(1 - rules.alpha) + power) * spread / (room - effect))
+        ways.append((normal_quantile(1 - rules.alpha) + power) * spread / (room - effect))
     wanted = max(ceil(min(ways) ** 2), launches_to_reach(rules.alpha, comparisons, e.paired))
     return max(1, wanted - min(e.launches)) if wanted <= LAUNCHES_MAX else None
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from vaiven.stats.arrays import vector
+from vaiven.stats.distributions import student_cdf, student_quantile
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ def welch(first: ArrayLike, second: ArrayLike, level: float = 0.99) -> Welch:
     df = float((share_a + share_b) ** 2 / (share_a**2 / (a.size - 1) + share_b**2 / (b.size - 1)))
     difference = float(a.mean() - b.mean())
     t = difference / error
-    reach = float(special.stdtrit(df, (1 + level) / 2)) * error
-    p = float(2 * special.stdtr(df, -abs(t)))
+    reach = student_quantile((1 + level) / 2, df) * error
+    p = 2 * student_cdf(-abs(t), df)
     return Welch(t, df, p, difference, difference - reach, difference + reach, level)
 
 

@@ -3,9 +3,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
-
-from vaiven.model.selftest import (
+from bench.selftest import (
     NOISY,
     QUIET,
     SKEWED,
@@ -16,6 +14,7 @@ from vaiven.model.selftest import (
     launches,
     line_coverage,
 )
+from scipy import stats
 
 TRIALS = 150
 BENDS = 50  # each takes a tenth of a second
