@@ -132,8 +132,8 @@ def test_the_daemons_make_good_what_is_lost(launch, two) -> None:
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """The hosts m1 and m2, of which m2 has a memory of 32 MB for all its programs.
 
-    Each large piece is a mapping of its own: left alone, the C library takes the second message in one piece from its heap,
-    and now and then puts something small where the first was, so that the third needs room of its own.
+    Each large piece is a mapping of its own: left alone, the C library takes the second message in one piece from its
+    heap, and now and then puts something small where the first was, so that the third needs room of its own.
     """
     monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("MALLOC_MMAP_THRESHOLD_", "131072")
