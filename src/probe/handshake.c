@@ -17,6 +17,7 @@
 #define STRANGERS_MAX    16         /* that have connected and not yet proved anything */
 #define STRANGER_NS      2000000000 /* for each of them */
 #define WARNINGS_MAX     8          /* about strangers: nobody may fill a launcher's pipe */
+#define TCP_WORDS_MAX    192
 
 struct stranger {
   struct vv_control control;
@@ -93,6 +94,38 @@ static int introduce(struct vv_session *session, const uint8_t far_nonce[NONCE_B
       options->idle_ns);
 }
 
+/* What an end says of how its TCP sends. What it does not know it leaves out. */
+static void say_tcp(const struct vv_tcp *tcp, char words[TCP_WORDS_MAX]) {
+  int used = snprintf(words, TCP_WORDS_MAX, "quick_acks=%d", tcp->quick_acks);
+  const struct {
+    const char *name, *value;
+  } names[] = {{"congestion_control", tcp->congestion_control}, {"iface", tcp->iface}};
+  const struct {
+    const char *name;
+    int64_t value;
+  } numbers[] = {{"initial_window", tcp->initial_window_segments}, {"batch_max", tcp->batch_segments_max}};
+  for (int i = 0; i < 2; i++) {
+    if (names[i].value[0])
+      used += snprintf(words + used, TCP_WORDS_MAX - (size_t)used, " %s=%s", names[i].name, names[i].value);
+    if (numbers[i].value != VV_UNKNOWN)
+      used += snprintf(words + used, TCP_WORDS_MAX - (size_t)used, " %s=%" PRId64, numbers[i].name, numbers[i].value);
+  }
+}
+
+static int64_t known_number(const char *line, const char *name) {
+  struct vv_error unsaid;
+  int64_t number;
+  return vv_control_number(line, name, &number, &unsaid) == 0 ? number : VV_UNKNOWN;
+}
+
+static void read_tcp(const char *line, struct vv_tcp *tcp) {
+  *tcp = (struct vv_tcp){.initial_window_segments = known_number(line, "initial_window"),
+                         .batch_segments_max = known_number(line, "batch_max"),
+                         .quick_acks = known_number(line, "quick_acks") > 0};
+  vv_control_word(line, "congestion_control", tcp->congestion_control, sizeof tcp->congestion_control);
+  vv_control_word(line, "iface", tcp->iface, sizeof tcp->iface);
+}
+
 static int read_host(const char *line, struct vv_host *host, struct vv_error *error) {
   char order[8];
   if (vv_control_word(line, "hostname", host->hostname, sizeof host->hostname) != 0 ||
@@ -101,6 +134,7 @@ static int read_host(const char *line, struct vv_host *host, struct vv_error *er
     return vv_error_set(error, "bad-control", "the far end did not say what it is");
   }
   host->byte_order = strcmp(order, "big") == 0 ? "big" : "little";
+  read_tcp(line, &host->tcp);
   return 0;
 }
 
@@ -223,10 +257,13 @@ static int listen_to(struct vv_session *session, struct stranger *stranger, int 
   prove(session->key, 'f', stranger->nonce, nonce, proof);
   vv_hex_write(proof, PROOF_BYTES, proof_hex);
   struct vv_host host;
-  vv_host_read(&host);
+  char tcp[TCP_WORDS_MAX];
+  if (vv_socket_peer(session->control.fd, &session->peer, error) != 0) return -1;
+  vv_host_read(&host, &session->peer);
   one_word(host.hostname);
-  bool told = vv_control_send(&session->control, error, "welcome proof=%s hostname=%s arch=%s byte_order=%s", proof_hex,
-                              host.hostname[0] ? host.hostname : "?", host.arch, host.byte_order) == 0;
+  say_tcp(&host.tcp, tcp);
+  bool told = vv_control_send(&session->control, error, "welcome proof=%s hostname=%s arch=%s byte_order=%s %s",
+                              proof_hex, host.hostname[0] ? host.hostname : "?", host.arch, host.byte_order, tcp) == 0;
   return told ? 1 : -1;
 }
 
@@ -260,6 +297,5 @@ int vv_handshake_far(struct vv_session *session, struct vv_error *error) {
     if (strangers[i].control.fd >= 0) dismiss(&strangers[i]);
   }
   close(listener);
-  if (result < 0) return -1;
-  return vv_socket_peer(session->control.fd, &session->peer, error);
+  return result < 0 ? -1 : 0;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/os/inventory.h"
+
 #define ROOM_FIRST 512
 
 static void append(struct vv_record *record, const char *bytes, size_t count) {
@@ -100,6 +102,27 @@ void vv_record_bool(struct vv_record *record, const char *key, bool value) {
 void vv_record_null(struct vv_record *record, const char *key) {
   append_key(record, key);
   append_text(record, "null");
+}
+
+void vv_record_known_text(struct vv_record *record, const char *key, const char *text) {
+  if (text[0])
+    vv_record_text(record, key, text);
+  else
+    vv_record_null(record, key);
+}
+
+void vv_record_known(struct vv_record *record, const char *key, int64_t value) {
+  if (value != VV_UNKNOWN)
+    vv_record_int(record, key, value);
+  else
+    vv_record_null(record, key);
+}
+
+void vv_record_known_bool(struct vv_record *record, const char *key, int value) {
+  if (value != VV_UNKNOWN)
+    vv_record_bool(record, key, value != 0);
+  else
+    vv_record_null(record, key);
 }
 
 void vv_record_ints(struct vv_record *record, const char *key, const int64_t *values, size_t count) {

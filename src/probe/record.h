@@ -35,6 +35,10 @@ void vv_record_text(struct vv_record *record, const char *key, const char *text)
 void vv_record_int(struct vv_record *record, const char *key, int64_t value);
 void vv_record_bool(struct vv_record *record, const char *key, bool value);
 void vv_record_null(struct vv_record *record, const char *key);
+/* The same three, of what a system may not tell: null for "" and for VV_UNKNOWN. */
+void vv_record_known_text(struct vv_record *record, const char *key, const char *text);
+void vv_record_known(struct vv_record *record, const char *key, int64_t value);
+void vv_record_known_bool(struct vv_record *record, const char *key, int value);
 void vv_record_ints(struct vv_record *record, const char *key, const int64_t *values, size_t count);
 void vv_record_object(struct vv_record *record, const char *key);
 void vv_record_object_end(struct vv_record *record);

@@ -162,11 +162,27 @@ int vv_session_serve_open(struct vv_session *session, const char *line, struct v
   return vv_control_send(&session->control, error, "linked");
 }
 
+/* Of messages over TCP, whichever stack they are of: a library's and the control connection's have the same route. */
+static void record_tcp(struct vv_record *record, const struct vv_tcp *tcp) {
+  if (!tcp->congestion_control[0]) {
+    vv_record_null(record, "tcp");
+    return;
+  }
+  vv_record_object(record, "tcp");
+  vv_record_text(record, "congestion_control", tcp->congestion_control);
+  vv_record_known(record, "initial_window_segments", tcp->initial_window_segments);
+  vv_record_bool(record, "quick_acks", tcp->quick_acks);
+  vv_record_text(record, "interface", tcp->iface);
+  vv_record_known(record, "batch_segments_max", tcp->batch_segments_max);
+  vv_record_object_end(record);
+}
+
 static void record_host(struct vv_record *record, const char *key, const struct vv_host *host) {
   vv_record_object(record, key);
   vv_record_text(record, "hostname", host->hostname);
   vv_record_text(record, "arch", host->arch);
   vv_record_text(record, "byte_order", host->byte_order);
+  record_tcp(record, &host->tcp);
   vv_record_object_end(record);
 }
 
@@ -187,7 +203,7 @@ static void record_options(struct vv_record *record, const struct vv_options *op
 static int print_hello(struct vv_session *session, const struct vv_host *far, struct vv_error *error) {
   struct vv_record record;
   struct vv_host near;
-  vv_host_read(&near);
+  vv_host_read(&near, session->stack->alone ? NULL : &session->peer);
   vv_record_begin_stream(&record, "hello");
   vv_record_text(&record, "stack", session->stack->id);
   record_options(&record, session->options);

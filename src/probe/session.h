@@ -6,7 +6,7 @@
  *   connect          ------------->     listens on --bind
  *                    <-------------     vaiven schema= probe= nonce=
  *   near schema= probe= nonce= proof= stack= write= ...  -->
- *                    <-------------     welcome proof= hostname= arch= byte_order=   | error code= text=
+ *                    <-------------     welcome proof= hostname= arch= byte_order= ...   | error code= text=
  *   open size_bytes_max= contact=  -->
  *                    <-------------     opened contact=
  *   (stack connects)                    (stack accepts)

@@ -74,6 +74,8 @@ def test_a_lab_file_becomes_a_topology_with_equal_hosts_written_out() -> None:
         ("probability = 0.01", "", 14, "loss needs probability", "add a line probability"),
         ("probability = 0.01", "probability = 1.5", 17, "probability = 1.5", "at most 1"),
         ("probability = 0.01", "probability = 0.01\ndelay_us = 3", 18, "has no delay_us", "leave delay_us out"),
+        ("memory_mb = 32", "tcp.offloads = true", 9, "timed fabric carries single segments", "leave offloads out"),
+        ("memory_mb = 32", "tcp.quick_ack = true", 9, "no key 'quick_ack'", "did you mean 'quick_acks'"),
         ('kind = "loss"', 'kind = "cut"', 17, "cut has no probability", "leave probability out"),
         ("[fabric]", "[fabric", 3, "not TOML", "toml.io"),
     ],
@@ -85,6 +87,14 @@ def test_a_mistake_is_reported_with_its_line_and_what_would_be_right(
     assert error.where == f"x.toml:{line}"
     assert what in error.what
     assert remedy in error.remedy
+
+
+def test_a_host_sends_as_its_own_table_says_then_as_that_of_the_lab() -> None:
+    text = edited("[[hosts]]", '[tcp]\ncongestion_control = "reno"\nquick_acks = true\n[[hosts]]')
+    lab = topology.parse(text.replace("memory_mb = 32", "tcp = { quick_acks = false, initial_window_segments = 2 }"))
+    own, like = lab.tcp_of(lab.host("server")), lab.tcp_of(lab.host("h1"))
+    assert (own.congestion_control, own.quick_acks, own.initial_window_segments) == ("reno", False, 2)
+    assert like == lab.tcp and like.quick_acks
 
 
 @pytest.mark.parametrize(
@@ -128,6 +138,7 @@ NUMBERS = {
     "cpu_share": "memory_mb = 32\ncpu_share = 1",
     "icmp_bytes_max": "memory_mb = 32\nicmp_bytes_max = 1",
     "clock_offset_ms": "memory_mb = 32\nclock_offset_ms = 1",
+    "initial_window_segments": "memory_mb = 32\ntcp.initial_window_segments = 1",
     "probability": "probability = 0.01",
     "burst_frames": "probability = 0.01\nburst_frames = 2",
     "delay_us": "probability = 0.01\ndelay_us = 3",
@@ -198,6 +209,7 @@ def test_the_ready_labs_stand_for_the_papers(name, kind, fabric_class, rate_mbps
     fabric = lab.fabric
     assert (fabric.kind, fabric.fabric_class, fabric.rate_mbps) == (kind, fabric_class, rate_mbps)
     assert len(lab.hosts) == hosts
+    assert lab.tcp.congestion_control == (None if name in ("demo", "free") else "reno")
 
 
 def test_cetad_has_the_machines_of_the_paper_and_their_defects() -> None:

@@ -58,6 +58,17 @@ def test_hosts_that_do_not_agree() -> None:
     assert checks.check([subject("node1"), subject("node2")]) == []  # by the other card they agree
 
 
+def test_hosts_whose_tcp_sends_by_different_rules_are_named(good: Machine) -> None:
+    other = replace(good, name="other", congestion_control="bbr; reboot")
+    (found,) = checks.check([Subject(good, good.link()), Subject(other, other.link())])
+    assert (found.code, found.host) == ("congestion-mismatch", "other")
+    assert found.remedy == "sudo sysctl -w net.ipv4.tcp_congestion_control=cubic"
+    (found,) = checks.check([Subject(other, other.link()), Subject(good, good.link())])
+    assert found.remedy.endswith("='bbr; reboot'")
+    silent = replace(good, name="silent", congestion_control=None)
+    assert checks.check([Subject(good, good.link()), Subject(silent, silent.link())]) == []
+
+
 def test_the_gravest_comes_first_and_everything_is_said() -> None:
     found = checks.check([subject(name) for name in ("crowded", "mainframe", "notebook", "node1")])
     order = [checks.SEVERITIES.index(f.severity) for f in found]

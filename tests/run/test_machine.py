@@ -22,6 +22,7 @@ def recorded(name: str) -> Machine:
 def test_a_notebook() -> None:
     m = recorded("notebook")
     assert (m.name, m.hostname, m.kernel, m.cpus) == ("notebook", "notebook", "Linux 6.1.0-18-amd64 x86_64", 8)
+    assert m.congestion_control == "cubic"
     assert m.governors == ("powersave",) and m.clock_source == "tsc" and m.clock_sources[1] == "hpet"
     assert m.idle_states[3] == IdleState("C6", 133, True)
     assert m.load_1min == 2.31 and m.steal_share == 0 and m.timer_slack_ns == 50_000 and m.slow_start_after_idle

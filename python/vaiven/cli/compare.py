@@ -543,7 +543,8 @@ def _versus(pairs: Prepared, matrix: Matrix, run: Run) -> tuple[Versus, ...]:
 
 def _differences(before: Run, after: Run) -> Iterator[str]:
     """What is not the same in two runs, and may be why their times are not."""
-    for what, facts in (("link", _link), ("place", _place), ("calibration", _calibration), ("vaiven", _version)):
+    of = {"link": _link, "place": _place, "calibration": _calibration, "TCP": _tcp, "vaiven": _version}
+    for what, facts in of.items():
         old, new = facts(before), facts(after)
         if old != new:
             yield f"the runs differ in their {what}: {old}, then {new}"
@@ -571,6 +572,12 @@ def _calibration(run: Run) -> str:
     from vaiven.cli.footer import calibration
 
     return calibration(run.manifest.place) or "not known"
+
+
+def _tcp(run: Run) -> str:
+    from vaiven.cli.tcp import tcp_text
+
+    return tcp_text(run) or "not known"
 
 
 def _version(run: Run) -> str:

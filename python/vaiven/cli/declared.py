@@ -24,13 +24,24 @@ def declared(run: Run, keys: Sequence[Key]) -> dict[Key, Declared]:
 
     mtu_bytes = (run.manifest.link or {}).get("mtu_bytes")
     eager: dict[Key, int] = {}
+    single: set[Key] = set()
     for one in query.launch_records(run):
+        key = one.near, one.far, one.stack
         if found := _EAGER.search(str(one.hello.get("way"))):
-            eager[one.near, one.far, one.stack] = int(found[1]) << _SHIFTS[found[2].lower()]
-    return {key: _of_path(run, key, mtu_bytes, eager.get(key)) for key in keys}
+            eager[key] = int(found[1]) << _SHIFTS[found[2].lower()]
+        if _single_segments(one.hello):
+            single.add(key)
+    return {key: _of_path(run, key, mtu_bytes, eager.get(key), key in single) for key in keys}
 
 
-def _of_path(run: Run, key: Key, mtu_bytes: int | None, eager_bytes: int | None) -> Declared:
+def _single_segments(hello: Mapping[str, Any]) -> bool:
+    """Whether the near end's TCP hands its card one segment at a time, whatever that could cut."""
+    near = hello.get("near")
+    tcp = near.get("tcp") if isinstance(near, Mapping) else None
+    return isinstance(tcp, Mapping) and tcp.get("batch_segments_max") == 1
+
+
+def _of_path(run: Run, key: Key, mtu_bytes: int | None, eager_bytes: int | None, single: bool) -> Declared:
     from vaiven.model.explain import Declared
 
     near, far, stack = key
@@ -42,7 +53,7 @@ def _of_path(run: Run, key: Key, mtu_bytes: int | None, eager_bytes: int | None)
         send_bytes_max=_least(hosts, "tcp_send_bytes_max"),
         receive_bytes=_least(hosts, f"{prefix}receive_bytes"),
         receive_bytes_max=_least(hosts, "tcp_receive_bytes_max"),
-        gso_bytes=_gso_bytes(hosts[0]),
+        gso_bytes=0 if single else _gso_bytes(hosts[0]),
         eager_bytes=eager_bytes,
     )
 

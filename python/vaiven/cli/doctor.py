@@ -111,4 +111,6 @@ def _headline(machine: Machine, link: Interface | None) -> str:
     if link:
         speed = f", {link.speed_mbps} Mb/s" if link.speed_mbps else ""
         parts.append(f"{link.name} with MTU {link.mtu_bytes}{speed}")
+    if machine.congestion_control:
+        parts.append(f"TCP {machine.congestion_control}")
     return f"{machine.name}: {'; '.join(parts)}"

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from vaiven.cli.tcp import tcp_text
+
 if TYPE_CHECKING:
     from vaiven.store.query import Run
 
@@ -15,8 +17,9 @@ def footer(run: Run) -> str:
     lab = run.manifest.place.get("lab")
     known = calibration(run.manifest.place)
     held = run.manifest.environment.get("held_awake")
-    parts = [f"lab {_lab(lab)}"] if isinstance(lab, Mapping) else []
-    return "; ".join([*parts, *([known] if known else []), *([f"processors held awake ({held})"] if held else [])])
+    place = f"lab {_lab(lab)}" if isinstance(lab, Mapping) else ""
+    awake = f"processors held awake ({held})" if held else ""
+    return "; ".join(filter(None, (place, known, tcp_text(run), awake)))
 
 
 def calibration(place: Mapping[str, Any]) -> str:

@@ -264,6 +264,7 @@ def _cpu_ns(cost: StackCost, times: LaunchTimes) -> Any:
 
 def _run_facts(run: Run) -> RunFacts:
     from vaiven.cli.claims import claims_text
+    from vaiven.cli.tcp import tcp_text
     from vaiven.report.findings import Run as RunFacts
     from vaiven.store import query
 
@@ -279,7 +280,7 @@ def _run_facts(run: Run) -> RunFacts:
         seed=seed,
         plan_name=Path(manifest.plan_name).name or manifest.title,
         plan_text=manifest.plan_text,
-        fabric=_fabric(manifest.place),
+        fabric=", ".join(filter(None, (_fabric(manifest.place), tcp_text(run)))),
         rate_bits_per_s=link.get("rate_bps"),
         hops=link.get("hops"),
         mtu_bytes=link.get("mtu_bytes"),

@@ -16,7 +16,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from vaiven.errors import VaivenError
-from vaiven.lab import exits, hosts
+from vaiven.lab import tcp
 
 if TYPE_CHECKING:
     from vaiven.lab.hosts import LabHost
@@ -25,24 +25,18 @@ if TYPE_CHECKING:
 # A send buffer that one segment fills, whatever its size: least, default and most, of tcp(7)'s tcp_wmem.
 _ONE_SEGMENT = "echo 1 1 1 >/proc/sys/net/ipv4/tcp_wmem"
 _CWND = 7  # RTAX_CWND, <linux/rtnetlink.h>
-_AS_THE_KERNEL_MADE_IT = {"scope": "link", "proto": "kernel"}
 
 
 def apply(lab: Lab) -> None:
     """Brings about the TCP defects of the lab file. Raises VaivenError ("no-defect")."""
     for host in lab.hosts:
         if host.spec.tcp_defect == "small-window":
-            _shrink(host)
+            _shrink(host, tcp.metrics(lab.topology.tcp_of(host.spec)))
 
 
-def _shrink(host: LabHost) -> None:
-    with host.namespace.netlink() as netlink:
-        index = exits.index(netlink, host.interface)
-        netlink.link("set", index=index, gso_max_segs=1)  # a batch of segments would be as one
-        netlink.route(
-            "replace", dst=f"{hosts.NETWORK}.0/{hosts.PREFIX_BITS}", oif=index, prefsrc=host.address,
-            metrics={"lock": 1 << _CWND, "cwnd": 1, "initcwnd": 1}, **_AS_THE_KERNEL_MADE_IT,
-        )  # fmt: skip
+def _shrink(host: LabHost, metrics: tcp.Metrics) -> None:
+    tcp.one_segment(host)  # a batch of segments would be as one
+    tcp.set_metrics(host, {**metrics, "lock": 1 << _CWND, "cwnd": 1, "initcwnd": 1})
     done = subprocess.run(host.argv(["sh", "-c", _ONE_SEGMENT]), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise VaivenError(

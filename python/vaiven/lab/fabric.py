@@ -21,7 +21,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from vaiven.errors import VaivenError
-from vaiven.lab import exits, slow
+from vaiven.lab import exits, slow, tcp
 from vaiven.lab.exits import HEADER_BYTES, HOST_QUEUE_FRAMES, Exit
 
 if TYPE_CHECKING:
@@ -110,8 +110,7 @@ def _raise_timed(lab: Lab, netlink: IPRoute) -> None:
     for name in sorted(set(upwards.values())):
         netlink.link("add", ifname=name, kind="ifb")
     for host in lab.hosts:
-        with host.namespace.netlink() as there:
-            there.link("set", index=exits.index(there, host.interface), gso_max_segs=1)
+        tcp.one_segment(host)
     wires = wire_exits(lab.topology)
     exits.raise_exits(netlink, wires)
     entrances = (f"entrance {link_port(host)} {upwards[host.number]}" for host in lab.hosts)

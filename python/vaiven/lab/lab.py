@@ -76,7 +76,8 @@ def up(topology: Topology, instance: str | None = None, *, bound: bool = False) 
     What labs left whose processes were killed is swept away first.
 
     Raises VaivenError: "lab-exists", "bad-instance", "bad-state", "need-root" (for what is timed or faulty),
-    "no-namespace", "no-network", "no-defect", and those of the fabric; then nothing is left of it.
+    "no-namespace", "no-network", "no-defect", "no-congestion-control", and those of the fabric; then nothing of it is
+    left.
     """
     instance = topology.name if instance is None else instance
     state.place(instance)  # or it is refused before anything else
@@ -242,7 +243,7 @@ def _owner(path: Path) -> str:
 def _raise(topology: Topology, instance: str, path: Path, nursery: Nursery) -> Lab:
     from pyroute2 import NetlinkError
 
-    from vaiven.lab import defects, fabric, faults  # they need a Lab, so they import this module
+    from vaiven.lab import defects, fabric, faults, tcp  # they need a Lab, so they import this module
 
     lab = _populate(topology, instance, path, nursery)
     state.write(path, state.RECORD, msgspec.json.encode(lab))
@@ -250,6 +251,7 @@ def _raise(topology: Topology, instance: str, path: Path, nursery: Nursery) -> L
         _wire(lab)
         fabric.raise_fabric(lab)
         faults.apply(lab)
+        tcp.apply(lab)
         defects.apply(lab)
     except NetlinkError as error:
         reason = error.args[-1] if error.args else error

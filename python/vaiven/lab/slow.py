@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaiven.errors import VaivenError
-from vaiven.lab import exits
+from vaiven.lab import exits, tcp
 from vaiven.lab.exits import HEADER_BYTES, HOST_QUEUE_FRAMES, Exit
 from vaiven.lab.topology import TIMED_MTU_MAX, Topology
 
@@ -59,8 +59,7 @@ def insert(lab: Lab, netlink: IPRoute) -> None:
         netlink.link("add", ifname=inside, kind="veth", mtu=mtu, peer={"ifname": outside, "mtu": mtu})
         for name in (inside, outside):  # batches of others are cut before they come to the box
             netlink.link("set", index=exits.index(netlink, name), gso_max_segs=1, state="up")
-        with host.namespace.netlink() as there:
-            there.link("set", index=exits.index(there, host.interface), gso_max_segs=1)
+        tcp.one_segment(host)
 
 
 def apply(lab: Lab) -> None:

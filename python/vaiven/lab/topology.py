@@ -51,6 +51,21 @@ class Fabric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     queue_frames: Annotated[int, Meta(ge=1, le=65536)] = 256
 
 
+class Tcp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How TCP of a host sends. What is not said is as this machine's kernel does it, which `vaiven doctor` tells.
+
+    congestion_control: "reno", "bbr"; hosts of a lab have those of net.ipv4.tcp_allowed_congestion_control.
+    initial_window_segments: so many leave before the first acknowledgement of a new connection; 10 in Linux.
+    quick_acks: every segment is acknowledged at once; else some acknowledgements wait for a second segment, or 40 ms.
+    offloads: the host may hand its card many segments as one; on a timed fabric it hands over single ones.
+    """
+
+    congestion_control: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,14}\Z")] | None = None
+    initial_window_segments: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    quick_acks: bool | None = None
+    offloads: bool | None = None
+
+
 class HostTraits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """In what a host differs from a plain, fast one.
 
@@ -63,6 +78,7 @@ class HostTraits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     icmp_bytes_max: ICMP messages with more payload than that are dropped by the host.
     clock_offset_ms: added to its CLOCK_MONOTONIC and CLOCK_BOOTTIME (a time namespace).
     tcp_defect: "small-window": its TCP sends one segment at a time, and waits for a delayed acknowledgement after each.
+    tcp: what its TCP does otherwise than that of the lab, with the keys of `[tcp]`.
     """
 
     role: str = ""
@@ -74,6 +90,7 @@ class HostTraits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     icmp_bytes_max: Annotated[int, Meta(ge=0, le=65507)] | None = None
     clock_offset_ms: Offset = 0
     tcp_defect: Literal["small-window"] | None = None
+    tcp: Tcp = Tcp()
 
     @property
     def is_slow(self) -> bool:
@@ -125,6 +142,12 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
     fabric: Fabric
     hosts: tuple[HostSpec, ...]
     faults: tuple[Fault, ...] = ()
+    tcp: Tcp = Tcp()
+
+    def tcp_of(self, host: HostSpec) -> Tcp:
+        """How TCP of that host sends: what its own table says, then what the lab says."""
+        own = {key: value for key, value in msgspec.structs.asdict(host.tcp).items() if value is not None}
+        return msgspec.structs.replace(self.tcp, **own)
 
     def host(self, name: str) -> HostSpec:
         """The host of that name. Raises VaivenError ("no-host")."""
@@ -156,6 +179,9 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+_NO_OFFLOADS = "leave offloads out"
+
+
 class _HostEntry(HostTraits, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One `[[hosts]]` table: a host, or `count` hosts called `prefix`1, `prefix`2, ..."""
 
@@ -177,6 +203,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     fabric: Fabric
     hosts: tuple[_HostEntry, ...]
     title: str = ""
+    tcp: Tcp = Tcp()
     faults: tuple[Fault, ...] = ()
 
 
@@ -222,6 +249,7 @@ def _build(document: tomlfile.Document[_File]) -> Topology:
     """Checks what the schema cannot, and writes the hosts out."""
     file = document.value
     _check_fabric(document)
+    _check_tcp(document)
     hosts: list[HostSpec] = []
     for index, entry in enumerate(file.hosts):
         if (entry.name is None) == (entry.prefix is None) or (entry.prefix is None) != (entry.count is None):
@@ -245,7 +273,9 @@ def _build(document: tomlfile.Document[_File]) -> Topology:
     if not 1 <= len(hosts) <= HOSTS_MAX:
         raise document.error(f"{len(hosts)} hosts", f"a lab has 1 to {HOSTS_MAX} hosts", "hosts")
     _check_faults(document, {host.name for host in hosts})
-    return Topology(name=file.name, title=file.title, fabric=file.fabric, hosts=tuple(hosts), faults=file.faults)
+    return Topology(
+        name=file.name, title=file.title, fabric=file.fabric, hosts=tuple(hosts), faults=file.faults, tcp=file.tcp
+    )
 
 
 def _check_fabric(document: tomlfile.Document[_File]) -> None:
@@ -264,6 +294,17 @@ def _check_fabric(document: tomlfile.Document[_File]) -> None:
             "fabric",
             "mtu",
         )
+
+
+def _check_tcp(document: tomlfile.Document[_File]) -> None:
+    """Batches are refused where something cuts them: then the lab would not be what it says."""
+    is_timed = document.value.fabric.fabric_class == "timed"
+    if is_timed and document.value.tcp.offloads:
+        raise document.error("a timed fabric carries single segments", _NO_OFFLOADS, "tcp", "offloads")
+    for index, entry in enumerate(document.value.hosts):
+        cut = "a timed fabric" if is_timed else "a slow host" if entry.is_slow else entry.tcp_defect
+        if cut and entry.tcp.offloads:
+            raise document.error(f"{cut} carries single segments", _NO_OFFLOADS, "hosts", index, "tcp", "offloads")
 
 
 def _check_faults(document: tomlfile.Document[_File], hosts: set[str]) -> None:

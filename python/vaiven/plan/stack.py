@@ -25,6 +25,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...] | None, str]] = {
 }
 # A side of a plan (plan.schema), as it is called in the names of stacks.
 SIDE = r"[a-z0-9][a-z0-9._-]{0,31}"
+_OVER_TCP = ("tcp", "openmpi", "mpich", "pvm-direct")
 # What the null stack shall do is programmed: null[alpha_ns=50000,beta_ns=0.08,knee=4096:20000].
 _PROGRAM = rf"(?!(?:{'|'.join(OPTIONS)})=)[A-Za-z_]{{1,20}}=[0-9.:]{{1,60}}"
 
@@ -76,6 +77,11 @@ def opposed(one: str, other: str) -> bool:
     """Whether a run holds these two against each other, by their names: a stack on two sides; without sides any two."""
     (first, _, side), (second, _, another) = (name.partition("@") for name in (one, other))
     return first == second or not (side or another)
+
+
+def over_tcp(name: str) -> bool:
+    """Whether the messages of a stack that is called so travel over TCP."""
+    return name.startswith(_OVER_TCP)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

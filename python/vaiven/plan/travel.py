@@ -13,13 +13,12 @@ from dataclasses import dataclass
 
 from vaiven.plan.ground import Ground
 from vaiven.plan.schema import Link
-from vaiven.plan.stack import Stack
+from vaiven.plan.stack import Stack, over_tcp
 
 ANY_LINK = Link(10**9)  # that nobody described
 _AROUND_BYTES = 66  # of a full frame, beside its payload: addresses, checks and gap 38, IP and UDP 28
 _SEGMENT_LESS_BYTES = 52  # that TCP's segment has less than the MTU
 _DELAYED_ACK_S = 0.040  # for which a peer waits that got one segment
-_OVER_TCP = ("tcp", "openmpi", "mpich", "pvm-direct")
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def one_way_s(size_bytes: int, sender: str, receiver: str, stack: Stack, ground:
     stations = [hop_s] * link.hops + servers
     travel_s = sum(stations) + (_frames(size_bytes, link) - 1) * max(stations)
     waits_s = 0.0
-    if ground.of(sender).one_segment and stack.id.startswith(_OVER_TCP):
+    if ground.of(sender).one_segment and over_tcp(stack.id):
         waits_s = _DELAYED_ACK_S * max(0, -(-size_bytes // (link.mtu_bytes - _SEGMENT_LESS_BYTES)) - 1)
     return found.message_s + travel_s * (1 + found.share) + waits_s
 

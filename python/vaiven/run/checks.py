@@ -302,6 +302,23 @@ def _speed_mismatch(subjects: Sequence[Subject]) -> Iterator[Finding]:
     )
 
 
+def _congestion_mismatch(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    controls = {s.machine.name: s.machine.congestion_control for s in subjects if s.machine.congestion_control}
+    if len(set(controls.values())) < 2:
+        return
+    told = ", ".join(f"{name} {control}" for name, control in controls.items())
+    common = subjects[0].machine.congestion_control or next(iter(controls.values()))
+    for s in subjects:
+        if s.machine.congestion_control not in (None, common):
+            yield s.finding(
+                "congestion-mismatch",
+                "caution",
+                f"TCP of the hosts sends by different rules ({told})",
+                "the two directions of a bulk transfer take different times, and so do hosts that are otherwise equal",
+                f"sudo sysctl -w net.ipv4.tcp_congestion_control={shlex.quote(common)}",
+            )
+
+
 _OF_ONE = (
     _governor,
     _idle_states,
@@ -318,5 +335,5 @@ _OF_ONE = (
     _querier,
     _privileges,
 )
-_OF_SEVERAL = (_mtu_mismatch, _speed_mismatch)
+_OF_SEVERAL = (_mtu_mismatch, _speed_mismatch, _congestion_mismatch)
 _OF_THIS_MACHINE = (_lab_privileges, _ssh)

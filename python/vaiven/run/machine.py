@@ -22,7 +22,8 @@ printf '@ uname\n%s\n' "$(uname -srm)"
 printf '@ hostname\n%s\n' "$(uname -n)"
 printf '@ stat-first\n%s\n' "$(head -n 1 /proc/stat)"
 say /proc/loadavg /proc/net/route /proc/self/timerslack_ns
-say /proc/sys/net/ipv4/tcp_slow_start_after_idle /proc/sys/net/ipv4/ping_group_range
+say /proc/sys/net/ipv4/tcp_congestion_control /proc/sys/net/ipv4/tcp_slow_start_after_idle
+say /proc/sys/net/ipv4/ping_group_range
 say /sys/devices/system/clocksource/clocksource0/*_clocksource
 say /sys/devices/system/cpu/online /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor
 for s in /sys/devices/system/cpu/cpu0/cpuidle/state*; do say "$s/name" "$s/latency" "$s/disable"; done
@@ -95,6 +96,7 @@ class Machine:
     load_1min: float | None
     steal_share: float | None  # of all CPU time, during the second in which the host was asked
     timer_slack_ns: int | None
+    congestion_control: str | None  # of TCP
     slow_start_after_idle: bool | None
     capabilities: int  # effective, a bit per capability
     may_ping: bool  # unprivileged ping sockets are open to the user's groups
@@ -140,6 +142,7 @@ def read(name: str, text: str) -> Machine:
         load_1min=_number(said.get("/proc/loadavg", "").split(" ")[0]),
         steal_share=_steal_share(said.get("stat-first", ""), said.get("stat-last", "")),
         timer_slack_ns=_integer(said.get("/proc/self/timerslack_ns")),
+        congestion_control=said.get("/proc/sys/net/ipv4/tcp_congestion_control"),
         slow_start_after_idle=None if slow is None else slow != "0",
         capabilities=_hexadecimal(said.get("capabilities")),
         may_ping=_may_ping(said.get("/proc/sys/net/ipv4/ping_group_range", ""), said.get("groups", "")),

@@ -18,13 +18,14 @@
 #define ARCH ""
 #endif
 
-void vv_host_read(struct vv_host *host) {
+void vv_host_read(struct vv_host *host, const struct vv_address *peer) {
   struct utsname names;
   uname(&names);
   /* A program of another architecture, under an emulator, is what its ends talk as: not what the kernel is. */
   snprintf(host->arch, sizeof host->arch, "%.64s", ARCH[0] ? ARCH : names.machine);
   snprintf(host->hostname, sizeof host->hostname, "%.64s", names.nodename);
   host->byte_order = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little";
+  vv_tcp_read(peer, &host->tcp);
 }
 
 int vv_host_pin(int cpu, struct vv_error *error) {

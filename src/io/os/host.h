@@ -7,14 +7,17 @@
 #include <stdint.h>
 
 #include "io/os/error.h"
+#include "io/os/tcp.h"
 
 struct vv_host {
   char hostname[65];
   char arch[65];          /* of this program: x86_64, s390x, aarch64 */
   const char *byte_order; /* "little" or "big" */
+  struct vv_tcp tcp;      /* towards the peer that was asked for */
 };
 
-void vv_host_read(struct vv_host *host);
+/* peer: to which it sends; NULL: to nobody, and its TCP is unsaid. */
+void vv_host_read(struct vv_host *host, const struct vv_address *peer);
 
 /* Runs this process on that CPU only. 0, or -1 and *error "no-cpu". */
 int vv_host_pin(int cpu, struct vv_error *error);

@@ -369,6 +369,21 @@ static void read_sockets(const char *root, struct vv_socket_buffers *sockets) {
   read_tcp_buffer(root, "tcp_rmem", &sockets->tcp_receive_bytes, &sockets->tcp_receive_bytes_max);
 }
 
+/* TCP's files hold 0 for no, and for yes 1 or more. */
+static int read_truth(const char *root, const char *name) {
+  int64_t number = read_number(root, "proc/sys/net/ipv4/%s", name);
+  return number == VV_UNKNOWN ? VV_UNKNOWN : number != 0;
+}
+
+static void read_tcp(const char *root, struct vv_tcp_settings *tcp) {
+  read_line(root, tcp->congestion_control, VV_TEXT_MAX, "proc/sys/net/ipv4/tcp_congestion_control");
+  read_line(root, tcp->congestion_controls, VV_TEXT_MAX, "proc/sys/net/ipv4/tcp_available_congestion_control");
+  tcp->slow_start_after_idle = read_truth(root, "tcp_slow_start_after_idle");
+  int forgets = read_truth(root, "tcp_no_metrics_save");
+  tcp->metrics_saved = forgets == VV_UNKNOWN ? VV_UNKNOWN : !forgets;
+  tcp->timestamps = read_truth(root, "tcp_timestamps");
+}
+
 void vv_inventory_read(const char *root, struct vv_inventory *inventory) {
   memset(inventory, 0, sizeof *inventory);
   read_program(inventory);
@@ -376,5 +391,6 @@ void vv_inventory_read(const char *root, struct vv_inventory *inventory) {
   read_board(root, inventory);
   read_cpu(root, inventory);
   read_sockets(root, &inventory->sockets);
+  read_tcp(root, &inventory->tcp);
   read_nics(root, inventory);
 }

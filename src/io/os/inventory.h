@@ -52,6 +52,15 @@ struct vv_socket_buffers {
   int64_t tcp_receive_bytes, tcp_receive_bytes_max;
 };
 
+/* What TCP does for all connections of this host, whatever its routes say. Of the truths 1, 0 or VV_UNKNOWN. */
+struct vv_tcp_settings {
+  char congestion_control[VV_TEXT_MAX];  /* of a connection that asks for none: "reno" */
+  char congestion_controls[VV_TEXT_MAX]; /* all that there are: "reno cubic" */
+  int slow_start_after_idle;             /* the window is forgotten after a pause */
+  int metrics_saved;                     /* a connection begins with what earlier ones to that peer found out */
+  int timestamps;                        /* 12 bytes of each segment */
+};
+
 struct vv_inventory {
   char hostname[VV_TEXT_MAX];
   char os[VV_TEXT_MAX];           /* "Debian GNU/Linux 12 (bookworm)" */
@@ -80,6 +89,7 @@ struct vv_inventory {
   int64_t load_milli; /* running processes, mean of the last minute, in thousandths */
 
   struct vv_socket_buffers sockets;
+  struct vv_tcp_settings tcp;
 
   struct vv_nic nics[VV_NICS_MAX]; /* without loopback, by name */
   size_t nic_count;

@@ -14,7 +14,7 @@ static void says_what_it_is(void **state) {
   (void)state;
   struct vv_host host;
   const uint16_t one = 1;
-  vv_host_read(&host);
+  vv_host_read(&host, NULL);
   assert_true(strlen(host.arch) > 0);
   assert_string_equal(host.byte_order, *(const uint8_t *)&one == 1 ? "little" : "big");
   assert_in_range(vv_host_cache_bytes(), 4096, (size_t)1 << 32);
