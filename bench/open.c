@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
     const struct timespec at = {at_ns / 1000000000, at_ns % 1000000000};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != 0) continue;
     const int64_t from_ns = now_ns();
-    struct vv_group_end *end = vv_group_open(&config, &problem);
+    struct vv_group *end = vv_group_open(&config, &problem);
     const int64_t to_ns = now_ns();
     if (!end) return printf("failed %s\n", problem.text), 1;
     printf("opened %" PRId64 " %" PRId64 "\n", from_ns, to_ns);

@@ -8,9 +8,9 @@
  *   struct vv_group_config config = { .ranks = 8, .rank = rank, .address = "10.1.0.3",
  *                                     .meeting = "10.1.0.1:7000", .timeout_ms = 10000 };
  *   memcpy(config.key, key, sizeof config.key);
- *   struct vv_group_end *end = vv_group_open(&config, &problem);
- *   vv_group_broadcast(end, 0, buffer, sizeof buffer, &problem);
- *   vv_group_leave(end);
+ *   struct vv_group *group = vv_group_open(&config, &problem);
+ *   vv_group_broadcast(group, 0, buffer, sizeof buffer, &problem);
+ *   vv_group_leave(group);
  *
  * Every rank makes the same calls in the same order, with the same root and size.
  * A rank that is late is waited for: it may compute for hours between two calls.
@@ -20,7 +20,7 @@
  * one that was killed may be started again.
  *
  * A thread of the library answers peers that have lost something while the
- * application computes. Calls on one end come from one thread at a time.
+ * application computes. Calls on one group come from one thread at a time.
  */
 #ifndef VAIVEN_GROUP_H
 #define VAIVEN_GROUP_H
@@ -34,9 +34,9 @@ extern "C" {
 #endif
 
 #define VV_GROUP_KEY_BYTES 16
-#define VV_GROUP_ENDS_MAX  1024 /* ranks of one group */
+#define VV_GROUP_RANKS_MAX 1024 /* ranks of one group */
 
-struct vv_group_end; /* a process's place in a group */
+struct vv_group; /* a process's place in a group */
 
 /* How datagrams reach everybody. */
 enum vv_group_route {
@@ -47,7 +47,7 @@ enum vv_group_route {
 
 /* Strings are read during the call alone. */
 struct vv_group_config {
-  uint32_t ranks;      /* 1 .. VV_GROUP_ENDS_MAX */
+  uint32_t ranks;      /* 1 .. VV_GROUP_RANKS_MAX */
   uint32_t rank;       /* this one, from 0 */
   const char *address; /* own numeric IPv4 address: it says which interface. Ranks may share one */
   const char
@@ -61,7 +61,7 @@ struct vv_group_config {
   bool spin;                 /* keep the processor while waiting in a broadcast */
   /* Told what is worth knowing and no error: a rank that all wait for, multicast that does not arrive though unicast
    * does (never of a rank that merely sleeps), a flood of foreign datagrams. May be NULL.
-   * From any thread, never two at once; it makes no call on the end. */
+   * From any thread, never two at once; it makes no call on the group. */
   void (*notice)(void *context, const char *text);
   /*
    * Asked before each wait in broadcast or receive: true ends the call with VV_GROUP_STOPPED. A signal ends a wait, but
@@ -84,11 +84,11 @@ struct vv_group_problem {
 
 /*
  * Meets the other ranks, tries how to reach them, and agrees on how much may be
- * under way. All ranks call it. The end, or NULL and *problem, within half a second
+ * under way. All ranks call it. The group, or NULL and *problem, within half a second
  * of the time-out; who did not come is named to all who did. Rank 0 has a descriptor
  * for each other rank, and raises its soft limit (RLIMIT_NOFILE) if it must.
  */
-struct vv_group_end *vv_group_open(const struct vv_group_config *config, struct vv_group_problem *problem);
+struct vv_group *vv_group_open(const struct vv_group_config *config, struct vv_group_problem *problem);
 
 /*
  * The bytes of root's buffer are in everybody's buffer. At the root it returns as
@@ -97,14 +97,14 @@ struct vv_group_end *vv_group_open(const struct vv_group_config *config, struct 
  * VV_GROUP_STOPPED: the same call again goes on where it was; until then the
  * buffer belongs to the group.
  */
-int vv_group_broadcast(struct vv_group_end *end, uint32_t root, void *buffer, size_t size_bytes,
+int vv_group_broadcast(struct vv_group *group, uint32_t root, void *buffer, size_t size_bytes,
                        struct vv_group_problem *problem);
 
 /*
  * The same at a rank that is not the root and does not know the size: the message
  * must fit into room_bytes, and *size_bytes tells how long it is.
  */
-int vv_group_receive(struct vv_group_end *end, uint32_t root, void *buffer, size_t room_bytes, size_t *size_bytes,
+int vv_group_receive(struct vv_group *group, uint32_t root, void *buffer, size_t room_bytes, size_t *size_bytes,
                      struct vv_group_problem *problem);
 
 /*
@@ -112,25 +112,25 @@ int vv_group_receive(struct vv_group_end *end, uint32_t root, void *buffer, size
  * buffer from now on, and what has come of it is copied there. The buffer before is
  * the caller's again; the call that goes on names the new one.
  */
-void vv_group_move(struct vv_group_end *end, void *buffer, size_t room_bytes);
+void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes);
 
 /* How datagrams reach everybody: never VV_GROUP_ANY. */
-enum vv_group_route vv_group_route_of(const struct vv_group_end *end);
+enum vv_group_route vv_group_route_of(const struct vv_group *group);
 
 /* Datagrams that this rank has sent again for others, and those it asked for itself, since it was opened. */
-void vv_group_repairs(const struct vv_group_end *end, uint64_t *given, uint64_t *asked);
+void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *asked);
 
 /*
  * Datagrams that came to this rank's ports, began as those of the group do, and were not: forged, damaged, a
  * stranger's. They are dropped; a hundred a second are told by `notice`.
  */
-uint64_t vv_group_foreign(const struct vv_group_end *end);
+uint64_t vv_group_foreign(const struct vv_group *group);
 
 /*
  * Leaves the group in order: waits until nobody needs this rank any more (time-out:
- * config's), then frees the end. All ranks call it. NULL is allowed.
+ * config's), then frees it. All ranks call it. NULL is allowed.
  */
-void vv_group_leave(struct vv_group_end *end);
+void vv_group_leave(struct vv_group *group);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,7 @@ struct answering {
   int64_t train;    /* messages to one answer */
   int64_t came;     /* of the train that is coming */
   int64_t messages; /* answered */
-  uint8_t tag[VV_TAG_BYTES];
+  uint8_t tag[VV_PAYLOAD_TAG_BYTES];
   int64_t corrupt;
   int64_t cpu_start_ns;         /* after the first message: that one bears what a pause costs */
   int64_t checking_ns;          /* since then; no cost of a message */
@@ -27,7 +27,7 @@ struct answering {
 /* Its own tag says which message it must be: the near end knows whether it was due. */
 static bool is_sound(const struct answering *answering, const uint8_t *message) {
   const struct vv_payload *payload = &answering->session->payload;
-  if (answering->size_bytes <= VV_TAG_BYTES) return true;
+  if (answering->size_bytes <= VV_PAYLOAD_TAG_BYTES) return true;
   uint64_t seq = -vv_payload_age(payload, 0, message, answering->size_bytes);
   return vv_payload_check(payload, seq, message, answering->size_bytes);
 }
@@ -83,7 +83,7 @@ static void begin_cpu(struct answering *answering) {
  */
 static bool ends_train(struct answering *answering, const uint8_t *message) {
   if (answering->train == 1) return true;
-  size_t tag_bytes = answering->size_bytes < VV_TAG_BYTES ? answering->size_bytes : VV_TAG_BYTES;
+  size_t tag_bytes = answering->size_bytes < VV_PAYLOAD_TAG_BYTES ? answering->size_bytes : VV_PAYLOAD_TAG_BYTES;
   if (answering->came > 0 && memcmp(message, answering->tag, tag_bytes) != 0) answering->came = 0;
   memcpy(answering->tag, message, tag_bytes);
   answering->came = answering->came + 1 < answering->train ? answering->came + 1 : 0;

@@ -31,7 +31,7 @@ static enum step send_some(struct vv_flow *flow, struct vv_error *error) {
 }
 
 static bool is_due(const struct vv_flow *flow, ssize_t got_bytes) {
-  size_t tag_bytes = flow->size_bytes < VV_TAG_BYTES ? flow->size_bytes : VV_TAG_BYTES;
+  size_t tag_bytes = flow->size_bytes < VV_PAYLOAD_TAG_BYTES ? flow->size_bytes : VV_PAYLOAD_TAG_BYTES;
   return got_bytes == (ssize_t)flow->size_bytes && memcmp(flow->in, flow->tag, tag_bytes) == 0;
 }
 

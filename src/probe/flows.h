@@ -17,11 +17,11 @@ struct vv_flow {
   int fd;        /* of a stack's end: its descriptor() */
   bool datagram; /* a message is one call; false: a run of bytes */
   const uint8_t *out;
-  size_t out_bytes;          /* still to send */
-  uint8_t *in;               /* NULL: it only sends */
-  size_t size_bytes;         /* of the message that is received */
-  size_t in_bytes;           /* still to come */
-  uint8_t tag[VV_TAG_BYTES]; /* how that one begins: another datagram is a late one and passed over */
+  size_t out_bytes;                  /* still to send */
+  uint8_t *in;                       /* NULL: it only sends */
+  size_t size_bytes;                 /* of the message that is received */
+  size_t in_bytes;                   /* still to come */
+  uint8_t tag[VV_PAYLOAD_TAG_BYTES]; /* how that one begins: another datagram is a late one and passed over */
 };
 
 /*

@@ -44,8 +44,8 @@ static void note(struct map *map, const struct vv_llc_address *at) {
   if (map->count < STATIONS_MAX) map->found[map->count++] = *at;
 }
 
-static void tell(void *context, const struct vv_station_event *event) {
-  if (event->what == VV_STATION_ECHO) note(context, &event->peer);
+static void tell(void *context, const struct vv_llc_station_event *event) {
+  if (event->what == VV_LLC_STATION_ECHO) note(context, &event->peer);
 }
 
 static int open_station(struct map *map, const struct vv_options *options, struct vv_error *error) {
@@ -60,11 +60,11 @@ static int open_station(struct map *map, const struct vv_options *options, struc
     return vv_error_remedy(error, "see vaiven-probe --help");
   }
   if (vv_watch_start(tick_ns, error) != 0 || vv_node_open(&map->node, &config, error) != 0) return -1;
-  struct vv_station_wanted wanted;
-  vv_station_defaults(&wanted);
-  wanted.listen = VV_LISTEN_REFUSE;
-  wanted.units = UNITS;
-  if (vv_node_start(&map->node, wanted, error) == 0) return 0;
+  struct vv_llc_station_config station;
+  vv_llc_station_defaults(&station);
+  station.listen = VV_LLC_LISTEN_REFUSE;
+  station.units = UNITS;
+  if (vv_node_start(&map->node, station, error) == 0) return 0;
   vv_node_close(&map->node);
   return -1;
 }
@@ -80,12 +80,12 @@ static void record_address(struct vv_record *record, const struct vv_llc_address
 /* map ------------------------------------------------------------------ */
 
 static int ask_all(struct map *map, int64_t wait_ns, struct vv_error *error) {
-  const struct vv_llc_address hosts = {.mac = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, .sap = VV_SAP_NULL};
+  const struct vv_llc_address hosts = {.mac = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, .sap = VV_LLC_SAP_NULL};
   struct vv_llc_address saps = hosts;
-  saps.sap = VV_SAP_GLOBAL;
+  saps.sap = VV_LLC_SAP_GLOBAL;
   for (int i = 0; i < ASKED_TIMES; i++) {
-    vv_station_test(&map->node.station, &hosts, "", 0);
-    vv_station_test(&map->node.station, &saps, "", 0);
+    vv_llc_station_test(&map->node.station, &hosts, "", 0);
+    vv_llc_station_test(&map->node.station, &saps, "", 0);
     if (vv_node_run(&map->node, never, vv_clock_ns() + wait_ns / ASKED_TIMES, error) == VV_RAN_ERROR) return -1;
   }
   return 0;

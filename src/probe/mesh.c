@@ -136,7 +136,7 @@ static uint64_t seq_of(const struct vv_mesh_round *round, size_t sender) {
 static size_t make_flows(const struct vv_mesh_round *round, struct vv_flow flows[VV_MESH_MAX]) {
   const struct vv_mesh *mesh = round->mesh;
   const struct vv_stack *stack = mesh->session->stack;
-  size_t count = 0, tag_bytes = round->size_bytes < VV_TAG_BYTES ? round->size_bytes : VV_TAG_BYTES;
+  size_t count = 0, tag_bytes = round->size_bytes < VV_PAYLOAD_TAG_BYTES ? round->size_bytes : VV_PAYLOAD_TAG_BYTES;
   for (size_t i = 0; i < mesh->count; i++) {
     if (i == mesh->number) continue;
     struct vv_flow *flow = &flows[count++];

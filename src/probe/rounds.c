@@ -16,7 +16,7 @@
 #define SESSION_NS   15000000000 /* until programs have found each other, where each message has a session */
 
 uint64_t vv_rounds_tag(uint64_t seq, size_t size_bytes) {
-  return size_bytes >= VV_TAG_BYTES ? seq : seq & ((UINT64_C(1) << (8 * size_bytes)) - 1);
+  return size_bytes >= VV_PAYLOAD_TAG_BYTES ? seq : seq & ((UINT64_C(1) << (8 * size_bytes)) - 1);
 }
 
 /* near: one round ------------------------------------------------------ */
@@ -531,7 +531,7 @@ static int take_one(struct taking *taking, struct vv_error *error) {
   uint64_t seq = -vv_payload_age(&session->payload, 0, message, taking->size_bytes);
   uint64_t tag = vv_rounds_tag(seq, taking->size_bytes);
   bool late = came_late(taking, tag);
-  bool whole = taking->size_bytes > VV_TAG_BYTES;
+  bool whole = taking->size_bytes > VV_PAYLOAD_TAG_BYTES;
   taking->corrupt += whole && !vv_payload_check(&session->payload, seq, message, taking->size_bytes);
   taking->messages++;
   while ((over = vv_rounds_hush(session, taking->hush_ns, error)) == 1) {

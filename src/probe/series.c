@@ -83,7 +83,7 @@ static bool is_stale(const struct vv_series *series, const uint8_t *answer) {
   const struct vv_session *session = series->session;
   size_t size_bytes = series->size_bytes;
   uint64_t age = vv_payload_age(&session->payload, session->seq, answer, size_bytes);
-  uint64_t half = size_bytes < VV_TAG_BYTES ? UINT64_C(1) << (8 * size_bytes) >> 1 : UINT64_MAX;
+  uint64_t half = size_bytes < VV_PAYLOAD_TAG_BYTES ? UINT64_C(1) << (8 * size_bytes) >> 1 : UINT64_MAX;
   return age > 0 && age <= session->seq && age < half;
 }
 
@@ -116,7 +116,7 @@ static int recover(struct vv_series *series, bool alike, struct vv_error *error)
                  session->stack->id, series->size_bytes, series->patience_ns / 1000000);
     return vv_error_remedy(error, "see whether the far host still runs; give a longer --timeout-ms to a slow network");
   }
-  bool told_apart = series->size_bytes >= VV_TAG_BYTES && !alike;
+  bool told_apart = series->size_bytes >= VV_PAYLOAD_TAG_BYTES && !alike;
   return told_apart ? 0 : vv_session_reopen(session, error);
 }
 

@@ -16,7 +16,7 @@
 #define DATAGRAM_BYTES_MAX 65507
 #define TRAIN_BYTES_MAX    (256u << 20)
 #define ROOM_BYTES         (4 << 20) /* a train, while the receiver sleeps */
-#define FRAME_HEADERS      (VV_FRAME_HEADER_BYTES + VV_LLC_HEADER_BYTES)
+#define FRAME_HEADERS      (VV_FRAME_HEADER_BYTES + VV_LPDU_HEADER_BYTES)
 
 size_t vv_trains_size_min(bool frames) {
   return frames ? 0 : VV_FRAGMENT_HEADER_BYTES;
@@ -35,7 +35,7 @@ static int open_packet(struct vv_packet *packet, const struct vv_trains_config *
   uint8_t header[VV_FRAGMENT_HEADER_BYTES];
   struct vv_packet_config packet_config = {
       .iface = config->iface ? config->iface : iface,
-      .filter = {.to = config->broadcast ? VV_FILTER_TO_ALL : VV_FILTER_TO_US, .dsap = VV_LLC_SAP, .lead = header},
+      .filter = {.to = config->broadcast ? VV_FILTER_TO_ALL : VV_FILTER_TO_US, .dsap = VV_LPDU_SAP, .lead = header},
       .stamps = true,
       .backlog_bytes = backlog_bytes};
   vv_fragment_emit(&lead, header);
@@ -52,14 +52,14 @@ static int dial_frames(struct vv_trains_sender *sender, const char *to, struct v
   if (open_packet(&sender->packet, &sender->config, 0, error) != 0) return -1;
   sender->fd = -1;
   struct vv_frame frame = {.data_bytes = VV_FRAGMENT_OVERHEAD_BYTES + sender->config.size_bytes};
-  struct vv_llc_ui ui = {.dsap = VV_LLC_SAP, .ssap = VV_LLC_SAP};
+  struct vv_lpdu_ui ui = {.dsap = VV_LPDU_SAP, .ssap = VV_LPDU_SAP};
   for (size_t i = 0; i < VV_MAC_BYTES; i++) {
     frame.destination[i] = sender->config.broadcast ? 0xff : (uint8_t)mac[i];
     frame.source[i] = sender->packet.mac[i];
   }
   for (uint32_t i = 0; i < sender->config.train; i++) {
     vv_frame_emit(&frame, sender->bytes + i * sender->stride);
-    vv_llc_emit(&ui, sender->bytes + i * sender->stride + VV_FRAME_HEADER_BYTES);
+    vv_lpdu_ui_emit(&ui, sender->bytes + i * sender->stride + VV_FRAME_HEADER_BYTES);
   }
   return 0;
 }
@@ -238,11 +238,11 @@ static size_t collect_frames(struct vv_trains_receiver *receiver) {
   for (; vv_packet_peek(&receiver->packet, &raw); vv_packet_release(&receiver->packet)) {
     struct vv_frame_view frame_view;
     struct vv_frame frame;
-    struct vv_llc_view llc_view;
-    struct vv_llc_ui ui;
+    struct vv_lpdu_view llc_view;
+    struct vv_lpdu_ui ui;
     if (!vv_frame_view(raw.bytes, raw.count, &frame_view)) continue;
     vv_frame_parse(frame_view, &frame);
-    if (!vv_llc_view(frame.data, frame.data_bytes, &llc_view) || !vv_llc_parse(llc_view, &ui)) continue;
+    if (!vv_lpdu_view(frame.data, frame.data_bytes, &llc_view) || !vv_lpdu_ui_parse(llc_view, &ui)) continue;
     if (ui.data_bytes != VV_FRAGMENT_HEADER_BYTES + receiver->config.size_bytes) continue;
     noted += note(receiver, ui.data, ui.data_bytes, raw.stamp_ns);
   }

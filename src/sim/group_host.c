@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/heap.h"
-#include "core/ethernet/link.h"
+#include "core/ethernet/eth.h"
 #include "core/group/cut.h"
 #include "sim/memory.h"
 
@@ -18,47 +18,48 @@
 enum { SCRIBBLE = 0xee, GROUP_STREAM = 0x5117, BURST_DATAGRAMS = 8, UDP_BYTES = 28, LINE_BYTES = 64 };
 
 /* The rate of datagrams on a link that frames of full size fill. */
-static uint64_t payload_rate_bps(const struct vv_group_plan *plan) {
-  uint64_t wire = vv_eth_wire_bytes(plan->datagram_bytes + UDP_BYTES, false);
-  return plan->rate_bps * plan->datagram_bytes / wire;
+static uint64_t payload_rate_bps(const struct vv_sim_group_config *config) {
+  uint64_t wire = vv_eth_wire_bytes(config->datagram_bytes + UDP_BYTES, false);
+  return config->rate_bps * config->datagram_bytes / wire;
 }
 
-static struct vv_group_wanted group_wanted(const struct vv_group_plan *plan, uint32_t rank) {
-  uint64_t frame_ns = vv_eth_ns(vv_eth_wire_bytes(plan->datagram_bytes + UDP_BYTES, false), plan->rate_bps);
-  struct vv_group_wanted wanted = {
-      .ranks = plan->ranks,
+static struct vv_rank_config rank_config_of(const struct vv_sim_group_config *config, uint32_t rank) {
+  uint64_t frame_ns = vv_eth_ns(vv_eth_wire_bytes(config->datagram_bytes + UDP_BYTES, false), config->rate_bps);
+  struct vv_rank_config rank_config = {
+      .ranks = config->ranks,
       .rank = rank,
       .stream = GROUP_STREAM,
-      .datagram_bytes = plan->datagram_bytes,
-      .window_datagrams = vv_credit_datagrams(plan->buffer_bytes, vv_sim_charge_bytes(plan->datagram_bytes)),
+      .datagram_bytes = config->datagram_bytes,
+      .window_datagrams = vv_credit_datagrams(config->buffer_bytes, vv_sim_charge_bytes(config->datagram_bytes)),
       .rtt_ns = RTT_NS + 2 * frame_ns,
-      .slot_ns = plan->fabric == VV_FABRIC_HUB ? 100000 : 0,
-      .rate_bps = payload_rate_bps(plan),
+      .slot_ns = config->fabric == VV_LAN_HUB ? 100000 : 0,
+      .rate_bps = payload_rate_bps(config),
       .burst_datagrams = BURST_DATAGRAMS,
   };
-  memcpy(wanted.key, &plan->seed, sizeof plan->seed);
-  return wanted;
+  memcpy(rank_config.key, &config->seed, sizeof config->seed);
+  return rank_config;
 }
 
-static void compute(struct vv_host *host, uint64_t now_ns) {
-  uint64_t most_ns = host->plan->compute_ns;
-  host->state = VV_HOST_COMPUTING;
+static void compute(struct vv_sim_group_host *host, uint64_t now_ns) {
+  uint64_t most_ns = host->config->compute_ns;
+  host->state = VV_SIM_GROUP_HOST_COMPUTING;
   host->ready_ns = now_ns + (most_ns > 0 ? vv_rng_next(&host->rng) % most_ns : 0);
 }
 
-void vv_host_open(struct vv_host *host, const struct vv_group_plan *plan, uint32_t rank, vv_host_send *send,
-                  void *context) {
-  struct vv_group_wanted wanted = group_wanted(plan, rank);
-  *host = (struct vv_host){.plan = plan, .send = send, .context = context, .rng = {plan->seed ^ (rank + 1) << 20}};
-  host->memory = vv_memory_must(malloc(vv_group_bytes(&wanted)));
-  vv_group_init(&host->group, host->memory, &wanted);
-  vv_payload_init(&host->payload, wanted.key, false);
-  vv_sim_socket_open(&host->data, plan->buffer_bytes);
-  vv_sim_socket_open(&host->control, plan->buffer_bytes);
+void vv_sim_group_host_open(struct vv_sim_group_host *host, const struct vv_sim_group_config *config, uint32_t rank,
+                            vv_sim_group_host_send *send, void *context) {
+  struct vv_rank_config rank_config = rank_config_of(config, rank);
+  *host = (struct vv_sim_group_host){
+      .config = config, .send = send, .context = context, .rng = {config->seed ^ (rank + 1) << 20}};
+  host->memory = vv_sim_memory_must(malloc(vv_rank_bytes(&rank_config)));
+  vv_rank_init(&host->core, host->memory, &rank_config);
+  vv_payload_init(&host->payload, rank_config.key, false);
+  vv_sim_socket_open(&host->data, config->buffer_bytes);
+  vv_sim_socket_open(&host->control, config->buffer_bytes);
   compute(host, 0);
 }
 
-void vv_host_close(struct vv_host *host) {
+void vv_sim_group_host_close(struct vv_sim_group_host *host) {
   vv_sim_socket_close(&host->data);
   vv_sim_socket_close(&host->control);
   free(host->memory);
@@ -66,114 +67,115 @@ void vv_host_close(struct vv_host *host) {
 }
 
 /* The bytes of the stream at that position, which this rank has consumed. */
-static bool is_right(const struct vv_host *host, uint64_t position) {
-  const struct vv_group *group = &host->group;
-  const struct vv_store_slot *slot = vv_store_find(&group->store, position);
+static bool is_right(const struct vv_sim_group_host *host, uint64_t position) {
+  const struct vv_rank *core = &host->core;
+  const struct vv_store_slot *slot = vv_store_find(&core->store, position);
   if (slot == NULL) return false;
   uint64_t size_bytes = host->step.size_bytes;
-  uint64_t number = position - group->current.first;
-  struct vv_cut cut = vv_cut_piece(size_bytes, group->body_bytes, number);
-  const uint8_t *data = vv_store_body(&group->store, slot) + (number == 0 ? VV_GROUP_HEAD_BYTES : 0);
+  uint64_t number = position - core->current.first;
+  struct vv_cut cut = vv_cut_piece(size_bytes, core->body_bytes, number);
+  const uint8_t *data = vv_store_body(&core->store, slot) + (number == 0 ? VV_GPDU_HEAD_BYTES : 0);
   return vv_payload_check_part(&host->payload, host->operations + 1, size_bytes, cut.offset, data, cut.bytes);
 }
 
 /* Takes what has come of a stream, before the store has something else in its place. */
-static void read_stream(struct vv_host *host) {
-  if (host->state != VV_HOST_INSIDE || host->buffer != NULL) return;
-  for (; host->read < host->group.consumed; host->read++) {
+static void read_stream(struct vv_sim_group_host *host) {
+  if (host->state != VV_SIM_GROUP_HOST_INSIDE || host->buffer != NULL) return;
+  for (; host->read < host->core.consumed; host->read++) {
     if (!is_right(host, host->read)) host->wrong = "wrong bytes were delivered in a stream";
   }
 }
 
 /* Whoever receives a packet reads the same in it: the first parses it, which is most of what a receiver costs. */
-static bool is_good(const struct vv_group *group, struct vv_packet *packet) {
-  packet->good = packet->good || vv_group_pdu_parse(&group->keys, group->wanted.stream, group->consumed, packet->bytes,
-                                                    packet->count, &packet->pdu);
+static bool is_good(const struct vv_rank *core, struct vv_sim_packet *packet) {
+  packet->good = packet->good || vv_gpdu_parse(&core->keys, core->config.stream, core->consumed, packet->bytes,
+                                               packet->count, &packet->pdu);
   return packet->good;
 }
 
-static bool take(struct vv_host *host, uint64_t now_ns, struct vv_sim_socket *socket, enum vv_group_socket from) {
-  struct vv_packet *packet = vv_sim_socket_take(socket);
+static bool take(struct vv_sim_group_host *host, uint64_t now_ns, struct vv_sim_socket *socket,
+                 enum vv_rank_socket from) {
+  struct vv_sim_packet *packet = vv_sim_socket_take(socket);
   if (packet == NULL) return false;
-  if (is_good(&host->group, packet)) {
-    vv_group_take_pdu(&host->group, now_ns, from, &packet->pdu);
+  if (is_good(&host->core, packet)) {
+    vv_rank_take_pdu(&host->core, now_ns, from, &packet->pdu);
   } else {
-    vv_group_take(&host->group, now_ns, from, packet->bytes, packet->count);
+    vv_rank_take(&host->core, now_ns, from, packet->bytes, packet->count);
   }
-  vv_packet_drop(packet);
+  vv_sim_packet_drop(packet);
   read_stream(host);
   return true;
 }
 
 /* True when a socket may hold more. */
-static bool receive_from(struct vv_host *host, uint64_t now_ns, struct vv_sim_socket *socket,
-                         enum vv_group_socket from) {
-  for (uint32_t i = 0; i < host->plan->take_max; i++) {
-    if (from == VV_GROUP_SOCKET_DATA && !vv_group_wants_data(&host->group)) return false;
+static bool receive_from(struct vv_sim_group_host *host, uint64_t now_ns, struct vv_sim_socket *socket,
+                         enum vv_rank_socket from) {
+  for (uint32_t i = 0; i < host->config->take_max; i++) {
+    if (from == VV_RANK_SOCKET_DATA && !vv_rank_wants_data(&host->core)) return false;
     if (!take(host, now_ns, socket, from)) return false;
   }
   return true;
 }
 
-static bool receive(struct vv_host *host, uint64_t now_ns) {
-  bool more = receive_from(host, now_ns, &host->control, VV_GROUP_SOCKET_CONTROL);
-  more = receive_from(host, now_ns, &host->data, VV_GROUP_SOCKET_DATA) || more;
-  if (vv_group_wants_data(&host->group) && host->data.count == 0) vv_group_dry(&host->group, now_ns);
+static bool receive(struct vv_sim_group_host *host, uint64_t now_ns) {
+  bool more = receive_from(host, now_ns, &host->control, VV_RANK_SOCKET_CONTROL);
+  more = receive_from(host, now_ns, &host->data, VV_RANK_SOCKET_DATA) || more;
+  if (vv_rank_wants_data(&host->core) && host->data.count == 0) vv_rank_dry(&host->core, now_ns);
   return more;
 }
 
-static void send_all(struct vv_host *host, uint64_t now_ns) {
-  while (host->blocked || vv_group_next(&host->group, now_ns, &host->pending)) {
-    host->blocked = !host->send(host->context, host->group.wanted.rank, &host->pending);
+static void send_all(struct vv_sim_group_host *host, uint64_t now_ns) {
+  while (host->blocked || vv_rank_next(&host->core, now_ns, &host->pending)) {
+    host->blocked = !host->send(host->context, host->core.config.rank, &host->pending);
     if (host->blocked) return;
   }
 }
 
 /* The memory that the application has for a message, at most size_bytes long; NULL: not enough. */
-static uint8_t *memory_for(const struct vv_host *host, bool root, uint64_t size_bytes) {
-  return root || size_bytes <= host->plan->memory_bytes ? vv_memory_must(malloc(size_bytes + 1)) : NULL;
+static uint8_t *memory_for(const struct vv_sim_group_host *host, bool root, uint64_t size_bytes) {
+  return root || size_bytes <= host->config->memory_bytes ? vv_sim_memory_must(malloc(size_bytes + 1)) : NULL;
 }
 
-static void start(struct vv_host *host, uint64_t now_ns) {
-  const struct vv_group_step step = host->step = vv_group_plan_step(host->plan, host->operations);
-  bool root = step.root == host->group.wanted.rank;
+static void start(struct vv_sim_group_host *host, uint64_t now_ns) {
+  const struct vv_sim_group_step step = host->step = vv_sim_group_config_step(host->config, host->operations);
+  bool root = step.root == host->core.config.rank;
   bool known = root || vv_rng_next(&host->rng) % 2 == 0;
-  uint64_t size_bytes = known ? step.size_bytes : host->plan->size_bytes;
+  uint64_t size_bytes = known ? step.size_bytes : host->config->size_bytes;
   host->buffer = memory_for(host, root, size_bytes);
-  host->read = host->group.consumed;
-  struct vv_group_operation operation = {.root = step.root,
-                                         .buffer = host->buffer,
-                                         .size_bytes = size_bytes,
-                                         .size_known = known,
-                                         .stream = host->buffer == NULL,
-                                         .representation = (uint8_t)host->operations};
+  host->read = host->core.consumed;
+  struct vv_rank_operation operation = {.root = step.root,
+                                        .buffer = host->buffer,
+                                        .size_bytes = size_bytes,
+                                        .size_known = known,
+                                        .stream = host->buffer == NULL,
+                                        .representation = (uint8_t)host->operations};
   if (root) vv_payload_fill(&host->payload, host->operations + 1, host->buffer, step.size_bytes);
-  host->state = VV_HOST_INSIDE;
-  vv_group_start(&host->group, now_ns, &operation);
+  host->state = VV_SIM_GROUP_HOST_INSIDE;
+  vv_rank_start(&host->core, now_ns, &operation);
   read_stream(host);
 }
 
-static bool run_application(struct vv_host *host, uint64_t now_ns) {
-  if (host->state != VV_HOST_COMPUTING || host->ready_ns > now_ns) return false;
-  if (host->operations < host->plan->operations) {
+static bool run_application(struct vv_sim_group_host *host, uint64_t now_ns) {
+  if (host->state != VV_SIM_GROUP_HOST_COMPUTING || host->ready_ns > now_ns) return false;
+  if (host->operations < host->config->operations) {
     start(host, now_ns);
   } else {
-    host->state = VV_HOST_CLOSING;
-    vv_group_close(&host->group, now_ns);
+    host->state = VV_SIM_GROUP_HOST_CLOSING;
+    vv_rank_close(&host->core, now_ns);
   }
   return true;
 }
 
 /* True when all of a message that was read, or lies in the buffer, is right. */
-static bool is_whole(const struct vv_host *host) {
-  if (host->buffer == NULL) return host->read == host->group.current.end;
+static bool is_whole(const struct vv_sim_group_host *host) {
+  if (host->buffer == NULL) return host->read == host->core.current.end;
   return vv_payload_check(&host->payload, host->operations + 1, host->buffer, host->step.size_bytes);
 }
 
 /* The operation is said to be done: so the bytes must be right. Then they are overwritten, as users do. */
-static void done(struct vv_host *host, uint64_t now_ns, const struct vv_group_event *event) {
+static void done(struct vv_sim_group_host *host, uint64_t now_ns, const struct vv_rank_event *event) {
   uint64_t size_bytes = host->step.size_bytes;
-  if (host->state != VV_HOST_INSIDE) host->wrong = "an operation was done twice";
+  if (host->state != VV_SIM_GROUP_HOST_INSIDE) host->wrong = "an operation was done twice";
   if (event->size_bytes != size_bytes) host->wrong = "a message had the wrong size";
   if (event->representation != (uint8_t)host->operations) host->wrong = "a message was of another operation";
   if (host->wrong == NULL && !is_whole(host)) host->wrong = "wrong bytes were delivered";
@@ -185,33 +187,33 @@ static void done(struct vv_host *host, uint64_t now_ns, const struct vv_group_ev
   compute(host, now_ns);
 }
 
-static void hear(struct vv_host *host, uint64_t now_ns, const struct vv_group_event *event) {
+static void hear(struct vv_sim_group_host *host, uint64_t now_ns, const struct vv_rank_event *event) {
   switch (event->kind) {
-  case VV_GROUP_DONE:
+  case VV_RANK_DONE:
     done(host, now_ns, event);
     break;
-  case VV_GROUP_FAILED:
-    host->state = VV_HOST_FAILED;
+  case VV_RANK_FAILED:
+    host->state = VV_SIM_GROUP_HOST_FAILED;
     host->failure = event->failure;
     break;
-  case VV_GROUP_DEAFENED:
+  case VV_RANK_DEAFENED:
     if (host->deaf_ns > now_ns + REJOIN_NS) host->deaf_ns = now_ns + REJOIN_NS;
-    if (vv_group_plan_is_faultless(host->plan)) host->wrong = "a rank that hears was called deaf";
+    if (vv_sim_group_config_is_faultless(host->config)) host->wrong = "a rank that hears was called deaf";
     break;
-  case VV_GROUP_CLOSED:
-    host->state = VV_HOST_CLOSED;
+  case VV_RANK_CLOSED:
+    host->state = VV_SIM_GROUP_HOST_CLOSED;
     break;
-  case VV_GROUP_LATE:
-  case VV_GROUP_HEARING:
+  case VV_RANK_LATE:
+  case VV_RANK_HEARING:
     break;
   }
 }
 
-static bool hear_all(struct vv_host *host, uint64_t now_ns) {
-  struct vv_group_event event;
+static bool hear_all(struct vv_sim_group_host *host, uint64_t now_ns) {
+  struct vv_rank_event event;
   bool any = false;
   if (host->blocked) return false;
-  for (; vv_group_event(&host->group, &event); any = true) hear(host, now_ns, &event);
+  for (; vv_rank_event(&host->core, &event); any = true) hear(host, now_ns, &event);
   return any;
 }
 
@@ -223,21 +225,21 @@ static void fetch(const void *memory, size_t bytes) {
   for (size_t i = 0; i < bytes; i += LINE_BYTES) __builtin_prefetch((const char *)memory + i, 1);
 }
 
-void vv_host_fetch(const struct vv_host *host) {
-  fetch(&host->group, offsetof(struct vv_group, outbox) + LINE_BYTES);
-  fetch(&host->data, sizeof *host - offsetof(struct vv_host, data));
+void vv_sim_group_host_fetch(const struct vv_sim_group_host *host) {
+  fetch(&host->core, offsetof(struct vv_rank, outbox) + LINE_BYTES);
+  fetch(&host->data, sizeof *host - offsetof(struct vv_sim_group_host, data));
 }
 
-void vv_host_fetch_store(const struct vv_host *host) {
-  const struct vv_store *store = &host->group.store;
-  uint64_t slot = host->group.consumed % store->room;
+void vv_sim_group_host_fetch_store(const struct vv_sim_group_host *host) {
+  const struct vv_store *store = &host->core.store;
+  uint64_t slot = host->core.consumed % store->room;
   fetch(&store->slots[slot], 2 * sizeof *store->slots);
   fetch(store->bodies + slot * store->body_bytes, store->body_bytes);
   fetch(&host->data.queue[host->data.first], sizeof *host->data.queue);
 }
 
-uint64_t vv_host_turn(struct vv_host *host, uint64_t now_ns) {
-  if (host->state == VV_HOST_DEAD || host->state == VV_HOST_CLOSED) return VV_NEVER;
+uint64_t vv_sim_group_host_turn(struct vv_sim_group_host *host, uint64_t now_ns) {
+  if (host->state == VV_SIM_GROUP_HOST_DEAD || host->state == VV_SIM_GROUP_HOST_CLOSED) return VV_NEVER;
   if (host->paused_ns > now_ns) return host->paused_ns;
   bool more = true;
   while (more && host->wrong == NULL) {
@@ -246,11 +248,11 @@ uint64_t vv_host_turn(struct vv_host *host, uint64_t now_ns) {
     send_all(host, now_ns);
     more = hear_all(host, now_ns) || more;
   }
-  if (host->state == VV_HOST_CLOSED) return VV_NEVER;
-  uint64_t next_ns = host->blocked ? now_ns + RETRY_NS : vv_group_deadline_ns(&host->group);
-  return host->state == VV_HOST_COMPUTING ? earlier(next_ns, host->ready_ns) : next_ns;
+  if (host->state == VV_SIM_GROUP_HOST_CLOSED) return VV_NEVER;
+  uint64_t next_ns = host->blocked ? now_ns + RETRY_NS : vv_rank_deadline_ns(&host->core);
+  return host->state == VV_SIM_GROUP_HOST_COMPUTING ? earlier(next_ns, host->ready_ns) : next_ns;
 }
 
-bool vv_host_over(const struct vv_host *host) {
-  return host->state >= VV_HOST_CLOSED;
+bool vv_sim_group_host_over(const struct vv_sim_group_host *host) {
+  return host->state >= VV_SIM_GROUP_HOST_CLOSED;
 }

@@ -11,62 +11,62 @@
 #include <stdint.h>
 
 #include "core/base/payload.h"
-#include "core/group/group.h"
-#include "sim/group_plan.h"
+#include "core/group/rank.h"
+#include "sim/group_config.h"
 #include "sim/socket.h"
 
-enum vv_host_state {
-  VV_HOST_COMPUTING, /* until ready_ns, then the next operation, or the end */
-  VV_HOST_INSIDE,    /* an operation */
-  VV_HOST_CLOSING,
-  VV_HOST_CLOSED, /* it has left in order */
-  VV_HOST_FAILED, /* it has been told of a failure; it still answers others */
-  VV_HOST_DEAD,
+enum vv_sim_group_host_state {
+  VV_SIM_GROUP_HOST_COMPUTING, /* until ready_ns, then the next operation, or the end */
+  VV_SIM_GROUP_HOST_INSIDE,    /* an operation */
+  VV_SIM_GROUP_HOST_CLOSING,
+  VV_SIM_GROUP_HOST_CLOSED, /* it has left in order */
+  VV_SIM_GROUP_HOST_FAILED, /* it has been told of a failure; it still answers others */
+  VV_SIM_GROUP_HOST_DEAD,
 };
 
 /* Takes a datagram to the LAN: false without room. */
-typedef bool vv_host_send(void *context, uint32_t rank, const struct vv_group_datagram *datagram);
+typedef bool vv_sim_group_host_send(void *context, uint32_t rank, const struct vv_rank_datagram *datagram);
 
-struct vv_host {
-  const struct vv_group_plan *plan;
-  struct vv_group group;
+struct vv_sim_group_host {
+  const struct vv_sim_group_config *config;
+  struct vv_rank core;
   void *memory;
   struct vv_sim_socket data, control;
   struct vv_payload payload;
   struct vv_rng rng;
   uint8_t *buffer; /* of the present operation; NULL: none, or a stream */
   uint64_t read;   /* positions of the present stream below were read */
-  enum vv_host_state state;
-  uint32_t operations;       /* done */
-  struct vv_group_step step; /* the present operation */
+  enum vv_sim_group_host_state state;
+  uint32_t operations;           /* done */
+  struct vv_sim_group_step step; /* the present operation */
   uint64_t ready_ns;
   uint64_t paused_ns; /* it is stopped until then */
   uint64_t deaf_ns;   /* it hears no multicast until then */
   uint64_t done_ns;   /* when the last operation was done */
   bool blocked;       /* the LAN had no room for `pending` */
-  struct vv_group_datagram pending;
-  struct vv_group_failure failure;
+  struct vv_rank_datagram pending;
+  struct vv_member_failure failure;
   const char *wrong; /* what must never happen, and did */
-  vv_host_send *send;
+  vv_sim_group_host_send *send;
   void *context;
 };
 
-void vv_host_open(struct vv_host *host, const struct vv_group_plan *plan, uint32_t rank, vv_host_send *send,
-                  void *context);
-void vv_host_close(struct vv_host *host);
+void vv_sim_group_host_open(struct vv_sim_group_host *host, const struct vv_sim_group_config *config, uint32_t rank,
+                            vv_sim_group_host_send *send, void *context);
+void vv_sim_group_host_close(struct vv_sim_group_host *host);
 
 /*
  * A host will run soon: fetches it into the cache; then, when that has come, the
  * memory that its next datagram goes to. A thousand hosts do not fit there, and
  * most of what they cost would be waiting for memory.
  */
-void vv_host_fetch(const struct vv_host *host);
-void vv_host_fetch_store(const struct vv_host *host);
+void vv_sim_group_host_fetch(const struct vv_sim_group_host *host);
+void vv_sim_group_host_fetch_store(const struct vv_sim_group_host *host);
 
 /* Everything that there is to do now; tells when to come again, even if nothing arrives. */
-uint64_t vv_host_turn(struct vv_host *host, uint64_t now_ns);
+uint64_t vv_sim_group_host_turn(struct vv_sim_group_host *host, uint64_t now_ns);
 
 /* True when this host will do nothing more that matters. */
-bool vv_host_over(const struct vv_host *host);
+bool vv_sim_group_host_over(const struct vv_sim_group_host *host);
 
 #endif

@@ -18,37 +18,37 @@
 
 #include "core/base/heap.h"
 #include "core/ethernet/lan.h"
+#include "sim/group_config.h"
 #include "sim/group_host.h"
-#include "sim/group_plan.h"
 
-enum { VV_INCIDENTS_MAX = 32 };
+enum { VV_SIM_INCIDENTS_MAX = 32 };
 
-enum vv_incident_kind {
-  VV_INCIDENT_PAUSE,
-  VV_INCIDENT_DEAFEN,
-  VV_INCIDENT_CRASH,
-  VV_INCIDENT_CUT,
-  VV_INCIDENT_MEND,
-  VV_INCIDENT_TELL_DEATH, /* the kernels of the neighbours say so */
+enum vv_sim_incident_kind {
+  VV_SIM_INCIDENT_PAUSE,
+  VV_SIM_INCIDENT_DEAFEN,
+  VV_SIM_INCIDENT_CRASH,
+  VV_SIM_INCIDENT_CUT,
+  VV_SIM_INCIDENT_MEND,
+  VV_SIM_INCIDENT_TELL_DEATH, /* the kernels of the neighbours say so */
 };
 
-struct vv_incident {
-  enum vv_incident_kind kind;
+struct vv_sim_incident {
+  enum vv_sim_incident_kind kind;
   uint64_t ns;
   uint32_t rank;
   uint64_t span_ns;
 };
 
-struct vv_world {
-  struct vv_group_plan plan;
-  struct vv_lan_wanted wanted;
+struct vv_sim_group_world {
+  struct vv_sim_group_config config;
+  struct vv_lan_config lan_config;
   struct vv_lan lan;
   void *lan_memory;
-  struct vv_host *hosts;
+  struct vv_sim_group_host *hosts;
   struct vv_heap wakes; /* of the hosts, then of the incidents */
   void *wakes_memory;
   struct vv_rng rng;
-  struct vv_incident incidents[VV_INCIDENTS_MAX];
+  struct vv_sim_incident incidents[VV_SIM_INCIDENTS_MAX];
   uint32_t incidents_count;
   uint64_t now_ns;
   uint32_t victim;       /* who dies; UINT32_MAX: nobody */
@@ -60,17 +60,18 @@ struct vv_world {
 };
 
 /* What a run cost. */
-struct vv_world_result {
+struct vv_sim_group_world_result {
   uint64_t elapsed_ns;
-  uint64_t payload_bytes;        /* of all messages, each counted once */
-  uint64_t busiest_bytes;        /* repairs and control on the link that had the most */
-  struct vv_group_counts counts; /* of all ranks */
+  uint64_t payload_bytes;       /* of all messages, each counted once */
+  uint64_t busiest_bytes;       /* repairs and control on the link that had the most */
+  struct vv_rank_counts counts; /* of all ranks */
 };
 
-/* Runs the plan to its end: false, and what was wrong, when something was. */
-bool vv_world_run(const struct vv_group_plan *plan, struct vv_world_result *result, char wrong[160]);
+/* Runs the config to its end: false, and what was wrong, when something was. */
+bool vv_sim_group_world_run(const struct vv_sim_group_config *config, struct vv_sim_group_world_result *result,
+                            char wrong[160]);
 
 /* How long an unreliable sender of the same bytes takes on the same LAN, until the last receiver runs. */
-uint64_t vv_world_raw_ns(const struct vv_group_plan *plan);
+uint64_t vv_sim_group_world_raw_ns(const struct vv_sim_group_config *config);
 
 #endif

@@ -15,7 +15,7 @@
 enum { PING_PONGS = 200000, STREAM_MESSAGES = 200, STREAM_BYTES = 1000000, WARM_UP = 1000 };
 
 struct ends {
-  struct vv_station stations[2];
+  struct vv_llc_station stations[2];
   void *memory[2];
   uint32_t links[2];
   uint64_t now_ns;
@@ -31,45 +31,45 @@ static struct vv_llc_address address(int which) {
 static void start(struct ends *ends) {
   *ends = (struct ends){.now_ns = 1};
   for (int i = 0; i < 2; i++) {
-    struct vv_station_wanted wanted;
-    vv_station_defaults(&wanted);
-    wanted.self = address(i);
-    wanted.incarnation = (uint32_t)i;
-    ends->memory[i] = malloc(vv_station_bytes(&wanted));
+    struct vv_llc_station_config config;
+    vv_llc_station_defaults(&config);
+    config.self = address(i);
+    config.incarnation = (uint32_t)i;
+    ends->memory[i] = malloc(vv_llc_station_bytes(&config));
     if (ends->memory[i] == NULL) abort();
-    vv_station_init(&ends->stations[i], ends->memory[i], &wanted);
+    vv_llc_station_init(&ends->stations[i], ends->memory[i], &config);
   }
   struct vv_llc_address peer = address(1);
-  ends->links[0] = vv_station_connect(&ends->stations[0], ends->now_ns, &peer);
+  ends->links[0] = vv_llc_station_connect(&ends->stations[0], ends->now_ns, &peer);
 }
 
 static void take(struct ends *ends, int which) {
-  struct vv_station_event event;
-  while (vv_station_take(&ends->stations[which], &event)) {
-    if (event.what == VV_STATION_CONNECTED) ends->links[which] = event.link;
-    if (event.what == VV_STATION_DATA) ends->taken[which] += (uint32_t)event.data_bytes;
-    if (event.what == VV_STATION_SENT) ends->done++;
+  struct vv_llc_station_event event;
+  while (vv_llc_station_take(&ends->stations[which], &event)) {
+    if (event.what == VV_LLC_STATION_CONNECTED) ends->links[which] = event.link;
+    if (event.what == VV_LLC_STATION_DATA) ends->taken[which] += (uint32_t)event.data_bytes;
+    if (event.what == VV_LLC_STATION_SENT) ends->done++;
   }
 }
 
 /* All frames that there are, there and back, until there are none. */
 static void run(struct ends *ends) {
-  struct vv_station_frame frame;
+  struct vv_llc_station_frame frame;
   uint8_t bytes[VV_ENVELOPE_BYTES + VV_FRAME_DATA_BYTES_MAX];
   for (bool any = true; any;) {
     any = false;
     for (int i = 0; i < 2; i++) {
-      while (vv_station_next_frame(&ends->stations[i], ends->now_ns, &frame)) {
+      while (vv_llc_station_next_frame(&ends->stations[i], ends->now_ns, &frame)) {
         any = true;
         memcpy(bytes, frame.head, frame.head_bytes);
         if (frame.data_bytes > 0) memcpy(bytes + frame.head_bytes, frame.data, frame.data_bytes);
         ends->frames++;
         ends->now_ns += 1000;
-        vv_station_receive(&ends->stations[!i], ends->now_ns, bytes, frame.head_bytes + frame.data_bytes);
+        vv_llc_station_receive(&ends->stations[!i], ends->now_ns, bytes, frame.head_bytes + frame.data_bytes);
         take(ends, !i);
       }
     }
-    for (int i = 0; i < 2; i++) vv_station_tick(&ends->stations[i], ends->now_ns);
+    for (int i = 0; i < 2; i++) vv_llc_station_tick(&ends->stations[i], ends->now_ns);
   }
 }
 
@@ -85,7 +85,7 @@ static double ping_pong(struct ends *ends, int count) {
   double begin_ns = cpu_ns();
   for (int i = 0; i < count; i++) {
     int from = i % 2;
-    vv_station_send(&ends->stations[from], ends->now_ns, ends->links[from], &byte, 1, 0);
+    vv_llc_station_send(&ends->stations[from], ends->now_ns, ends->links[from], &byte, 1, 0);
     run(ends);
   }
   return (cpu_ns() - begin_ns) / (double)(ends->frames - frames);
@@ -96,13 +96,13 @@ static double stream(struct ends *ends) {
   uint64_t frames = ends->frames;
   double begin_ns = cpu_ns();
   for (int i = 0; i < STREAM_MESSAGES; i++) {
-    vv_station_send(&ends->stations[0], ends->now_ns, ends->links[0], bytes, sizeof bytes, 0);
+    vv_llc_station_send(&ends->stations[0], ends->now_ns, ends->links[0], bytes, sizeof bytes, 0);
     run(ends);
   }
   return (cpu_ns() - begin_ns) / (double)(ends->frames - frames);
 }
 
-int vv_sim_llc_cost(int argc, char **argv) {
+int vv_sim_verb_llc_cost(int argc, char **argv) {
   (void)argv;
   if (argc != 0) {
     fputs("usage: vaiven-sim llc-cost\n", stderr);

@@ -41,10 +41,10 @@ struct replay {
 };
 
 struct world {
-  const struct vv_llc_plan *plan;
+  const struct vv_sim_llc_config *config;
   struct vv_lan lan;
   void *lan_memory;
-  struct vv_llc_host *hosts;
+  struct vv_sim_llc_host *hosts;
   struct packet **held; /* by host: made, and the LAN had no room for it yet */
   uint64_t *wake_ns;    /* by host: stopped until then */
   uint64_t *whole_ns;   /* by host: its cable is cut until then */
@@ -56,7 +56,7 @@ struct world {
   uint64_t now_ns;
   bool crashed; /* somebody did, at any time */
   bool cut;     /* some cable was, at any time */
-  struct vv_station_counts dead;
+  struct vv_llc_station_counts dead;
   char *wrong;
 };
 
@@ -70,7 +70,7 @@ static bool chance(struct world *world, double probability) {
 
 static void wrong_at(struct world *world, uint32_t host, uint32_t other, const char *what) {
   if (world->wrong[0] != '\0') return;
-  const struct vv_llc_peer *peer = &world->hosts[host].peers[other];
+  const struct vv_sim_llc_peer *peer = &world->hosts[host].peers[other];
   snprintf(world->wrong, 200, "at %.6f s, host %u with %u (sent %u, acknowledged %u, taken %u): %s",
            (double)world->now_ns * 1e-9, host, other, peer->sent, peer->acknowledged, peer->taken, what);
 }
@@ -80,56 +80,56 @@ static bool is_cut(const struct world *world, uint32_t host) {
 }
 
 static void set_up_lan(struct world *world) {
-  const struct vv_llc_plan *plan = world->plan;
-  struct vv_lan_wanted wanted = {.fabric = plan->fabric,
-                                 .stations = plan->hosts,
-                                 .rate_bps = plan->rate_bps,
-                                 .reach_ns = 500,
-                                 .forward_ns = 2000,
-                                 .ageing_ns = 300000 * MS,
-                                 .host_frames = HOST_FRAMES,
-                                 .port_frames = PORT_FRAMES,
-                                 .frames = FRAMES,
-                                 .flights = FLIGHTS,
-                                 .seed = plan->seed};
-  struct vv_faults_wanted in = {.loss = plan->loss,
-                                .burst_enter = plan->burst,
+  const struct vv_sim_llc_config *config = world->config;
+  struct vv_lan_config lan_config = {.fabric = config->fabric,
+                                     .stations = config->hosts,
+                                     .rate_bps = config->rate_bps,
+                                     .reach_ns = 500,
+                                     .forward_ns = 2000,
+                                     .ageing_ns = 300000 * MS,
+                                     .host_frames = HOST_FRAMES,
+                                     .port_frames = PORT_FRAMES,
+                                     .frames = FRAMES,
+                                     .flights = FLIGHTS,
+                                     .seed = config->seed};
+  struct vv_faults_config in = {.loss = config->loss,
+                                .burst_enter = config->burst,
                                 .burst_leave = 0.3,
                                 .burst_loss = 0.8,
-                                .corrupt = plan->corrupt,
-                                .duplicate = plan->duplicate,
-                                .reorder = plan->reorder,
-                                .reorder_ns = plan->reorder_ns};
-  world->lan_memory = vv_memory_must(malloc(vv_lan_bytes(&wanted)));
-  vv_lan_init(&world->lan, world->lan_memory, &wanted);
-  for (uint32_t host = 0; host < plan->hosts; host++) vv_lan_faults(&world->lan, host, VV_WAY_IN, &in);
+                                .corrupt = config->corrupt,
+                                .duplicate = config->duplicate,
+                                .reorder = config->reorder,
+                                .reorder_ns = config->reorder_ns};
+  world->lan_memory = vv_sim_memory_must(malloc(vv_lan_bytes(&lan_config)));
+  vv_lan_init(&world->lan, world->lan_memory, &lan_config);
+  for (uint32_t host = 0; host < config->hosts; host++) vv_lan_faults(&world->lan, host, VV_LAN_IN, &in);
 }
 
 static void plan_incident(struct world *world, enum kind kind, uint64_t ns, uint64_t span_ns) {
   world->incidents[world->incidents_count++] =
-      (struct incident){kind, ns, (uint32_t)below(world, world->plan->hosts), span_ns};
+      (struct incident){kind, ns, (uint32_t)below(world, world->config->hosts), span_ns};
 }
 
 static void plan_incidents(struct world *world) {
-  const struct vv_llc_plan *plan = world->plan;
+  const struct vv_sim_llc_config *config = world->config;
   uint64_t span_ns =
-      2 * MS + plan->messages * plan->hosts * (MS / 10 + plan->size_bytes * 40000 / (plan->rate_bps / 1000000));
-  for (uint32_t i = 0; i < plan->resets && i < 8; i++) plan_incident(world, RESET, below(world, span_ns), 0);
-  for (uint32_t i = 0; i < plan->pauses && i < 8; i++)
-    plan_incident(world, PAUSE, below(world, span_ns), below(world, plan->pause_ns));
-  for (uint32_t i = 0; i < plan->cuts && i < 8; i++)
+      2 * MS + config->messages * config->hosts * (MS / 10 + config->size_bytes * 40000 / (config->rate_bps / 1000000));
+  for (uint32_t i = 0; i < config->resets && i < 8; i++) plan_incident(world, RESET, below(world, span_ns), 0);
+  for (uint32_t i = 0; i < config->pauses && i < 8; i++)
+    plan_incident(world, PAUSE, below(world, span_ns), below(world, config->pause_ns));
+  for (uint32_t i = 0; i < config->cuts && i < 8; i++)
     plan_incident(world, CUT, below(world, span_ns / 8), below(world, CUT_MS_MAX * MS));
-  if (!plan->crash) return;
+  if (!config->crash) return;
   plan_incident(world, CRASH, below(world, span_ns), 0);
   struct incident crash = world->incidents[world->incidents_count - 1];
   crash.kind = RESTART;
   crash.ns += below(world, 100 * MS);
-  if (plan->restart) world->incidents[world->incidents_count++] = crash;
+  if (config->restart) world->incidents[world->incidents_count++] = crash;
 }
 
-static struct packet *packet_of(const struct vv_station_frame *frame) {
+static struct packet *packet_of(const struct vv_llc_station_frame *frame) {
   size_t count = frame->head_bytes + frame->data_bytes;
-  struct packet *packet = vv_memory_must(malloc(sizeof *packet + count));
+  struct packet *packet = vv_sim_memory_must(malloc(sizeof *packet + count));
   packet->count = count;
   packet->to = frame->head[VV_MAC_BYTES - 1];
   memcpy(packet->bytes, frame->head, frame->head_bytes);
@@ -138,7 +138,7 @@ static struct packet *packet_of(const struct vv_station_frame *frame) {
 }
 
 static struct packet *copy_of(const struct packet *packet) {
-  struct packet *copy = vv_memory_must(malloc(sizeof *copy + packet->count));
+  struct packet *copy = vv_sim_memory_must(malloc(sizeof *copy + packet->count));
   memcpy(copy, packet, sizeof *copy + packet->count);
   return copy;
 }
@@ -146,19 +146,19 @@ static struct packet *copy_of(const struct packet *packet) {
 /* I PDUs may come again long after: numbers and epochs must tell. */
 static void keep(struct world *world, const struct packet *packet) {
   bool is_i = packet->count > VV_ENVELOPE_BYTES + 2 && (packet->bytes[VV_ENVELOPE_BYTES + 2] & 1) == 0;
-  if (!is_i || !chance(world, world->plan->replay)) return;
+  if (!is_i || !chance(world, world->config->replay)) return;
   struct replay *replay = &world->replays[below(world, REPLAYS)];
   if (replay->packet != NULL) return;
-  *replay = (struct replay){copy_of(packet), world->now_ns + below(world, world->plan->replay_ns)};
+  *replay = (struct replay){copy_of(packet), world->now_ns + below(world, world->config->replay_ns)};
 }
 
 /* Sends what the station has, until the interface is full. */
 static void send(struct world *world, uint32_t host) {
-  struct vv_station_frame frame;
+  struct vv_llc_station_frame frame;
   for (;;) {
     struct packet *packet = world->held[host];
     world->held[host] = NULL;
-    if (packet == NULL && !vv_station_next_frame(&world->hosts[host].station, world->now_ns, &frame)) return;
+    if (packet == NULL && !vv_llc_station_next_frame(&world->hosts[host].station, world->now_ns, &frame)) return;
     if (packet == NULL) packet = packet_of(&frame);
     struct vv_lan_frame on_lan = {.source = host,
                                   .destination = packet->to,
@@ -173,11 +173,11 @@ static void send(struct world *world, uint32_t host) {
 }
 
 static void watch_windows(struct world *world, uint32_t host) {
-  const struct vv_llc_plan *plan = world->plan;
-  uint32_t limit = plan->window < plan->receive_window ? plan->window : plan->receive_window;
-  for (uint32_t other = 0; other < plan->hosts; other++) {
-    const struct vv_llc_peer *peer = &world->hosts[host].peers[other];
-    if (peer->link == VV_NO_LINK) continue;
+  const struct vv_sim_llc_config *config = world->config;
+  uint32_t limit = config->window < config->receive_window ? config->window : config->receive_window;
+  for (uint32_t other = 0; other < config->hosts; other++) {
+    const struct vv_sim_llc_peer *peer = &world->hosts[host].peers[other];
+    if (peer->link == VV_LLC_NO_LINK) continue;
     const struct vv_llc_link *link = &world->hosts[host].station.links[peer->link];
     if (vv_llc_link_ahead(link->high, link->va) > limit) wrong_at(world, host, other, "the window is above its limit");
     if (vv_llc_link_ahead(link->vs, link->va) > limit) wrong_at(world, host, other, "V(S) is beyond the window");
@@ -185,21 +185,21 @@ static void watch_windows(struct world *world, uint32_t host) {
 }
 
 static void watch(struct world *world, uint32_t host) {
-  const struct vv_llc_plan *plan = world->plan;
-  struct vv_llc_host *self = &world->hosts[host];
+  const struct vv_sim_llc_config *config = world->config;
+  struct vv_sim_llc_host *self = &world->hosts[host];
   if (self->wrong != NULL) wrong_at(world, host, 0, self->wrong);
   watch_windows(world, host);
-  for (uint32_t other = 0; other < plan->hosts; other++) {
-    const struct vv_llc_host *far = &world->hosts[other];
+  for (uint32_t other = 0; other < config->hosts; other++) {
+    const struct vv_sim_llc_host *far = &world->hosts[other];
     if (other == host) continue;
-    struct vv_llc_peer *peer = &self->peers[other];
+    struct vv_sim_llc_peer *peer = &self->peers[other];
     if (far->life == 0 && self->life == 0 && peer->acknowledged > far->peers[host].taken)
       wrong_at(world, host, other, "acknowledged, and not taken");
-    bool asked = peer->why == VV_CLOSE_ASKED || peer->why == VV_CLOSE_PEER;
-    bool excused = world->crashed || world->cut || plan->beyond;
+    bool asked = peer->why == VV_LLC_CLOSE_ASKED || peer->why == VV_LLC_CLOSE_PEER;
+    bool excused = world->crashed || world->cut || config->beyond;
     if (!peer->closed || excused) continue;
     if (!asked) wrong_at(world, host, other, "a link ended without a reason");
-    if (peer->taken != plan->messages) wrong_at(world, host, other, "a link ended before all was taken");
+    if (peer->taken != config->messages) wrong_at(world, host, other, "a link ended before all was taken");
   }
 }
 
@@ -227,14 +227,14 @@ static void drop_all(struct inbox *inbox) {
 }
 
 static void run(struct world *world, uint32_t host) {
-  struct vv_llc_host *self = &world->hosts[host];
+  struct vv_sim_llc_host *self = &world->hosts[host];
   if (!self->alive || world->wake_ns[host] > world->now_ns) return;
   for (struct packet *packet = take(&world->inboxes[host]); packet != NULL; packet = take(&world->inboxes[host])) {
-    vv_station_receive(&self->station, world->now_ns, packet->bytes, packet->count);
-    vv_llc_host_run(self, world->now_ns);
+    vv_llc_station_receive(&self->station, world->now_ns, packet->bytes, packet->count);
+    vv_sim_llc_host_run(self, world->now_ns);
     free(packet);
   }
-  vv_llc_host_run(self, world->now_ns);
+  vv_sim_llc_host_run(self, world->now_ns);
   send(world, host);
   watch(world, host);
 }
@@ -246,7 +246,7 @@ static void deliver(struct world *world, uint32_t host, const struct packet *pac
   run(world, host);
 }
 
-static void sum(struct vv_station_counts *all, const struct vv_station_counts *one) {
+static void sum(struct vv_llc_station_counts *all, const struct vv_llc_station_counts *one) {
   uint64_t *to = (uint64_t *)all;
   const uint64_t *from = (const uint64_t *)one;
   for (size_t i = 0; i < sizeof *all / sizeof *to; i++) to[i] += from[i];
@@ -262,24 +262,24 @@ static void crash(struct world *world, uint32_t host) {
 
 static void restart(struct world *world, uint32_t host) {
   sum(&world->dead, &world->hosts[host].station.counts);
-  vv_llc_host_free(&world->hosts[host]);
-  vv_llc_host_start(world->hosts, world->plan, host, 1);
+  vv_sim_llc_host_free(&world->hosts[host]);
+  vv_sim_llc_host_start(world->hosts, world->config, host, 1);
 }
 
 /* Who is on either side of a cable that is cut may lose patience, or not notice. */
 static void cut(struct world *world, const struct incident *incident) {
   world->cut = true;
   world->whole_ns[incident->host] = world->now_ns + incident->span_ns;
-  for (uint32_t other = 0; other < world->plan->hosts; other++) {
+  for (uint32_t other = 0; other < world->config->hosts; other++) {
     uint64_t who = 1 + below(world, 3);
     if (other == incident->host) continue;
-    if (who & 1) vv_llc_host_hang_up(&world->hosts[incident->host], world->now_ns, other);
-    if (who & 2) vv_llc_host_hang_up(&world->hosts[other], world->now_ns, incident->host);
+    if (who & 1) vv_sim_llc_host_hang_up(&world->hosts[incident->host], world->now_ns, other);
+    if (who & 2) vv_sim_llc_host_hang_up(&world->hosts[other], world->now_ns, incident->host);
   }
 }
 
 static void happen(struct world *world, const struct incident *incident) {
-  struct vv_llc_host *host = &world->hosts[incident->host];
+  struct vv_sim_llc_host *host = &world->hosts[incident->host];
   if (incident->kind == RESTART) return restart(world, incident->host);
   if (!host->alive) return;
   if (incident->kind == CRASH) return crash(world, incident->host);
@@ -288,14 +288,14 @@ static void happen(struct world *world, const struct incident *incident) {
     world->wake_ns[incident->host] = world->now_ns + incident->span_ns;
     return;
   }
-  uint32_t other = (uint32_t)below(world, world->plan->hosts);
-  if (host->peers[other].connected) vv_station_reset(&host->station, world->now_ns, host->peers[other].link);
+  uint32_t other = (uint32_t)below(world, world->config->hosts);
+  if (host->peers[other].connected) vv_llc_station_reset(&host->station, world->now_ns, host->peers[other].link);
   run(world, incident->host);
 }
 
 static uint64_t host_ns(const struct world *world, uint32_t host) {
   if (!world->hosts[host].alive) return VV_NEVER;
-  uint64_t next = vv_llc_host_next_ns(&world->hosts[host]);
+  uint64_t next = vv_sim_llc_host_next_ns(&world->hosts[host]);
   if (world->held[host] != NULL && world->now_ns + RETRY_US * 1000 < next) next = world->now_ns + RETRY_US * 1000;
   if (world->wake_ns[host] > world->now_ns) next = world->wake_ns[host];
   return next;
@@ -303,7 +303,7 @@ static uint64_t host_ns(const struct world *world, uint32_t host) {
 
 static uint64_t next_ns(const struct world *world) {
   uint64_t next = vv_lan_next_ns(&world->lan);
-  for (uint32_t host = 0; host < world->plan->hosts; host++) {
+  for (uint32_t host = 0; host < world->config->hosts; host++) {
     uint64_t ns = host_ns(world, host);
     if (ns < next) next = ns;
   }
@@ -338,7 +338,7 @@ static void step(struct world *world) {
     deliver(world, packet->to, packet);
     free(packet);
   }
-  for (uint32_t host = 0; host < world->plan->hosts; host++) run(world, host);
+  for (uint32_t host = 0; host < world->config->hosts; host++) run(world, host);
 }
 
 static bool has_died(const struct world *world, uint32_t host) {
@@ -346,19 +346,19 @@ static bool has_died(const struct world *world, uint32_t host) {
 }
 
 static bool is_over(struct world *world) {
-  for (uint32_t a = 0; a < world->plan->hosts; a++) {
+  for (uint32_t a = 0; a < world->config->hosts; a++) {
     if (!world->hosts[a].alive) continue;
-    for (uint32_t b = 0; b < world->plan->hosts; b++) {
-      if (!vv_llc_host_is_over(&world->hosts[a], b, has_died(world, b))) return false;
+    for (uint32_t b = 0; b < world->config->hosts; b++) {
+      if (!vv_sim_llc_host_is_over(&world->hosts[a], b, has_died(world, b))) return false;
     }
   }
   return true;
 }
 
 static void who_waits(struct world *world) {
-  for (uint32_t a = 0; a < world->plan->hosts; a++) {
-    for (uint32_t b = 0; b < world->plan->hosts && world->hosts[a].alive; b++) {
-      if (!vv_llc_host_is_over(&world->hosts[a], b, has_died(world, b)))
+  for (uint32_t a = 0; a < world->config->hosts; a++) {
+    for (uint32_t b = 0; b < world->config->hosts && world->hosts[a].alive; b++) {
+      if (!vv_sim_llc_host_is_over(&world->hosts[a], b, has_died(world, b)))
         wrong_at(world, a, b, "not over by the deadline");
     }
   }
@@ -366,43 +366,43 @@ static void who_waits(struct world *world) {
 
 /* Where nobody died all was delivered: where cables are cut, whoever lost a link has connected again for the rest. */
 static void watch_end(struct world *world) {
-  bool all_again = world->plan->cuts > 0;
-  if (world->crashed || (world->plan->beyond && !all_again)) return;
-  for (uint32_t a = 0; a < world->plan->hosts; a++) {
-    for (uint32_t b = 0; b < world->plan->hosts; b++) {
-      if (a != b && world->hosts[a].peers[b].taken != world->plan->messages)
+  bool all_again = world->config->cuts > 0;
+  if (world->crashed || (world->config->beyond && !all_again)) return;
+  for (uint32_t a = 0; a < world->config->hosts; a++) {
+    for (uint32_t b = 0; b < world->config->hosts; b++) {
+      if (a != b && world->hosts[a].peers[b].taken != world->config->messages)
         wrong_at(world, a, b, "over before all was taken");
     }
   }
 }
 
 static void set_up(struct world *world) {
-  const struct vv_llc_plan *plan = world->plan;
-  world->rng.state = plan->seed * 7919 + 1;
+  const struct vv_sim_llc_config *config = world->config;
+  world->rng.state = config->seed * 7919 + 1;
   set_up_lan(world);
-  world->hosts = vv_memory_must(calloc(plan->hosts, sizeof *world->hosts));
-  world->held = vv_memory_must(calloc(plan->hosts, sizeof(struct packet *)));
-  world->wake_ns = vv_memory_must(calloc(plan->hosts, sizeof *world->wake_ns));
-  world->whole_ns = vv_memory_must(calloc(plan->hosts, sizeof *world->whole_ns));
-  world->inboxes = vv_memory_must(calloc(plan->hosts, sizeof *world->inboxes));
-  for (uint32_t host = 0; host < plan->hosts; host++) vv_llc_host_start(world->hosts, plan, host, 0);
+  world->hosts = vv_sim_memory_must(calloc(config->hosts, sizeof *world->hosts));
+  world->held = vv_sim_memory_must(calloc(config->hosts, sizeof(struct packet *)));
+  world->wake_ns = vv_sim_memory_must(calloc(config->hosts, sizeof *world->wake_ns));
+  world->whole_ns = vv_sim_memory_must(calloc(config->hosts, sizeof *world->whole_ns));
+  world->inboxes = vv_sim_memory_must(calloc(config->hosts, sizeof *world->inboxes));
+  for (uint32_t host = 0; host < config->hosts; host++) vv_sim_llc_host_start(world->hosts, config, host, 0);
   plan_incidents(world);
 }
 
-static void take_down(struct world *world, struct vv_llc_result *result) {
+static void take_down(struct world *world, struct vv_sim_llc_result *result) {
   struct vv_lan_event event;
   result->elapsed_ns = world->now_ns;
   result->counts = world->dead;
-  for (uint32_t host = 0; host < world->plan->hosts; host++) {
-    struct vv_llc_host *one = &world->hosts[host];
+  for (uint32_t host = 0; host < world->config->hosts; host++) {
+    struct vv_sim_llc_host *one = &world->hosts[host];
     sum(&result->counts, &one->station.counts);
-    for (uint32_t other = 0; other < world->plan->hosts; other++) {
+    for (uint32_t other = 0; other < world->config->hosts; other++) {
       for (uint32_t seq = 0; seq < one->peers[other].taken; seq++)
-        result->payload_bytes += vv_llc_plan_size(world->plan, other, host, seq);
+        result->payload_bytes += vv_sim_llc_config_size(world->config, other, host, seq);
     }
     drop_all(&world->inboxes[host]);
     free(world->held[host]);
-    vv_llc_host_free(one);
+    vv_sim_llc_host_free(one);
   }
   for (uint64_t ns = vv_lan_next_ns(&world->lan); ns != VV_NEVER; ns = vv_lan_next_ns(&world->lan)) {
     while (vv_lan_take(&world->lan, ns, &event)) {
@@ -418,15 +418,15 @@ static void take_down(struct world *world, struct vv_llc_result *result) {
   free(world->inboxes);
 }
 
-bool vv_llc_world_run(const struct vv_llc_plan *plan, struct vv_llc_result *result, char wrong[200]) {
-  struct world world = {.plan = plan, .wrong = wrong};
+bool vv_sim_llc_world_run(const struct vv_sim_llc_config *config, struct vv_sim_llc_result *result, char wrong[200]) {
+  struct world world = {.config = config, .wrong = wrong};
   wrong[0] = '\0';
-  *result = (struct vv_llc_result){0};
+  *result = (struct vv_sim_llc_result){0};
   set_up(&world);
-  for (uint32_t host = 0; host < plan->hosts; host++) run(&world, host);
+  for (uint32_t host = 0; host < config->hosts; host++) run(&world, host);
   while (wrong[0] == '\0' && !is_over(&world)) {
     uint64_t next = next_ns(&world);
-    if (next > plan->deadline_ns) {
+    if (next > config->deadline_ns) {
       who_waits(&world);
       break;
     }

@@ -19,16 +19,16 @@
 #include <stdint.h>
 
 #include "core/ethernet/lan.h"
+#include "sim/llc_config.h"
 #include "sim/llc_host.h"
-#include "sim/llc_plan.h"
 
-struct vv_llc_result {
+struct vv_sim_llc_result {
   uint64_t elapsed_ns;
   uint64_t payload_bytes;
-  struct vv_station_counts counts; /* of all stations */
+  struct vv_llc_station_counts counts; /* of all stations */
 };
 
-/* Runs the plan to its end: false, and what was wrong, when something was. */
-bool vv_llc_world_run(const struct vv_llc_plan *plan, struct vv_llc_result *result, char wrong[200]);
+/* Runs the config to its end: false, and what was wrong, when something was. */
+bool vv_sim_llc_world_run(const struct vv_sim_llc_config *config, struct vv_sim_llc_result *result, char wrong[200]);
 
 #endif

@@ -9,9 +9,9 @@ static const struct {
   const char *name;
   int (*run)(int argc, char **argv);
 } verbs[] = {
-    {"group", vv_sim_group},
-    {"llc", vv_sim_llc},
-    {"llc-cost", vv_sim_llc_cost},
+    {"group", vv_sim_verb_group},
+    {"llc", vv_sim_verb_llc},
+    {"llc-cost", vv_sim_verb_llc_cost},
 };
 
 int main(int argc, char **argv) {

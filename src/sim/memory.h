@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static inline void *vv_memory_must(void *memory) {
+static inline void *vv_sim_memory_must(void *memory) {
   if (memory == NULL) abort();
   return memory;
 }

@@ -8,10 +8,10 @@
 
 #include "sim/options.h"
 
-int vv_seeds(const char *verb, uint64_t first, uint64_t last, vv_seeds_run *run) {
+int vv_sim_seeds(const char *verb, uint64_t first, uint64_t last, vv_sim_seeds_run *run) {
   uint64_t failed = 0;
   for (uint64_t seed = first; seed <= last; seed++) {
-    char wrong[VV_SEEDS_WRONG_BYTES];
+    char wrong[VV_SIM_SEEDS_WRONG_BYTES];
     if (run(seed, wrong)) continue;
     printf("vaiven-sim %s --seeds %" PRIu64 "-%" PRIu64 ": %s\n", verb, seed, seed, wrong);
     fflush(stdout);
@@ -21,16 +21,16 @@ int vv_seeds(const char *verb, uint64_t first, uint64_t last, vv_seeds_run *run)
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int vv_seeds_verb(const struct vv_seeds_verb *verb, int argc, char **argv) {
+int vv_sim_seeds_verb(const struct vv_sim_seeds_verb *verb, int argc, char **argv) {
   uint64_t first, last, seed = 0;
-  char wrong[VV_SEEDS_WRONG_BYTES];
-  if (argc == 2 && strcmp(argv[0], "--seeds") == 0 && vv_options_seeds(argv[1], &first, &last)) {
-    return vv_seeds(verb->name, first, last, verb->drawn);
+  char wrong[VV_SIM_SEEDS_WRONG_BYTES];
+  if (argc == 2 && strcmp(argv[0], "--seeds") == 0 && vv_sim_options_seeds(argv[1], &first, &last)) {
+    return vv_sim_seeds(verb->name, first, last, verb->drawn);
   }
   switch (verb->asked(argc, argv, &seed, wrong)) {
-  case VV_SEEDS_RIGHT:
+  case VV_SIM_SEEDS_RIGHT:
     return EXIT_SUCCESS;
-  case VV_SEEDS_WRONG:
+  case VV_SIM_SEEDS_WRONG:
     printf("seed %" PRIu64 ": %s\n", seed, wrong);
     return EXIT_FAILURE;
   default:

@@ -12,30 +12,30 @@ uint64_t vv_sim_charge_bytes(size_t count) {
   return count <= TINY_BYTES ? TINY_CHARGE : FULL_CHARGE;
 }
 
-struct vv_packet *vv_packet_new(size_t count) {
-  struct vv_packet *packet = vv_memory_must(malloc(sizeof *packet + count));
-  *packet = (struct vv_packet){.references = 1, .count = (uint32_t)count};
+struct vv_sim_packet *vv_sim_packet_new(size_t count) {
+  struct vv_sim_packet *packet = vv_sim_memory_must(malloc(sizeof *packet + count));
+  *packet = (struct vv_sim_packet){.references = 1, .count = (uint32_t)count};
   return packet;
 }
 
-void vv_packet_drop(struct vv_packet *packet) {
+void vv_sim_packet_drop(struct vv_sim_packet *packet) {
   if (--packet->references == 0) free(packet);
 }
 
 void vv_sim_socket_open(struct vv_sim_socket *socket, uint64_t buffer_bytes) {
   uint32_t room = (uint32_t)(buffer_bytes / TINY_CHARGE + 2);
   *socket = (struct vv_sim_socket){.room = room, .buffer_bytes = buffer_bytes};
-  socket->queue = vv_memory_must(malloc(room * sizeof(struct vv_packet *)));
+  socket->queue = vv_sim_memory_must(malloc(room * sizeof(struct vv_sim_packet *)));
 }
 
 void vv_sim_socket_close(struct vv_sim_socket *socket) {
-  struct vv_packet *packet;
-  while ((packet = vv_sim_socket_take(socket)) != NULL) vv_packet_drop(packet);
+  struct vv_sim_packet *packet;
+  while ((packet = vv_sim_socket_take(socket)) != NULL) vv_sim_packet_drop(packet);
   free(socket->queue);
   socket->queue = NULL;
 }
 
-bool vv_sim_socket_put(struct vv_sim_socket *socket, struct vv_packet *packet) {
+bool vv_sim_socket_put(struct vv_sim_socket *socket, struct vv_sim_packet *packet) {
   uint64_t charge = vv_sim_charge_bytes(packet->count);
   if (socket->charged_bytes + charge > socket->buffer_bytes || socket->count == socket->room) {
     socket->lost++;
@@ -48,9 +48,9 @@ bool vv_sim_socket_put(struct vv_sim_socket *socket, struct vv_packet *packet) {
   return true;
 }
 
-struct vv_packet *vv_sim_socket_take(struct vv_sim_socket *socket) {
+struct vv_sim_packet *vv_sim_socket_take(struct vv_sim_socket *socket) {
   if (socket->count == 0) return NULL;
-  struct vv_packet *packet = socket->queue[socket->first];
+  struct vv_sim_packet *packet = socket->queue[socket->first];
   socket->first = (socket->first + 1) % socket->room;
   socket->count--;
   socket->read_bytes += vv_sim_charge_bytes(packet->count);

@@ -47,7 +47,7 @@ static int open_packet(struct vv_end *end, struct vv_error *error) {
   uint8_t lead[VV_FILTER_LEAD_BYTES];
   vv_put32(lead, end->launch);
   vv_put32(lead + 4, end->own_end);
-  struct vv_packet_config config = {.iface = iface, .filter = {.dsap = VV_LLC_SAP, .lead = lead}};
+  struct vv_packet_config config = {.iface = iface, .filter = {.dsap = VV_LPDU_SAP, .lead = lead}};
   config.backlog_bytes = 2 * end->config.size_bytes_max; /* a message, and one that came too late */
   return vv_packet_open(&end->packet, &config, error);
 }
@@ -112,10 +112,10 @@ static void make_frame(const struct vv_end *end, const struct vv_fragment *fragm
   struct vv_frame frame = {.data_bytes = VV_FRAGMENT_OVERHEAD_BYTES + fragment->data_bytes};
   memcpy(frame.destination, end->peer_mac, VV_MAC_BYTES);
   memcpy(frame.source, end->packet.mac, VV_MAC_BYTES);
-  struct vv_llc_ui ui = {.dsap = VV_LLC_SAP, .ssap = VV_LLC_SAP};
+  struct vv_lpdu_ui ui = {.dsap = VV_LPDU_SAP, .ssap = VV_LPDU_SAP};
   vv_frame_emit(&frame, header);
-  vv_llc_emit(&ui, header + VV_FRAME_HEADER_BYTES);
-  vv_fragment_emit(fragment, header + VV_FRAME_HEADER_BYTES + VV_LLC_HEADER_BYTES);
+  vv_lpdu_ui_emit(&ui, header + VV_FRAME_HEADER_BYTES);
+  vv_fragment_emit(fragment, header + VV_FRAME_HEADER_BYTES + VV_LPDU_HEADER_BYTES);
   pieces[0] = (struct iovec){.iov_base = header, .iov_len = HEADER_BYTES};
   pieces[1] = (struct iovec){.iov_base = (void *)(uintptr_t)fragment->data, .iov_len = fragment->data_bytes};
 }
@@ -129,10 +129,10 @@ static int next_fragment(struct vv_end *end, struct vv_fragment *fragment) {
   struct vv_frame frame;
   if (!vv_frame_view(raw.bytes, raw.count, &frame_view)) return 0;
   vv_frame_parse(frame_view, &frame);
-  struct vv_llc_view llc_view;
-  struct vv_llc_ui ui;
+  struct vv_lpdu_view llc_view;
+  struct vv_lpdu_ui ui;
   struct vv_fragment_view view;
-  return vv_llc_view(frame.data, frame.data_bytes, &llc_view) && vv_llc_parse(llc_view, &ui) &&
+  return vv_lpdu_view(frame.data, frame.data_bytes, &llc_view) && vv_lpdu_ui_parse(llc_view, &ui) &&
          vv_fragment_view(ui.data, ui.data_bytes, &view) && vv_fragment_parse(view, fragment) &&
          memcmp(frame.source, end->peer_mac, VV_MAC_BYTES) == 0;
 }

@@ -29,7 +29,7 @@ struct vv_end {
   struct vv_group_config group_config;
   char address[VV_ADDRESS_TEXT_MAX];
   char meeting[VV_ADDRESS_TEXT_MAX];
-  struct vv_group_end *group; /* far: when `opener` has ended; near: see `near` */
+  struct vv_group *group; /* far: when `opener` has ended; near: see `near` */
   struct vv_group_problem problem;
   bool opening;
   pthread_t opener;
@@ -39,7 +39,7 @@ struct vv_end {
 
 /* The one group of a near process; its ends are the links to the far ends. */
 static struct {
-  struct vv_group_end *group;
+  struct vv_group *group;
   char meeting[VV_ADDRESS_TEXT_MAX];
   unsigned ends, linked;
 } near;
@@ -150,7 +150,7 @@ static int group_connect(struct vv_end *end, const char *far_contact, int64_t de
 /* messages ------------------------------------------------------------- */
 
 /* The group that this end is in; NULL and *error. */
-static struct vv_group_end *group_of(struct vv_end *end, struct vv_error *error) {
+static struct vv_group *group_of(struct vv_end *end, struct vv_error *error) {
   if (!end->config.far) {
     if (!near.group) vv_error_set(error, "not-linked", "group: not all far ends are linked");
     return near.group;
@@ -170,7 +170,7 @@ static enum vv_got got_of(int result, const struct vv_group_problem *problem, st
 }
 
 static enum vv_got group_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
-  struct vv_group_end *group = group_of(end, error);
+  struct vv_group *group = group_of(end, error);
   if (!group) return VV_GOT_ERROR;
   /* The root's buffer is only read. */
   const int result = vv_group_broadcast(group, end->config.far ? end->group_config.rank : 0, (void *)(uintptr_t)message,
@@ -179,7 +179,7 @@ static enum vv_got group_send(struct vv_end *end, const uint8_t *message, size_t
 }
 
 static enum vv_got group_recv(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
-  struct vv_group_end *group = group_of(end, error);
+  struct vv_group *group = group_of(end, error);
   size_t got_bytes;
   if (!group) return VV_GOT_ERROR;
   if (end->stopped) vv_group_move(group, message, size_bytes);
@@ -193,14 +193,14 @@ static enum vv_got group_recv(struct vv_end *end, uint8_t *message, size_t size_
 }
 
 static const char *group_way(const struct vv_end *end) {
-  const struct vv_group_end *group = end->config.far ? end->group : near.group;
+  const struct vv_group *group = end->config.far ? end->group : near.group;
   if (!group) return "multicast, or broadcast of the subnet"; /* found out when all far ends are linked */
   return vv_group_route_of(group) == VV_GROUP_MULTICAST ? "multicast" : "broadcast of the subnet";
 }
 
 static int64_t group_resent(const struct vv_end *end) {
   uint64_t given = 0, asked;
-  const struct vv_group_end *group = end->config.far ? end->group : near.group;
+  const struct vv_group *group = end->config.far ? end->group : near.group;
   if (group) vv_group_repairs(group, &given, &asked);
   return (int64_t)given;
 }

@@ -45,10 +45,10 @@ struct vv_end {
   struct vv_llc_address peer;
   bool jumbo;
   size_t mtu_bytes; /* of both ends */
-  uint32_t link;    /* VV_NO_LINK: none yet, or no more */
+  uint32_t link;    /* VV_LLC_NO_LINK: none yet, or no more */
   bool up;          /* connected */
   bool closed;      /* was, and is no more */
-  enum vv_close why;
+  enum vv_llc_close why;
 
   uint32_t taken;     /* copies that are on their way, one bit each */
   uint8_t *large;     /* of the largest message, when there is a large one */
@@ -78,7 +78,7 @@ static void give_credit(struct vv_end *end, uint32_t pdus) {
   enum { PORTION = INBOX / 4 };
   end->owed_credit += pdus;
   if (end->owed_credit < PORTION || !end->up) return;
-  vv_station_credit(&end->node.station, vv_node_now(), end->link, end->owed_credit);
+  vv_llc_station_credit(&end->node.station, vv_node_now(), end->link, end->owed_credit);
   end->owed_credit = 0;
 }
 
@@ -99,7 +99,7 @@ static void place(struct vv_end *end, uint32_t offset_bytes, uint32_t message_by
   end->whole = end->got_bytes == end->wanted_bytes;
 }
 
-static void take_data(struct vv_end *end, const struct vv_station_event *event) {
+static void take_data(struct vv_end *end, const struct vv_llc_station_event *event) {
   uint32_t count = (uint32_t)event->data_bytes;
   if (end->into && !end->whole && end->inbox_count == 0) {
     place(end, event->offset_bytes, event->message_bytes, event->data, count);
@@ -130,32 +130,32 @@ static void take_sent(struct vv_end *end, uint64_t handle) {
 }
 
 /* Whoever asks is let in when it is the near end that was announced. */
-static void judge_asker(struct vv_end *end, const struct vv_station_event *event) {
-  struct vv_station *station = &end->node.station;
+static void judge_asker(struct vv_end *end, const struct vv_llc_station_event *event) {
+  struct vv_llc_station *station = &end->node.station;
   if (!end->up && vv_llc_address_compare(&event->peer, &end->peer) == 0) {
     end->link = event->link;
-    vv_station_accept(station, vv_node_now(), event->link);
+    vv_llc_station_accept(station, vv_node_now(), event->link);
   } else {
-    vv_station_disconnect(station, vv_node_now(), event->link);
+    vv_llc_station_disconnect(station, vv_node_now(), event->link);
   }
 }
 
-static void tell(void *context, const struct vv_station_event *event) {
+static void tell(void *context, const struct vv_llc_station_event *event) {
   struct vv_end *end = context;
   switch (event->what) {
-  case VV_STATION_ASKED:
+  case VV_LLC_STATION_ASKED:
     judge_asker(end, event);
     break;
-  case VV_STATION_CONNECTED:
+  case VV_LLC_STATION_CONNECTED:
     end->up = end->up || event->link == end->link;
     break;
-  case VV_STATION_DATA:
+  case VV_LLC_STATION_DATA:
     take_data(end, event);
     break;
-  case VV_STATION_SENT:
+  case VV_LLC_STATION_SENT:
     take_sent(end, event->handle);
     break;
-  case VV_STATION_CLOSED:
+  case VV_LLC_STATION_CLOSED:
     if (event->link != end->link) break;
     end->closed = true;
     end->up = false;
@@ -190,7 +190,7 @@ static bool has_arrived(void *context) {
 
 static bool has_left(void *context) {
   const struct vv_end *end = context;
-  return end->closed || vv_station_has_left(&end->node.station, end->link);
+  return end->closed || vv_llc_station_has_left(&end->node.station, end->link);
 }
 
 static bool has_message(void *context) {
@@ -243,7 +243,7 @@ static struct vv_end *open_end(const struct vv_stack_config *config, bool jumbo,
   }
   end->config = *config;
   end->jumbo = jumbo;
-  end->link = VV_NO_LINK;
+  end->link = VV_LLC_NO_LINK;
   bool opened = open_node(end, error) == 0;
   if (opened && make_room(end, error) == 0) {
     write_contact(end, contact);
@@ -270,7 +270,7 @@ static int set_peer(struct vv_end *end, const char *contact, struct vv_error *er
   int rest = 0;
   int got = sscanf(contact, "%2x:%2x:%2x:%2x:%2x:%2x/%2x/%5zu%n", &mac[0], &mac[1], &mac[2], &mac[3], &mac[4], &mac[5],
                    &sap, &mtu_bytes, &rest);
-  if (got != 8 || contact[rest] != '\0' || mtu_bytes < VV_STATION_PDU_BYTES_MIN) {
+  if (got != 8 || contact[rest] != '\0' || mtu_bytes < VV_LLC_STATION_PDU_BYTES_MIN) {
     return vv_error_set(error, "bad-contact", "llc: '%s' is no contact of an llc end", contact);
   }
   for (size_t i = 0; i < VV_MAC_BYTES; i++) end->peer.mac[i] = (uint8_t)mac[i];
@@ -280,22 +280,22 @@ static int set_peer(struct vv_end *end, const char *contact, struct vv_error *er
 }
 
 /* A new peer: nothing of an earlier one is left. */
-static int start(struct vv_end *end, enum vv_listen listen, struct vv_error *error) {
+static int start(struct vv_end *end, enum vv_llc_listen listen, struct vv_error *error) {
   static const uint8_t purpose[] = "llc job";
-  struct vv_station_wanted wanted;
-  end->link = VV_NO_LINK;
+  struct vv_llc_station_config config;
+  end->link = VV_LLC_NO_LINK;
   end->up = end->closed = end->large_waits = end->large_goes_on = end->whole = end->misfit = false;
   end->into = NULL;
   end->begun = NULL;
   end->taken = end->inbox_count = end->owed_credit = 0;
-  vv_station_defaults(&wanted);
-  wanted.nonce = (uint32_t)vv_siphash(end->config.key, purpose, sizeof purpose - 1);
-  wanted.listen = listen;
-  wanted.tries = UINT32_MAX; /* the deadline of the caller decides */
-  wanted.messages = COPIES + 1;
-  wanted.credit = INBOX;
-  wanted.pdu_bytes_max = (uint32_t)end->mtu_bytes;
-  return vv_node_start(&end->node, wanted, error);
+  vv_llc_station_defaults(&config);
+  config.nonce = (uint32_t)vv_siphash(end->config.key, purpose, sizeof purpose - 1);
+  config.listen = listen;
+  config.tries = UINT32_MAX; /* the deadline of the caller decides */
+  config.messages = COPIES + 1;
+  config.credit = INBOX;
+  config.pdu_bytes_max = (uint32_t)end->mtu_bytes;
+  return vv_node_start(&end->node, config, error);
 }
 
 /* Until the link is up. The errors of accept and connect in stack/stack.h. */
@@ -319,13 +319,13 @@ static int settle(struct vv_end *end, const char *contact, int64_t deadline_ns, 
 }
 
 static int llc_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error) {
-  if (set_peer(end, near_contact, error) != 0 || start(end, VV_LISTEN_ASK, error) != 0) return -1;
+  if (set_peer(end, near_contact, error) != 0 || start(end, VV_LLC_LISTEN_ASK, error) != 0) return -1;
   return settle(end, near_contact, deadline_ns, error);
 }
 
 static int llc_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
-  if (set_peer(end, far_contact, error) != 0 || start(end, VV_LISTEN_REFUSE, error) != 0) return -1;
-  end->link = vv_station_connect(&end->node.station, vv_node_now(), &end->peer);
+  if (set_peer(end, far_contact, error) != 0 || start(end, VV_LLC_LISTEN_REFUSE, error) != 0) return -1;
+  end->link = vv_llc_station_connect(&end->node.station, vv_node_now(), &end->peer);
   return settle(end, far_contact, deadline_ns, error);
 }
 
@@ -334,7 +334,7 @@ static int llc_connect(struct vv_end *end, const char *far_contact, int64_t dead
 /* What an end of the link means: the other end's doing, of which it may tell, or the network's, of which only we know.
  */
 static enum vv_got ended(const struct vv_end *end, struct vv_error *error) {
-  if (end->why != VV_CLOSE_STUCK && end->why != VV_CLOSE_LOST) return VV_GOT_CLOSED;
+  if (end->why != VV_LLC_CLOSE_STUCK && end->why != VV_LLC_CLOSE_LOST) return VV_GOT_CLOSED;
   vv_error_set(error, "link-broken", "llc: the connection is no more: %s", vv_node_why(end->why));
   return VV_GOT_ERROR;
 }
@@ -362,7 +362,8 @@ static enum vv_got send_copy(struct vv_end *end, const uint8_t *message, size_t 
   if (got != VV_GOT_MESSAGE) return got;
   unsigned slot = (unsigned)__builtin_ctz(~end->taken);
   memcpy(end->copies[slot], message, size_bytes);
-  if (!vv_station_send(&end->node.station, vv_node_now(), end->link, end->copies[slot], (uint32_t)size_bytes, slot)) {
+  if (!vv_llc_station_send(&end->node.station, vv_node_now(), end->link, end->copies[slot], (uint32_t)size_bytes,
+                           slot)) {
     return refuse(end, error);
   }
   vv_mark(end->node.engine.marks, VV_MARK_QUEUED);
@@ -375,7 +376,7 @@ static enum vv_got begin_large(struct vv_end *end, const uint8_t *message, size_
   enum vv_got got = has_sent_large(end) ? VV_GOT_MESSAGE : wait_for(end, has_sent_large, error);
   if (got != VV_GOT_MESSAGE) return got;
   memcpy(end->large, message, size_bytes);
-  if (!vv_station_send(&end->node.station, vv_node_now(), end->link, end->large, (uint32_t)size_bytes, LARGE)) {
+  if (!vv_llc_station_send(&end->node.station, vv_node_now(), end->link, end->large, (uint32_t)size_bytes, LARGE)) {
     return refuse(end, error);
   }
   vv_mark(end->node.engine.marks, VV_MARK_QUEUED);
@@ -440,9 +441,9 @@ static const struct vv_marks *llc_mark(struct vv_end *end, bool on) {
 }
 
 static struct vv_limits llc_limits(const struct vv_end *end) {
-  struct vv_limits limits = {.sequence = VV_LLC_MODULUS, .services = VV_SAPS, .free = vv_sap_count()};
+  struct vv_limits limits = {.sequence = VV_LPDU_MODULUS, .services = VV_SAPS, .free = vv_sap_count()};
   if (end->up) limits.window = end->node.station.links[end->link].window.limit;
-  limits.unit_bytes = end->node.station.wanted.pdu_bytes_max - VV_LLC_PDU_BYTES - VV_SEGMENT_BYTES;
+  limits.unit_bytes = end->node.station.config.pdu_bytes_max - VV_LPDU_HEADER_BYTES_MAX - VV_SEGMENT_BYTES;
   return limits;
 }
 
@@ -450,7 +451,7 @@ static void llc_close(struct vv_end *end) {
   if (!end) return;
   struct vv_error ignored;
   if (end->up) {
-    vv_station_disconnect(&end->node.station, vv_node_now(), end->link);
+    vv_llc_station_disconnect(&end->node.station, vv_node_now(), end->link);
     vv_node_flush(&end->node, &ignored);
   }
   vv_node_close(&end->node);

@@ -13,32 +13,32 @@
 #include "core/wire/bytes.h"
 #include "core/wire/fragment.h"
 #include "core/wire/frame.h"
-#include "core/wire/llc.h"
+#include "core/wire/lpdu.h"
 #include "core/wire/reassembly.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What was accepted must be written back byte for byte. */
-static void check_round_trip(const uint8_t *bytes, const struct vv_frame *frame, const struct vv_llc_ui *ui,
+static void check_round_trip(const uint8_t *bytes, const struct vv_frame *frame, const struct vv_lpdu_ui *ui,
                              const struct vv_fragment *fragment) {
   uint8_t headers[VV_FRAME_HEADER_BYTES + VV_FRAGMENT_OVERHEAD_BYTES];
   vv_frame_emit(frame, headers);
-  vv_llc_emit(ui, headers + VV_FRAME_HEADER_BYTES);
-  vv_fragment_emit(fragment, headers + VV_FRAME_HEADER_BYTES + VV_LLC_HEADER_BYTES);
+  vv_lpdu_ui_emit(ui, headers + VV_FRAME_HEADER_BYTES);
+  vv_fragment_emit(fragment, headers + VV_FRAME_HEADER_BYTES + VV_LPDU_HEADER_BYTES);
   assert(memcmp(headers, bytes, sizeof headers) == 0);
 }
 
 static void take(struct vv_reassembly *reassembly, const uint8_t *bytes, size_t count) {
   struct vv_frame_view frame_view;
   struct vv_frame frame;
-  struct vv_llc_view llc_view;
-  struct vv_llc_ui ui;
+  struct vv_lpdu_view llc_view;
+  struct vv_lpdu_ui ui;
   struct vv_fragment_view fragment_view;
   struct vv_fragment fragment;
   if (!vv_frame_view(bytes, count, &frame_view)) return;
   vv_frame_parse(frame_view, &frame);
   assert(frame.data + frame.data_bytes <= bytes + count);
-  if (!vv_llc_view(frame.data, frame.data_bytes, &llc_view) || !vv_llc_parse(llc_view, &ui)) return;
+  if (!vv_lpdu_view(frame.data, frame.data_bytes, &llc_view) || !vv_lpdu_ui_parse(llc_view, &ui)) return;
   if (!vv_fragment_view(ui.data, ui.data_bytes, &fragment_view)) return;
   if (!vv_fragment_parse(fragment_view, &fragment)) return;
   check_round_trip(bytes, &frame, &ui, &fragment);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "core/base/heap.h"
-#include "core/group/group.h"
+#include "core/group/rank.h"
 #include "core/wire/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -39,20 +39,20 @@ static const uint8_t *cut(struct input *input, size_t count) {
 }
 
 /* A block of its own for the bytes, so that reading beyond them is caught. */
-static void take(struct vv_group *group, uint64_t now_ns, enum vv_group_socket socket, const uint8_t *bytes,
+static void take(struct vv_rank *group, uint64_t now_ns, enum vv_rank_socket socket, const uint8_t *bytes,
                  size_t count) {
   uint8_t *block = malloc(count + (count == 0));
   if (block == NULL) return;
   memcpy(block, bytes, count);
-  vv_group_take(group, now_ns, socket, block, count);
+  vv_rank_take(group, now_ns, socket, block, count);
   free(block);
 }
 
 /* Numbers near where the group is, so that they mean something. */
-static struct vv_group_pdu made_up(const struct vv_group *group, const uint8_t *numbers) {
+static struct vv_gpdu made_up(const struct vv_rank *group, const uint8_t *numbers) {
   uint64_t near = group->consumed;
-  return (struct vv_group_pdu){
-      .kind = (enum vv_group_kind)(VV_GROUP_HEAD + numbers[0] % 7),
+  return (struct vv_gpdu){
+      .kind = (enum vv_gpdu_kind)(VV_GPDU_HEAD + numbers[0] % 7),
       .position = near + (int8_t)numbers[1],
       .source = numbers[2] % 8,
       .operation = group->current.number + numbers[3] % 4 - 1,
@@ -62,24 +62,24 @@ static struct vv_group_pdu made_up(const struct vv_group *group, const uint8_t *
       .edge = near + (int8_t)numbers[8],
       .horizon = near + (int8_t)numbers[9],
       .flags = numbers[10] % 4,
-      .why = (enum vv_group_why)(VV_GROUP_DIED + numbers[11] % 4),
+      .why = (enum vv_gpdu_why)(VV_GPDU_DIED + numbers[11] % 4),
       .data = numbers + 12,
       .data_bytes = numbers[12] % 12,
   };
 }
 
-static void take_made_up(struct vv_group *group, uint64_t now_ns, enum vv_group_socket socket, const uint8_t *numbers) {
+static void take_made_up(struct vv_rank *group, uint64_t now_ns, enum vv_rank_socket socket, const uint8_t *numbers) {
   static const uint8_t zeros[DATAGRAM];
-  uint8_t bytes[DATAGRAM + VV_GROUP_CONTROL_BYTES];
-  struct vv_group_pdu pdu = made_up(group, numbers);
-  bool bulk = pdu.kind <= VV_GROUP_DATA;
+  uint8_t bytes[DATAGRAM + VV_GPDU_CONTROL_BYTES];
+  struct vv_gpdu pdu = made_up(group, numbers);
+  bool bulk = pdu.kind <= VV_GPDU_DATA;
   if (bulk) {
     pdu.data = zeros;
     pdu.horizon = pdu.position - numbers[9];
-    pdu.data_bytes = numbers[12] % (DATAGRAM - VV_GROUP_HEADER_BYTES - VV_GROUP_HEAD_BYTES);
+    pdu.data_bytes = numbers[12] % (DATAGRAM - VV_GPDU_HEADER_BYTES - VV_GPDU_HEAD_BYTES);
   }
-  if (pdu.kind != VV_GROUP_ASK && !bulk) pdu.data_bytes = 0;
-  size_t count = vv_group_pdu_emit(&group->keys, STREAM, &pdu, bytes);
+  if (pdu.kind != VV_GPDU_ASK && !bulk) pdu.data_bytes = 0;
+  size_t count = vv_gpdu_emit(&group->keys, STREAM, &pdu, bytes);
   if (bulk) {
     memcpy(bytes + count, pdu.data, pdu.data_bytes);
     count += pdu.data_bytes;
@@ -88,44 +88,44 @@ static void take_made_up(struct vv_group *group, uint64_t now_ns, enum vv_group_
 }
 
 /* Everything that it wants to send can be parsed, and comes to an end. */
-static void send_all(struct vv_group *group, uint64_t now_ns) {
-  struct vv_group_datagram datagram;
-  struct vv_group_event event;
-  for (int i = 0; vv_group_next(group, now_ns, &datagram); i++) {
-    uint8_t bytes[DATAGRAM + VV_GROUP_CONTROL_BYTES];
-    struct vv_group_pdu pdu;
+static void send_all(struct vv_rank *group, uint64_t now_ns) {
+  struct vv_rank_datagram datagram;
+  struct vv_rank_event event;
+  for (int i = 0; vv_rank_next(group, now_ns, &datagram); i++) {
+    uint8_t bytes[DATAGRAM + VV_GPDU_CONTROL_BYTES];
+    struct vv_gpdu pdu;
     memcpy(bytes, datagram.header, datagram.header_bytes);
     if (datagram.payload_bytes > 0) memcpy(bytes + datagram.header_bytes, datagram.payload, datagram.payload_bytes);
     size_t count = datagram.header_bytes + datagram.payload_bytes;
-    assert(vv_group_pdu_parse(&group->keys, STREAM, group->consumed, bytes, count, &pdu));
-    assert(i < SENDS_MAX && (datagram.way != VV_GROUP_TO_RANK || datagram.rank < RANKS));
+    assert(vv_gpdu_parse(&group->keys, STREAM, group->consumed, bytes, count, &pdu));
+    assert(i < SENDS_MAX && (datagram.way != VV_RANK_TO_RANK || datagram.rank < RANKS));
   }
-  while (vv_group_event(group, &event)) {
-    assert(event.kind != VV_GROUP_FAILED || event.failure.rank < RANKS);
-    assert(event.kind != VV_GROUP_LATE || event.rank < RANKS);
+  while (vv_rank_event(group, &event)) {
+    assert(event.kind != VV_RANK_FAILED || event.failure.rank < RANKS);
+    assert(event.kind != VV_RANK_LATE || event.rank < RANKS);
   }
 }
 
-static void act(struct vv_group *group, uint64_t *now_ns, struct input *input, uint8_t *message) {
+static void act(struct vv_rank *group, uint64_t *now_ns, struct input *input, uint8_t *message) {
   uint8_t what = *cut(input, 1), how = *cut(input, 1);
-  enum vv_group_socket socket = what & 8 ? VV_GROUP_SOCKET_DATA : VV_GROUP_SOCKET_CONTROL;
+  enum vv_rank_socket socket = what & 8 ? VV_RANK_SOCKET_DATA : VV_RANK_SOCKET_CONTROL;
   uint64_t next_ns;
-  struct vv_group_operation operation = {how % RANKS,      message, (uint64_t)how * 3,
-                                         (what & 16) != 0, how,     (what & 32) != 0};
+  struct vv_rank_operation operation = {how % RANKS,      message, (uint64_t)how * 3,
+                                        (what & 16) != 0, how,     (what & 32) != 0};
   switch (what % 8) {
   case 0:
-    if (!group->current.busy && !group->closing) vv_group_start(group, *now_ns, &operation);
+    if (!group->current.busy && !group->closing) vv_rank_start(group, *now_ns, &operation);
     break;
   case 1:
-    next_ns = vv_group_deadline_ns(group);
+    next_ns = vv_rank_deadline_ns(group);
     if (next_ns != VV_NEVER && next_ns > *now_ns) *now_ns = next_ns;
-    if (how % 2 == 0) vv_group_dry(group, *now_ns);
+    if (how % 2 == 0) vv_rank_dry(group, *now_ns);
     break;
   case 2:
-    if (how % 16 == 0) vv_group_lost(group, *now_ns, how / 16 % RANKS, what & 16 ? VV_GROUP_LEFT : VV_GROUP_DIED);
+    if (how % 16 == 0) vv_rank_lost(group, *now_ns, how / 16 % RANKS, what & 16 ? VV_GPDU_LEFT : VV_GPDU_DIED);
     break;
   case 3:
-    if (how == 0 && !group->current.busy && !group->closing) vv_group_close(group, *now_ns);
+    if (how == 0 && !group->current.busy && !group->closing) vv_rank_close(group, *now_ns);
     break;
   case 4:
     take(group, *now_ns, socket, cut(input, how), how);
@@ -138,14 +138,14 @@ static void act(struct vv_group *group, uint64_t *now_ns, struct input *input, u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct input input = {data, size};
-  struct vv_group_wanted wanted = {
+  struct vv_rank_config config = {
       .ranks = RANKS, .rank = 1, .stream = STREAM, .datagram_bytes = DATAGRAM, .window_datagrams = 8, .rtt_ns = 1000};
-  struct vv_group group;
+  struct vv_rank group;
   uint64_t now_ns = 0;
   uint8_t *message = calloc(1, MESSAGE);
-  void *memory = malloc(vv_group_bytes(&wanted));
+  void *memory = malloc(vv_rank_bytes(&config));
   if (message != NULL && memory != NULL) {
-    vv_group_init(&group, memory, &wanted);
+    vv_rank_init(&group, memory, &config);
     while (input.size > 0) act(&group, &now_ns, &input, message);
   }
   free(memory);

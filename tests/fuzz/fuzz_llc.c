@@ -50,7 +50,7 @@ struct user {
 };
 
 struct world {
-  struct vv_station stations[2];
+  struct vv_llc_station stations[2];
   void *memory[2];
   struct wire wires[2]; /* to station 0, 1 */
   uint32_t links[2];
@@ -69,57 +69,57 @@ static struct vv_llc_address address(int which) {
 }
 
 static void start(struct world *world, int which, uint8_t settings) {
-  struct vv_station_wanted wanted;
-  vv_station_defaults(&wanted);
-  wanted.self = address(which);
-  wanted.incarnation = (uint32_t)which * 77;
-  wanted.plain = settings & PLAIN;
-  wanted.links = 2;
-  wanted.messages = 4;
-  wanted.units = 4;
-  wanted.early = EARLY;
-  wanted.pdu_bytes_max = MTU;
-  wanted.window = 1 + (settings >> 5) * 18;
-  if (settings & FEW_CREDITS) wanted.credit = 2;
-  if (settings & ASK) wanted.listen = VV_LISTEN_ASK;
-  if (settings & REFUSE) wanted.listen = VV_LISTEN_REFUSE;
-  world->memory[which] = malloc(vv_station_bytes(&wanted));
-  vv_station_init(&world->stations[which], world->memory[which], &wanted);
-  world->links[which] = VV_NO_LINK;
+  struct vv_llc_station_config config;
+  vv_llc_station_defaults(&config);
+  config.self = address(which);
+  config.incarnation = (uint32_t)which * 77;
+  config.plain = settings & PLAIN;
+  config.links = 2;
+  config.messages = 4;
+  config.units = 4;
+  config.early = EARLY;
+  config.pdu_bytes_max = MTU;
+  config.window = 1 + (settings >> 5) * 18;
+  if (settings & FEW_CREDITS) config.credit = 2;
+  if (settings & ASK) config.listen = VV_LLC_LISTEN_ASK;
+  if (settings & REFUSE) config.listen = VV_LLC_LISTEN_REFUSE;
+  world->memory[which] = malloc(vv_llc_station_bytes(&config));
+  vv_llc_station_init(&world->stations[which], world->memory[which], &config);
+  world->links[which] = VV_LLC_NO_LINK;
 }
 
 static void connect(struct world *world, int which) {
   struct vv_llc_address peer = address(!which);
-  world->links[which] = vv_station_connect(&world->stations[which], world->now_ns, &peer);
+  world->links[which] = vv_llc_station_connect(&world->stations[which], world->now_ns, &peer);
 }
 
 /* How many places for what came early a chain has. */
-static unsigned chain(const struct vv_early *early, uint32_t place) {
+static unsigned chain(const struct vv_llc_early *early, uint32_t place) {
   unsigned count = 0;
-  for (; place != VV_NO_EARLY; place = early->pdus[place].next) assert(++count <= EARLY);
+  for (; place != VV_LLC_NO_EARLY; place = early->pdus[place].next) assert(++count <= EARLY);
   return count;
 }
 
 /* What holds of a station whatever happens to it. */
 static void check(const struct world *world, int which) {
-  const struct vv_station *station = &world->stations[which];
+  const struct vv_llc_station *station = &world->stations[which];
   unsigned places = chain(&station->early, station->early.free);
-  for (uint32_t id = 0; id < station->wanted.links; id++) {
+  for (uint32_t id = 0; id < station->config.links; id++) {
     const struct vv_llc_link *link = &station->links[id];
     assert(!vv_llc_is_up(link->state) || link->used);
     if (!link->used) continue;
-    assert(vv_llc_link_ahead(link->high, link->va) <= station->wanted.window);
+    assert(vv_llc_link_ahead(link->high, link->va) <= station->config.window);
     assert(vv_llc_link_ahead(link->vs, link->va) <= vv_llc_link_ahead(link->high, link->va));
     assert(link->window.working >= 1 && link->window.working <= link->window.limit);
     assert(link->plain || link->got_bytes <= link->message_bytes);
-    assert(!link->plain || link->early == VV_NO_EARLY);
+    assert(!link->plain || link->early == VV_LLC_NO_EARLY);
     places += chain(&station->early, link->early);
   }
   assert(places == EARLY);
 }
 
 /* A piece of a message that a user sent, at a time when nothing can have changed it on the way. */
-static void take_piece(struct world *world, int which, const struct vv_station_event *event) {
+static void take_piece(struct world *world, int which, const struct vv_llc_station_event *event) {
   struct user *user = &world->users[which];
   const struct user *other = &world->users[!which];
   const uint32_t end = event->offset_bytes + (uint32_t)event->data_bytes;
@@ -131,7 +131,7 @@ static void take_piece(struct world *world, int which, const struct vv_station_e
   user->got[number] = true;
 }
 
-static void take_data(struct world *world, int which, const struct vv_station_event *event) {
+static void take_data(struct world *world, int which, const struct vv_llc_station_event *event) {
   assert(event->offset_bytes + event->data_bytes <= event->message_bytes);
   for (size_t i = 0; i < event->data_bytes; i++) world->sum ^= event->data[i]; /* read all of it */
   if (!world->bent && !world->plain) take_piece(world, which, event);
@@ -139,7 +139,7 @@ static void take_data(struct world *world, int which, const struct vv_station_ev
     world->honest_came = true;
 }
 
-static void take_sent(struct world *world, int which, const struct vv_station_event *event) {
+static void take_sent(struct world *world, int which, const struct vv_llc_station_event *event) {
   if (!event->acknowledged) return;
   if (event->handle == HONEST) {
     assert(world->honest_came);
@@ -150,13 +150,13 @@ static void take_sent(struct world *world, int which, const struct vv_station_ev
 }
 
 static void take(struct world *world, int which) {
-  struct vv_station_event event;
-  while (vv_station_take(&world->stations[which], &event)) {
-    if (event.what == VV_STATION_CONNECTED || event.what == VV_STATION_ASKED) world->links[which] = event.link;
-    if (event.what == VV_STATION_CLOSED && event.link == world->links[which]) world->links[which] = VV_NO_LINK;
-    if (event.what == VV_STATION_ASKED) vv_station_accept(&world->stations[which], world->now_ns, event.link);
-    if (event.what == VV_STATION_DATA) take_data(world, which, &event);
-    if (event.what == VV_STATION_SENT) take_sent(world, which, &event);
+  struct vv_llc_station_event event;
+  while (vv_llc_station_take(&world->stations[which], &event)) {
+    if (event.what == VV_LLC_STATION_CONNECTED || event.what == VV_LLC_STATION_ASKED) world->links[which] = event.link;
+    if (event.what == VV_LLC_STATION_CLOSED && event.link == world->links[which]) world->links[which] = VV_LLC_NO_LINK;
+    if (event.what == VV_LLC_STATION_ASKED) vv_llc_station_accept(&world->stations[which], world->now_ns, event.link);
+    if (event.what == VV_LLC_STATION_DATA) take_data(world, which, &event);
+    if (event.what == VV_LLC_STATION_SENT) take_sent(world, which, &event);
   }
 }
 
@@ -173,8 +173,9 @@ static void put(struct world *world, int to, bool forged, const uint8_t *head, s
 }
 
 static void send(struct world *world, int which) {
-  struct vv_station_frame frame;
-  while (world->wires[!which].count < QUEUE && vv_station_next_frame(&world->stations[which], world->now_ns, &frame)) {
+  struct vv_llc_station_frame frame;
+  while (world->wires[!which].count < QUEUE &&
+         vv_llc_station_next_frame(&world->stations[which], world->now_ns, &frame)) {
     assert(frame.head_bytes + frame.data_bytes <= VV_ENVELOPE_BYTES + MTU);
     put(world, !which, false, frame.head, frame.head_bytes, frame.data, frame.data_bytes);
   }
@@ -193,8 +194,8 @@ static bool deliver(struct world *world, int to, uint8_t bend) {
   if (bend != 0 && frame.count > 0) frame.bytes[bend % frame.count] ^= bend | 1;
   uint64_t *newest_ns = &world->wires[to].newest_ns;
   if (frame.sent_ns > *newest_ns) *newest_ns = frame.sent_ns;
-  world->bent |= bend != 0 || frame.forged || frame.sent_ns + world->stations[to].wanted.late_ns < *newest_ns;
-  vv_station_receive(&world->stations[to], world->now_ns, frame.bytes, frame.count);
+  world->bent |= bend != 0 || frame.forged || frame.sent_ns + world->stations[to].config.late_ns < *newest_ns;
+  vv_llc_station_receive(&world->stations[to], world->now_ns, frame.bytes, frame.count);
   take(world, to);
   free(frame.bytes);
   return true;
@@ -220,18 +221,19 @@ static void say(struct world *world, int which, uint32_t link, uint32_t size) {
   struct user *user = &world->users[which];
   if (user->sent == SENDS) return;
   user->sizes[user->sent] = size;
-  user->sent += vv_station_send(&world->stations[which], world->now_ns, link, messages[user->sent], size, user->sent);
+  user->sent +=
+      vv_llc_station_send(&world->stations[which], world->now_ns, link, messages[user->sent], size, user->sent);
 }
 
 static void wish(struct world *world, int which, enum step step, uint8_t how) {
-  struct vv_station *station = &world->stations[which];
+  struct vv_llc_station *station = &world->stations[which];
   uint32_t link = world->links[which];
   if (step == CONNECT) connect(world, which);
-  if (link == VV_NO_LINK || !station->links[link].used) return;
+  if (link == VV_LLC_NO_LINK || !station->links[link].used) return;
   if (step == SEND) say(world, which, link, 1 + how * 3u);
-  if (step == CREDIT) vv_station_credit(station, world->now_ns, link, how == 255 ? VV_CREDIT_UNLIMITED : how);
-  if (step == DISCONNECT) vv_station_disconnect(station, world->now_ns, link);
-  if (step == RESET) vv_station_reset(station, world->now_ns, link);
+  if (step == CREDIT) vv_llc_station_credit(station, world->now_ns, link, how == 255 ? VV_LLC_CREDIT_UNLIMITED : how);
+  if (step == DISCONNECT) vv_llc_station_disconnect(station, world->now_ns, link);
+  if (step == RESET) vv_llc_station_reset(station, world->now_ns, link);
 }
 
 /* One step; tells how many bytes of the input it took besides its two. */
@@ -260,7 +262,7 @@ static size_t step(struct world *world, uint8_t what, uint8_t how, const uint8_t
     return count;
   case SLEEP:
     world->now_ns += (uint64_t)how * how * 100000;
-    for (int i = 0; i < 2; i++) vv_station_tick(&world->stations[i], world->now_ns);
+    for (int i = 0; i < 2; i++) vv_llc_station_tick(&world->stations[i], world->now_ns);
     return 0;
   default:
     wish(world, which, step, how);
@@ -287,35 +289,36 @@ static bool live(struct world *world, bool cut) {
   if (moved) return true;
   uint64_t next_ns = VV_NEVER;
   for (int i = 0; i < 2; i++) {
-    const uint64_t due_ns = vv_station_next_ns(&world->stations[i]);
+    const uint64_t due_ns = vv_llc_station_next_ns(&world->stations[i]);
     if (due_ns < next_ns) next_ns = due_ns;
   }
   if (next_ns == VV_NEVER) return false;
   if (next_ns > world->now_ns) world->now_ns = next_ns;
-  for (int i = 0; i < 2; i++) vv_station_tick(&world->stations[i], world->now_ns);
+  for (int i = 0; i < 2; i++) vv_llc_station_tick(&world->stations[i], world->now_ns);
   return true;
 }
 
 /* Ends what a station has: all of it, or all that it has with others than the two of us. */
 static void give_up(struct world *world, int which, bool all) {
-  struct vv_station *station = &world->stations[which];
+  struct vv_llc_station *station = &world->stations[which];
   const struct vv_llc_address peer = address(!which);
-  for (uint32_t id = 0; id < station->wanted.links; id++) {
+  for (uint32_t id = 0; id < station->config.links; id++) {
     const struct vv_llc_link *link = &station->links[id];
     if (link->used && (all || vv_llc_address_compare(&link->peer, &peer) != 0))
-      vv_station_disconnect(station, world->now_ns, id);
+      vv_llc_station_disconnect(station, world->now_ns, id);
   }
 }
 
 /* One turn of who wants to get the honest message through, whatever becomes of his links, to who listens. */
 static void insist(struct world *world) {
-  struct vv_station *station = &world->stations[0], *other = &world->stations[1];
-  const uint32_t theirs = vv_station_find(other, &station->wanted.self);
-  if (theirs != VV_NO_LINK && other->links[theirs].credit == 0) vv_station_credit(other, world->now_ns, theirs, 1);
+  struct vv_llc_station *station = &world->stations[0], *other = &world->stations[1];
+  const uint32_t theirs = vv_llc_station_find(other, &station->config.self);
+  if (theirs != VV_LLC_NO_LINK && other->links[theirs].credit == 0)
+    vv_llc_station_credit(other, world->now_ns, theirs, 1);
   const struct vv_llc_address peer = address(1);
-  world->links[0] = vv_station_connect(station, world->now_ns, &peer);
-  if (world->links[0] == VV_NO_LINK || station->links[world->links[0]].backlog.head != VV_NO_MESSAGE) return;
-  vv_station_send(station, world->now_ns, world->links[0], honest, HONEST_BYTES, HONEST);
+  world->links[0] = vv_llc_station_connect(station, world->now_ns, &peer);
+  if (world->links[0] == VV_LLC_NO_LINK || station->links[world->links[0]].backlog.head != VV_LLC_NO_MESSAGE) return;
+  vv_llc_station_send(station, world->now_ns, world->links[0], honest, HONEST_BYTES, HONEST);
 }
 
 /* The peer gives all up while the cable is cut, and begins anew; the other still believes what it did. */

@@ -77,7 +77,7 @@ def test_conditional_compilation_only_in_io_os(root: Path) -> None:
     ("name", "text"),
     [
         ("core/base/rng.c", '#include "io/os/clock.h"\n'),
-        ("core/base/rng.c", '#include "core/wire/llc.h"\n'),
+        ("core/base/rng.c", '#include "core/wire/lpdu.h"\n'),
         ("core/wire/llc.c", '#include "core/ethernet/message.h"\n'),
         ("core/wire/llc.c", "#include <time.h>\n"),
         ("core/wire/llc.c", "#  include <stdlib.h>\n"),
@@ -91,9 +91,9 @@ def test_a_wrong_arrow_is_found(name: str, text: str) -> None:
 
 
 def test_a_right_arrow_is_left_alone() -> None:
-    good = '#include <sys/socket.h>\n#include "core/wire/llc.h"\n#include "io/os/clock.h"\n#include "stack/stack.h"\n'
+    good = '#include <sys/socket.h>\n#include "core/wire/lpdu.h"\n#include "io/os/clock.h"\n#include "stack/stack.h"\n'
     assert wrong_arrows("stack/eth.c", good) == []
-    assert wrong_arrows("core/ethernet/message.c", '#include <stdint.h>\n#include "core/wire/llc.h"\n') == []
+    assert wrong_arrows("core/ethernet/message.c", '#include <stdint.h>\n#include "core/wire/lpdu.h"\n') == []
 
 
 def test_a_condition_is_found() -> None:

@@ -8,32 +8,32 @@
 
 #include "sim/group_world.h"
 
-static struct vv_group_plan plan_of(uint32_t ranks, uint64_t rate_bps, uint64_t size_bytes) {
-  struct vv_group_plan plan;
-  vv_group_plan_init(&plan, 1);
-  plan.ranks = ranks;
-  plan.rate_bps = rate_bps;
-  plan.size_bytes = size_bytes;
-  return plan;
+static struct vv_sim_group_config config_of(uint32_t ranks, uint64_t rate_bps, uint64_t size_bytes) {
+  struct vv_sim_group_config config;
+  vv_sim_group_config_init(&config, 1);
+  config.ranks = ranks;
+  config.rate_bps = rate_bps;
+  config.size_bytes = size_bytes;
+  return config;
 }
 
-static struct vv_world_result run(const struct vv_group_plan *plan) {
-  struct vv_world_result result;
+static struct vv_sim_group_world_result run(const struct vv_sim_group_config *config) {
+  struct vv_sim_group_world_result result;
   char wrong[160];
-  if (!vv_world_run(plan, &result, wrong)) fail_msg("%s", wrong);
+  if (!vv_sim_group_world_run(config, &result, wrong)) fail_msg("%s", wrong);
   return result;
 }
 
 /* The time of one broadcast in thousandths of an unreliable sender's. */
-static uint64_t permille(const struct vv_group_plan *plan) {
-  return run(plan).elapsed_ns * 1000 / vv_world_raw_ns(plan);
+static uint64_t permille(const struct vv_sim_group_config *config) {
+  return run(config).elapsed_ns * 1000 / vv_sim_group_world_raw_ns(config);
 }
 
 static void test_a_broadcast_takes_hardly_longer_than_unreliable_sending(void **state) {
   (void)state;
-  struct vv_group_plan seven = plan_of(8, 100000000, 1000000), fifteen = plan_of(16, 50000000, 1000000);
-  struct vv_group_plan hub = plan_of(8, 10000000, 1000000);
-  hub.fabric = VV_FABRIC_HUB;
+  struct vv_sim_group_config seven = config_of(8, 100000000, 1000000), fifteen = config_of(16, 50000000, 1000000);
+  struct vv_sim_group_config hub = config_of(8, 10000000, 1000000);
+  hub.fabric = VV_LAN_HUB;
   assert_true(permille(&seven) <= 1030);
   assert_true(permille(&fifteen) <= 1050);
   assert_true(permille(&hub) <= 1020);
@@ -41,95 +41,95 @@ static void test_a_broadcast_takes_hardly_longer_than_unreliable_sending(void **
 
 static void test_the_number_of_receivers_does_not_matter(void **state) {
   (void)state;
-  struct vv_group_plan one = plan_of(2, 100000000, 1000000), fifteen = plan_of(16, 100000000, 1000000);
+  struct vv_sim_group_config one = config_of(2, 100000000, 1000000), fifteen = config_of(16, 100000000, 1000000);
   assert_true(run(&fifteen).elapsed_ns * 100 <= run(&one).elapsed_ns * 102);
 }
 
 static void test_small_messages_are_not_answered(void **state) {
   (void)state;
-  struct vv_group_plan plan = plan_of(16, 100000000, 1);
-  plan.operations = 1000;
-  struct vv_world_result result = run(&plan);
+  struct vv_sim_group_config config = config_of(16, 100000000, 1);
+  config.operations = 1000;
+  struct vv_sim_group_world_result result = run(&config);
   assert_true(result.counts.sent == 1000 && result.counts.repair_bytes == 0);
   assert_true(result.counts.control < 1000); /* reports, by halves of a window, of 15 receivers */
 }
 
 static void test_one_percent_of_loss_costs_less_than_five(void **state) {
   (void)state;
-  struct vv_group_plan plan = plan_of(16, 100000000, 8 << 20);
-  uint64_t good_ns = run(&plan).elapsed_ns;
-  plan.loss = 0.01;
-  assert_true(good_ns * 100 >= run(&plan).elapsed_ns * 95);
+  struct vv_sim_group_config config = config_of(16, 100000000, 8 << 20);
+  uint64_t good_ns = run(&config).elapsed_ns;
+  config.loss = 0.01;
+  assert_true(good_ns * 100 >= run(&config).elapsed_ns * 95);
 }
 
 /* Answers and questions get lost, too: what is asked again must not wait for long. */
 static void test_much_loss_costs_little_more_than_what_is_lost(void **state) {
   (void)state;
-  struct vv_group_plan plan = plan_of(16, 100000000, 1 << 20);
-  plan.loss = 0.1;
-  assert_true(permille(&plan) <= 2000);
-  plan.loss = 0.3;
-  assert_true(permille(&plan) <= 6000);
+  struct vv_sim_group_config config = config_of(16, 100000000, 1 << 20);
+  config.loss = 0.1;
+  assert_true(permille(&config) <= 2000);
+  config.loss = 0.3;
+  assert_true(permille(&config) <= 6000);
 }
 
 /* Whether a receiver has memory for the message is nobody else's affair. */
 static void test_a_stream_is_as_quick_as_a_buffer(void **state) {
   (void)state;
-  struct vv_group_plan plan = plan_of(8, 100000000, 1 << 20);
-  plan.loss = 0.01;
-  plan.pauses = 3;
-  struct vv_world_result whole = run(&plan);
-  plan.memory_bytes = 0;
-  struct vv_world_result stream = run(&plan);
+  struct vv_sim_group_config config = config_of(8, 100000000, 1 << 20);
+  config.loss = 0.01;
+  config.pauses = 3;
+  struct vv_sim_group_world_result whole = run(&config);
+  config.memory_bytes = 0;
+  struct vv_sim_group_world_result stream = run(&config);
   assert_memory_equal(&whole, &stream, sizeof whole);
 }
 
 static void test_a_thousand_ranks_burden_no_link(void **state) {
   (void)state;
-  struct vv_group_plan plan = plan_of(1000, 100000000, 1000000);
-  plan.loss = 0.0001;
-  struct vv_world_result result = run(&plan);
+  struct vv_sim_group_config config = config_of(1000, 100000000, 1000000);
+  config.loss = 0.0001;
+  struct vv_sim_group_world_result result = run(&config);
   assert_true(result.counts.repairs_one + result.counts.repairs_all > 0);
   assert_true(result.busiest_bytes * 1000 <= result.payload_bytes * 15);
 }
 
 static void test_stopped_ranks_lose_nothing_from_default_buffers(void **state) {
   (void)state;
-  struct vv_group_plan plan = plan_of(8, 100000000, 1000000);
-  plan.buffer_bytes = 212992;
-  plan.pauses = 10;
-  struct vv_world_result result = run(&plan); /* the world fails when a socket overflows */
+  struct vv_sim_group_config config = config_of(8, 100000000, 1000000);
+  config.buffer_bytes = 212992;
+  config.pauses = 10;
+  struct vv_sim_group_world_result result = run(&config); /* the world fails when a socket overflows */
   assert_true(result.counts.repair_bytes == 0 && result.counts.stall_ns > 0);
 }
 
 static void test_what_never_ends_is_seen(void **state) {
   (void)state;
-  struct vv_group_plan plan = plan_of(3, 100000000, 1000000);
-  struct vv_world_result result;
+  struct vv_sim_group_config config = config_of(3, 100000000, 1000000);
+  struct vv_sim_group_world_result result;
   char wrong[160];
-  plan.deadline_ns = 1000000;
-  assert_false(vv_world_run(&plan, &result, wrong));
+  config.deadline_ns = 1000000;
+  assert_false(vv_sim_group_world_run(&config, &result, wrong));
   assert_non_null(strstr(wrong, "never ends"));
 }
 
 static void test_credit_that_is_too_large_is_seen(void **state) {
   (void)state;
-  struct vv_group_plan plan = plan_of(4, 100000000, 1000000);
-  struct vv_world_result result;
+  struct vv_sim_group_config config = config_of(4, 100000000, 1000000);
+  struct vv_sim_group_world_result result;
   char wrong[160];
-  plan.duplicate = 0.9; /* far more than a credit's reserve */
-  plan.pauses = 10;
-  plan.buffer_bytes = 212992;
-  assert_false(vv_world_run(&plan, &result, wrong));
+  config.duplicate = 0.9; /* far more than a credit's reserve */
+  config.pauses = 10;
+  config.buffer_bytes = 212992;
+  assert_false(vv_sim_group_world_run(&config, &result, wrong));
   assert_non_null(strstr(wrong, "found the socket full"));
 }
 
 static void test_the_same_seed_is_the_same_run(void **state) {
   (void)state;
-  struct vv_group_plan plan;
+  struct vv_sim_group_config config;
   for (uint64_t seed = 1; seed <= 20; seed++) {
-    vv_group_plan_draw(&plan, seed);
-    struct vv_world_result a = run(&plan), b = run(&plan);
+    vv_sim_group_config_draw(&config, seed);
+    struct vv_sim_group_world_result a = run(&config), b = run(&config);
     assert_memory_equal(&a, &b, sizeof a);
   }
 }

@@ -13,16 +13,16 @@ enum { DEFAULT_BYTES = 212992, FULL = 1472, TINY = 18 };
 static uint32_t fill(struct vv_sim_socket *socket, size_t count) {
   uint32_t stored = 0;
   for (bool room = true; room;) {
-    struct vv_packet *packet = vv_packet_new(count);
+    struct vv_sim_packet *packet = vv_sim_packet_new(count);
     room = vv_sim_socket_put(socket, packet);
     stored += room;
-    vv_packet_drop(packet);
+    vv_sim_packet_drop(packet);
   }
   return stored;
 }
 
 static void read_some(struct vv_sim_socket *socket, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) vv_packet_drop(vv_sim_socket_take(socket));
+  for (uint32_t i = 0; i < count; i++) vv_sim_packet_drop(vv_sim_socket_take(socket));
 }
 
 static void test_the_default_buffer_holds_what_was_measured(void **state) {

@@ -188,7 +188,7 @@ static void test_messages_of_another_size_are_dropped(void **state) {
 
 /* A frame by hand to that contact: message 1, "hi", with a pad, or with one thing wrong. */
 static void inject(const char *contact, uint8_t key_launch[4], int wrong, size_t pad_bytes) {
-  uint8_t bytes[100] = {[12] = 0, [13] = 21, [14] = VV_LLC_SAP, [15] = VV_LLC_SAP, [16] = 3};
+  uint8_t bytes[100] = {[12] = 0, [13] = 21, [14] = VV_LPDU_SAP, [15] = VV_LPDU_SAP, [16] = 3};
   unsigned end;
   assert_int_equal(sscanf(contact, "%*17s"), 0);
   assert_int_equal(sscanf(contact + 18, "%8x", &end), 1);
@@ -214,7 +214,7 @@ static void learn_launch(struct pair *pair, uint8_t launch[4]) {
   assert_int_equal(vv_stack_eth.send(pair->far, out, 1, &error), VV_GOT_MESSAGE);
   do {
     assert_true(recv(fd, bytes, sizeof bytes, 0) >= 34);
-  } while (bytes[14] != VV_LLC_SAP);
+  } while (bytes[14] != VV_LPDU_SAP);
   memcpy(launch, bytes + 17, 4);
   close(fd);
 }

@@ -49,7 +49,7 @@ struct peer {
   struct vv_lossy lossy;
   uint32_t link;
   bool up, reset, closed, answered, got_unit;
-  enum vv_close why;
+  enum vv_llc_close why;
   uint8_t *out; /* the message on its way */
   bool sending;
   uint64_t sent, arrived, asked; /* bytes of the streams; asked for by receive so far */
@@ -64,53 +64,53 @@ struct peer {
 
 static void give_credit(struct peer *peer) {
   if (peer->withheld == 0 || !peer->up) return;
-  vv_station_credit(&peer->node.station, vv_node_now(), peer->link, peer->withheld);
+  vv_llc_station_credit(&peer->node.station, vv_node_now(), peer->link, peer->withheld);
   peer->withheld = 0;
 }
 
-static void take_data(struct peer *peer, const struct vv_station_event *event) {
+static void take_data(struct peer *peer, const struct vv_llc_station_event *event) {
   peer->wrong += stream_wrong(peer->arrived, event->data, event->data_bytes);
   peer->arrived += event->data_bytes;
   peer->withheld++;
   if (peer->arrived < peer->asked) give_credit(peer);
 }
 
-static void take_unit(struct peer *peer, const struct vv_station_event *event) {
+static void take_unit(struct peer *peer, const struct vv_llc_station_event *event) {
   peer->unit_from = event->peer;
   peer->unit_bytes = event->data_bytes;
   peer->unit_wrong = stream_wrong(0, event->data, event->data_bytes);
 }
 
-static void tell(void *context, const struct vv_station_event *event) {
+static void tell(void *context, const struct vv_llc_station_event *event) {
   struct peer *peer = context;
   switch (event->what) {
-  case VV_STATION_CONNECTED:
+  case VV_LLC_STATION_CONNECTED:
     peer->link = event->link;
     peer->up = true;
     break;
-  case VV_STATION_DATA:
+  case VV_LLC_STATION_DATA:
     take_data(peer, event);
     break;
-  case VV_STATION_SENT:
+  case VV_LLC_STATION_SENT:
     peer->sending = false;
     break;
-  case VV_STATION_RESET:
+  case VV_LLC_STATION_RESET:
     peer->reset = true;
     break;
-  case VV_STATION_CLOSED:
+  case VV_LLC_STATION_CLOSED:
     peer->closed = true;
     peer->up = false;
     peer->why = event->why;
     break;
-  case VV_STATION_UNIT:
+  case VV_LLC_STATION_UNIT:
     take_unit(peer, event);
     peer->got_unit = true;
     break;
-  case VV_STATION_ECHO:
+  case VV_LLC_STATION_ECHO:
     take_unit(peer, event);
     peer->answered = true;
     break;
-  case VV_STATION_IDENTITY:
+  case VV_LLC_STATION_IDENTITY:
     peer->window = event->window;
     peer->answered = true;
     break;
@@ -205,16 +205,16 @@ static void forget_link(struct peer *peer) {
 }
 
 static void verb_listen(struct peer *peer, char **words) {
-  struct vv_station_wanted wanted;
+  struct vv_llc_station_config config;
   struct vv_error error;
-  vv_station_defaults(&wanted);
-  wanted.plain = true;
-  wanted.listen = strcmp(words[1], "accept") == 0 ? VV_LISTEN_ACCEPT : VV_LISTEN_REFUSE;
-  wanted.credit = CREDIT;
-  wanted.tries = UINT32_MAX;
-  wanted.t1_ns_min = wanted.t1_ns_max = t1_ns;
+  vv_llc_station_defaults(&config);
+  config.plain = true;
+  config.listen = strcmp(words[1], "accept") == 0 ? VV_LLC_LISTEN_ACCEPT : VV_LLC_LISTEN_REFUSE;
+  config.credit = CREDIT;
+  config.tries = UINT32_MAX;
+  config.t1_ns_min = config.t1_ns_max = t1_ns;
   forget_link(peer);
-  if (vv_node_start(&peer->node, wanted, &error) != 0) return failed(EIO, error.text);
+  if (vv_node_start(&peer->node, config, &error) != 0) return failed(EIO, error.text);
   vv_lossy_init(&peer->lossy, peer->node.engine.port, 0, 1);
   peer->node.engine.port = vv_lossy_port(&peer->lossy);
   puts("ok");
@@ -223,7 +223,7 @@ static void verb_listen(struct peer *peer, char **words) {
 static void verb_connect(struct peer *peer, char **words) {
   struct vv_llc_address to = address_of(words + 1);
   forget_link(peer);
-  peer->link = vv_station_connect(&peer->node.station, vv_node_now(), &to);
+  peer->link = vv_llc_station_connect(&peer->node.station, vv_node_now(), &to);
   if (!wait_for(peer, is_up)) return;
   if (peer->up)
     puts("ok");
@@ -243,7 +243,7 @@ static bool begin_send(struct peer *peer, uint64_t count) {
   stream_fill(peer->sent, peer->out, count);
   peer->sent += count;
   peer->sending = true;
-  return vv_station_send(&peer->node.station, vv_node_now(), peer->link, peer->out, (uint32_t)count, HANDLE);
+  return vv_llc_station_send(&peer->node.station, vv_node_now(), peer->link, peer->out, (uint32_t)count, HANDLE);
 }
 
 static void begin_receive(struct peer *peer, uint64_t count) {
@@ -288,7 +288,7 @@ static void verb_drop(struct peer *peer, char **words) {
 static void verb_reset(struct peer *peer, char **words) {
   (void)words;
   peer->reset = false;
-  vv_station_reset(&peer->node.station, vv_node_now(), peer->link);
+  vv_llc_station_reset(&peer->node.station, vv_node_now(), peer->link);
   if (wait_for(peer, is_reset)) puts(peer->closed ? "failed 104 closed" : "ok");
 }
 
@@ -298,7 +298,7 @@ static void await_close(struct peer *peer) {
 
 static void verb_disconnect(struct peer *peer, char **words) {
   (void)words;
-  vv_station_disconnect(&peer->node.station, vv_node_now(), peer->link);
+  vv_llc_station_disconnect(&peer->node.station, vv_node_now(), peer->link);
   await_close(peer);
 }
 
@@ -313,14 +313,14 @@ static void verb_test(struct peer *peer, char **words) {
   size_t count = strtoul(words[3], NULL, 10) % sizeof bytes;
   stream_fill(0, bytes, count);
   peer->answered = false;
-  if (!vv_station_test(&peer->node.station, &to, bytes, count)) return failed(EMSGSIZE, "it does not fit");
+  if (!vv_llc_station_test(&peer->node.station, &to, bytes, count)) return failed(EMSGSIZE, "it does not fit");
   if (wait_for(peer, is_answered)) printf("ok %zu %zu\n", peer->unit_bytes, peer->unit_wrong);
 }
 
 static void verb_identify(struct peer *peer, char **words) {
   struct vv_llc_address to = address_of(words + 1);
   peer->answered = false;
-  if (!vv_station_identify(&peer->node.station, &to)) return failed(ENOBUFS, "no room");
+  if (!vv_llc_station_identify(&peer->node.station, &to)) return failed(ENOBUFS, "no room");
   if (wait_for(peer, is_answered)) printf("ok %d\n", peer->window);
 }
 
@@ -329,7 +329,7 @@ static void verb_unit(struct peer *peer, char **words) {
   struct vv_llc_address to = address_of(words + 1);
   size_t count = strtoul(words[3], NULL, 10) % sizeof bytes;
   stream_fill(0, bytes, count);
-  puts(vv_station_unit(&peer->node.station, &to, bytes, count) ? "ok" : "failed 90 it does not fit");
+  puts(vv_llc_station_unit(&peer->node.station, &to, bytes, count) ? "ok" : "failed 90 it does not fit");
 }
 
 static void verb_receive_unit(struct peer *peer, char **words) {
@@ -342,7 +342,7 @@ static void verb_receive_unit(struct peer *peer, char **words) {
 
 static void verb_counts(struct peer *peer, char **words) {
   (void)words;
-  const struct vv_station_counts *counts = &peer->node.station.counts;
+  const struct vv_llc_station_counts *counts = &peer->node.station.counts;
   printf("ok in=%lu out=%lu foreign=%lu resent=%lu enquiries=%lu rejects=%lu resets=%lu frmr_in=%lu frmr_out=%lu "
          "lost=%lu drops=%u\n",
          counts->frames_in, counts->frames_out, counts->foreign, counts->resent, counts->enquiries, counts->rejects,

@@ -24,8 +24,8 @@ _PARTS = {
 }
 
 
-# Why a link ended: enum vv_close, as its header has it.
-Why = Enum("Why", re.findall(r"^  VV_CLOSE_(\w+),", (_SRC / "core/llc/link.h").read_text(), re.MULTILINE), start=0)
+# Why a link ended: enum vv_llc_close, as its header has it.
+Why = Enum("Why", re.findall(r"^  VV_LLC_CLOSE_(\w+),", (_SRC / "core/llc/link.h").read_text(), re.MULTILINE), start=0)
 
 
 def build(into: Path) -> Path:

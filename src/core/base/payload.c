@@ -29,10 +29,11 @@ void vv_payload_init(struct vv_payload *payload, const uint8_t key[VV_KEY_BYTES]
 }
 
 /* As much of it as there is room for; a part of it is no number. */
-static void tag_bytes(const struct vv_payload *payload, uint64_t seq, uint8_t tag[VV_TAG_BYTES], uint64_t size_bytes) {
+static void tag_bytes(const struct vv_payload *payload, uint64_t seq, uint8_t tag[VV_PAYLOAD_TAG_BYTES],
+                      uint64_t size_bytes) {
   uint64_t masked = seq ^ payload->mask,
-           word = size_bytes < VV_TAG_BYTES ? little_endian(masked) : laid(payload, masked);
-  memcpy(tag, &word, VV_TAG_BYTES);
+           word = size_bytes < VV_PAYLOAD_TAG_BYTES ? little_endian(masked) : laid(payload, masked);
+  memcpy(tag, &word, VV_PAYLOAD_TAG_BYTES);
 }
 
 /* The number of the message with this whole tag. */
@@ -42,14 +43,14 @@ static uint64_t first_word(const struct vv_payload *payload, uint64_t seq) {
 }
 
 void vv_payload_fill(const struct vv_payload *payload, uint64_t seq, uint8_t *message, size_t size_bytes) {
-  uint8_t tag[VV_TAG_BYTES];
+  uint8_t tag[VV_PAYLOAD_TAG_BYTES];
   tag_bytes(payload, seq, tag, size_bytes);
-  size_t tagged = size_bytes < VV_TAG_BYTES ? size_bytes : VV_TAG_BYTES;
+  size_t tagged = size_bytes < VV_PAYLOAD_TAG_BYTES ? size_bytes : VV_PAYLOAD_TAG_BYTES;
   if (tagged > 0) memcpy(message, tag, tagged);
-  if (size_bytes <= VV_TAG_BYTES) return;
+  if (size_bytes <= VV_PAYLOAD_TAG_BYTES) return;
   uint64_t start = first_word(payload, seq), step = payload->step;
-  size_t words = (size_bytes - VV_TAG_BYTES) / 8, rest = (size_bytes - VV_TAG_BYTES) % 8;
-  uint8_t *body = message + VV_TAG_BYTES;
+  size_t words = (size_bytes - VV_PAYLOAD_TAG_BYTES) / 8, rest = (size_bytes - VV_PAYLOAD_TAG_BYTES) % 8;
+  uint8_t *body = message + VV_PAYLOAD_TAG_BYTES;
   pair next = {start, start + step}, hop = {2 * step, 2 * step};
   for (size_t i = 0; i + 2 <= words; i += 2, next += hop) {
     pair both = laid_pair(payload, next);
@@ -95,15 +96,15 @@ static bool body_is(const struct vv_payload *payload, uint64_t seq, uint64_t bod
 bool vv_payload_check_part(const struct vv_payload *payload, uint64_t seq, uint64_t size_bytes, uint64_t offset,
                            const uint8_t *part, size_t count) {
   size_t tagged = 0;
-  if (offset < VV_TAG_BYTES) {
-    uint8_t tag[VV_TAG_BYTES];
+  if (offset < VV_PAYLOAD_TAG_BYTES) {
+    uint8_t tag[VV_PAYLOAD_TAG_BYTES];
     tag_bytes(payload, seq, tag, size_bytes);
-    tagged = count < VV_TAG_BYTES - offset ? count : (size_t)(VV_TAG_BYTES - offset);
+    tagged = count < VV_PAYLOAD_TAG_BYTES - offset ? count : (size_t)(VV_PAYLOAD_TAG_BYTES - offset);
     if (tagged > 0 && memcmp(part, tag + offset, tagged) != 0) return false;
   }
   if (tagged == count) return true;
-  uint64_t at = offset + tagged - VV_TAG_BYTES;
-  return body_is(payload, seq, size_bytes - VV_TAG_BYTES, at, part + tagged, count - tagged);
+  uint64_t at = offset + tagged - VV_PAYLOAD_TAG_BYTES;
+  return body_is(payload, seq, size_bytes - VV_PAYLOAD_TAG_BYTES, at, part + tagged, count - tagged);
 }
 
 bool vv_payload_check(const struct vv_payload *payload, uint64_t seq, const uint8_t *message, size_t size_bytes) {
@@ -111,11 +112,11 @@ bool vv_payload_check(const struct vv_payload *payload, uint64_t seq, const uint
 }
 
 uint64_t vv_payload_age(const struct vv_payload *payload, uint64_t seq, const uint8_t *message, size_t size_bytes) {
-  size_t tagged = size_bytes < VV_TAG_BYTES ? size_bytes : VV_TAG_BYTES;
+  size_t tagged = size_bytes < VV_PAYLOAD_TAG_BYTES ? size_bytes : VV_PAYLOAD_TAG_BYTES;
   if (tagged == 0) return 0;
   uint64_t masked = 0;
   memcpy(&masked, message, tagged);
   uint64_t known = tagged == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * tagged)) - 1;
-  masked = tagged < VV_TAG_BYTES ? little_endian(masked) : laid(payload, masked);
+  masked = tagged < VV_PAYLOAD_TAG_BYTES ? little_endian(masked) : laid(payload, masked);
   return (seq - (masked ^ payload->mask)) & known;
 }

@@ -24,7 +24,7 @@
 
 #include "core/base/siphash.h"
 
-#define VV_TAG_BYTES 8
+#define VV_PAYLOAD_TAG_BYTES 8
 
 struct vv_payload {
   uint8_t key[VV_KEY_BYTES];

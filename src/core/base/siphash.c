@@ -48,7 +48,7 @@ uint64_t vv_siphash(const uint8_t key[VV_KEY_BYTES], const uint8_t *bytes, size_
   return v.a ^ v.b ^ v.c ^ v.d;
 }
 
-bool vv_equal_constant_time(const uint8_t *a, const uint8_t *b, size_t count) {
+bool vv_siphash_equal(const uint8_t *a, const uint8_t *b, size_t count) {
   uint8_t difference = 0;
   for (size_t i = 0; i < count; i++) difference |= a[i] ^ b[i];
   /* Through a volatile, or the compiler may leave the loop at the first difference. */

@@ -16,6 +16,6 @@
 uint64_t vv_siphash(const uint8_t key[VV_KEY_BYTES], const uint8_t *bytes, size_t count);
 
 /* Compares in a time that does not depend on where they differ. */
-bool vv_equal_constant_time(const uint8_t *a, const uint8_t *b, size_t count);
+bool vv_siphash_equal(const uint8_t *a, const uint8_t *b, size_t count);
 
 #endif

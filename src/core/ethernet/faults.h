@@ -28,7 +28,7 @@ enum vv_drop {
 };
 
 /* The faults asked for: probabilities 0 .. 1 of each frame; all 0 is a good link. */
-struct vv_faults_wanted {
+struct vv_faults_config {
   double loss;        /* outside bursts */
   double burst_enter; /* a burst begins at this frame (E. N. Gilbert 1960, E. O. Elliott 1963) */
   double burst_leave; /* and ends */
@@ -41,7 +41,7 @@ struct vv_faults_wanted {
 };
 
 struct vv_faults {
-  struct vv_faults_wanted wanted;
+  struct vv_faults_config config;
   struct vv_rng rng;
   bool bursting;
   bool cut;
@@ -49,7 +49,7 @@ struct vv_faults {
 };
 
 /* What becomes of one frame. */
-struct vv_fate {
+struct vv_faults_fate {
   uint32_t copies;     /* 0, 1, 2 */
   enum vv_drop why;    /* of 0 copies */
   uint64_t arrives_ns; /* the copies, one behind the other */
@@ -59,6 +59,6 @@ struct vv_fate {
 void vv_faults_init(struct vv_faults *faults, uint64_t seed, uint32_t link);
 
 /* Decides about a frame whose last bit would come through at now_ns. */
-struct vv_fate vv_faults_decide(struct vv_faults *faults, uint64_t now_ns);
+struct vv_faults_fate vv_faults_decide(struct vv_faults *faults, uint64_t now_ns);
 
 #endif

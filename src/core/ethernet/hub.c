@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "core/base/carve.h"
-#include "core/ethernet/link.h"
+#include "core/ethernet/eth.h"
 
 enum { NO_FRAME = UINT32_MAX, NOBODY = UINT32_MAX };
 
@@ -18,37 +18,37 @@ enum {
 };
 
 static uint32_t *lay_out(struct vv_hub *hub, struct vv_carve *carve, void **heap) {
-  uint32_t n = hub->wanted.stations;
+  uint32_t n = hub->config.stations;
   hub->edges_room = n * EDGES_PER_STATION;
   hub->stations = vv_carve(carve, n * sizeof *hub->stations);
   hub->waiting.members = vv_carve(carve, n * sizeof(uint32_t));
   hub->sending.members = vv_carve(carve, n * sizeof(uint32_t));
   hub->edges = vv_carve(carve, hub->edges_room * sizeof *hub->edges);
   *heap = vv_carve(carve, vv_heap_bytes(n));
-  return vv_carve(carve, (size_t)n * hub->wanted.queue_frames * sizeof(uint32_t));
+  return vv_carve(carve, (size_t)n * hub->config.queue_frames * sizeof(uint32_t));
 }
 
-size_t vv_hub_bytes(const struct vv_hub_wanted *wanted) {
-  struct vv_hub hub = {.wanted = *wanted};
+size_t vv_hub_bytes(const struct vv_hub_config *config) {
+  struct vv_hub hub = {.config = *config};
   struct vv_carve carve = {0};
   void *heap;
   lay_out(&hub, &carve, &heap);
   return carve.used_bytes;
 }
 
-void vv_hub_init(struct vv_hub *hub, void *memory, const struct vv_hub_wanted *wanted) {
-  assert(wanted->stations >= 1 && wanted->queue_frames >= 1);
-  assert(wanted->rate_bps == 10000000 || wanted->rate_bps == 100000000);
-  *hub = (struct vv_hub){.wanted = *wanted, .alone = NOBODY, .bit_ns = 1000000000u / wanted->rate_bps};
-  assert(wanted->reach_ns <= REACH_BITS_MAX * hub->bit_ns);
+void vv_hub_init(struct vv_hub *hub, void *memory, const struct vv_hub_config *config) {
+  assert(config->stations >= 1 && config->queue_frames >= 1);
+  assert(config->rate_bps == 10000000 || config->rate_bps == 100000000);
+  *hub = (struct vv_hub){.config = *config, .alone = NOBODY, .bit_ns = 1000000000u / config->rate_bps};
+  assert(config->reach_ns <= REACH_BITS_MAX * hub->bit_ns);
   struct vv_carve carve = {.memory = memory};
-  struct vv_rng seeds = {.state = wanted->seed};
+  struct vv_rng seeds = {.state = config->seed};
   void *heap;
   uint32_t *values = lay_out(hub, &carve, &heap);
-  vv_heap_init(&hub->timers, heap, wanted->stations);
-  for (uint32_t i = 0; i < wanted->stations; i++) {
+  vv_heap_init(&hub->timers, heap, config->stations);
+  for (uint32_t i = 0; i < config->stations; i++) {
     hub->stations[i] = (struct vv_hub_station){
-        .queue = {.values = values + (size_t)i * wanted->queue_frames, .room = wanted->queue_frames},
+        .queue = {.values = values + (size_t)i * config->queue_frames, .room = config->queue_frames},
         .rng = {.state = vv_rng_next(&seeds)},
     };
   }
@@ -68,7 +68,7 @@ static void leave(struct vv_hub *hub, struct vv_hub_set *set, uint32_t who) {
 static void push_edge(struct vv_hub *hub, uint64_t now_ns, uint32_t who, bool rise, uint32_t frame) {
   assert(hub->edges_count < hub->edges_room);
   uint32_t place = (hub->edges_first + hub->edges_count++) % hub->edges_room;
-  hub->edges[place] = (struct vv_hub_edge){now_ns + hub->wanted.reach_ns, who, frame, rise};
+  hub->edges[place] = (struct vv_hub_edge){now_ns + hub->config.reach_ns, who, frame, rise};
 }
 
 static bool hears_others(const struct vv_hub *hub, uint32_t who) {
@@ -93,7 +93,7 @@ static void collide(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
 
 static void start(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
   struct vv_hub_station *station = &hub->stations[who];
-  uint32_t signal_bytes = hub->wanted.wire_bytes[vv_ring_first(&station->queue)] - VV_ETH_GAP_BYTES;
+  uint32_t signal_bytes = hub->config.wire_bytes[vv_ring_first(&station->queue)] - VV_ETH_GAP_BYTES;
   leave(hub, &hub->waiting, who);
   join(hub, &hub->sending, who);
   station->state = VV_HUB_SENDING;
@@ -115,7 +115,7 @@ static void wait_turn(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
 }
 
 bool vv_hub_send(struct vv_hub *hub, uint64_t now_ns, uint32_t station, uint32_t frame) {
-  assert(station < hub->wanted.stations && vv_hub_next_ns(hub) >= now_ns);
+  assert(station < hub->config.stations && vv_hub_next_ns(hub) >= now_ns);
   if (!vv_ring_push(&hub->stations[station].queue, frame)) return false;
   if (hub->stations[station].state == VV_HUB_IDLE) wait_turn(hub, now_ns, station);
   return true;

@@ -36,7 +36,7 @@
 #define VV_HUB_ATTEMPTS_MAX  16
 #define VV_HUB_BACKOFF_LIMIT 10
 
-struct vv_hub_wanted {
+struct vv_hub_config {
   uint32_t stations;          /* >= 1 */
   uint32_t queue_frames;      /* of each station, with the one that it is sending; >= 1 */
   uint64_t rate_bps;          /* 10 or 100 Mb/s: the clause for more has bursts and extensions */
@@ -82,7 +82,7 @@ struct vv_hub_set {
 };
 
 struct vv_hub {
-  struct vv_hub_wanted wanted;
+  struct vv_hub_config config;
   struct vv_hub_station *stations;
   struct vv_hub_set waiting;
   struct vv_hub_set sending;
@@ -112,8 +112,8 @@ struct vv_hub_event {
 };
 
 /* The memory for such a hub, and the hub in it. Memory and table are the caller's and stay as long as the hub. */
-size_t vv_hub_bytes(const struct vv_hub_wanted *wanted);
-void vv_hub_init(struct vv_hub *hub, void *memory, const struct vv_hub_wanted *wanted);
+size_t vv_hub_bytes(const struct vv_hub_config *config);
+void vv_hub_init(struct vv_hub *hub, void *memory, const struct vv_hub_config *config);
 
 /* Puts a frame into a station's queue: false when it is full. Whatever is due before now_ns was taken before. */
 bool vv_hub_send(struct vv_hub *hub, uint64_t now_ns, uint32_t station, uint32_t frame);

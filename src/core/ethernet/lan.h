@@ -46,10 +46,10 @@ struct vv_lan_frame {
   void *handle; /* the caller's */
 };
 
-enum vv_fabric { VV_FABRIC_HUB, VV_FABRIC_SWITCH };
+enum vv_lan_fabric { VV_LAN_HUB, VV_LAN_SWITCH };
 
-struct vv_lan_wanted {
-  enum vv_fabric fabric;
+struct vv_lan_config {
+  enum vv_lan_fabric fabric;
   uint32_t stations;    /* 2 .. 2^20 */
   uint64_t rate_bps;    /* hub: 10 or 100 Mb/s */
   uint64_t reach_ns;    /* how long a bit travels: hub, from station to station; switch, along one cable */
@@ -100,7 +100,7 @@ struct vv_lan_flight {
 };
 
 struct vv_lan {
-  struct vv_lan_wanted wanted;
+  struct vv_lan_config config;
   struct vv_hub hub;
   struct vv_switch sw;
   struct vv_faults *faults; /* of the cables out, then of the cables in */
@@ -116,13 +116,13 @@ struct vv_lan {
 };
 
 /* The memory for such a LAN, and the LAN in it: the caller's, aligned as malloc's, and there as long as the LAN. */
-size_t vv_lan_bytes(const struct vv_lan_wanted *wanted);
-void vv_lan_init(struct vv_lan *lan, void *memory, const struct vv_lan_wanted *wanted);
+size_t vv_lan_bytes(const struct vv_lan_config *config);
+void vv_lan_init(struct vv_lan *lan, void *memory, const struct vv_lan_config *config);
 
-enum vv_way { VV_WAY_OUT, VV_WAY_IN }; /* of a station's cable */
+enum vv_lan_way { VV_LAN_OUT, VV_LAN_IN }; /* of a station's cable */
 
 /* From now on the cable has these faults, in that direction. */
-void vv_lan_faults(struct vv_lan *lan, uint32_t station, enum vv_way way, const struct vv_faults_wanted *wanted);
+void vv_lan_faults(struct vv_lan *lan, uint32_t station, enum vv_lan_way way, const struct vv_faults_config *config);
 
 /*
  * Cuts the cable of a station, or mends it. What comes to a cut cable is lost.

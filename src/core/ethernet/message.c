@@ -3,14 +3,14 @@
 
 #include <assert.h>
 
-#include "core/ethernet/link.h"
+#include "core/ethernet/eth.h"
 #include "core/wire/envelope.h"
 #include "core/wire/fragment.h"
-#include "core/wire/group.h"
+#include "core/wire/gpdu.h"
 #include "core/wire/segment.h"
 
 enum { IP_HEADER = 20, DATAGRAM_HEADER = 8, TCP_HEADER = 20 + 12, IP_FRAGMENT_STEP = 8 };
-enum { I_EACH = VV_LLC_PDU_BYTES + VV_SEGMENT_BYTES, I_ONCE = VV_SEGMENT_BYTES_MAX - VV_SEGMENT_BYTES };
+enum { I_EACH = VV_LPDU_HEADER_BYTES_MAX + VV_SEGMENT_BYTES, I_ONCE = VV_SEGMENT_BYTES_MAX - VV_SEGMENT_BYTES };
 
 /* How a path cuts a message: what goes once in front, what goes in every frame, and how much a frame takes. */
 struct cut {
@@ -21,7 +21,7 @@ struct cut {
 };
 
 static struct cut cut_of(enum vv_path path, size_t mtu_bytes) {
-  assert(mtu_bytes >= VV_ETH_MTU_MIN);
+  assert(mtu_bytes >= VV_MESSAGE_MTU_MIN);
   size_t ip_room = mtu_bytes - IP_HEADER;
   size_t unit = vv_fragment_unit(mtu_bytes);
   size_t pdu_bytes = mtu_bytes < VV_FRAME_DATA_BYTES_MAX ? mtu_bytes : VV_FRAME_DATA_BYTES_MAX;
@@ -37,8 +37,8 @@ static struct cut cut_of(enum vv_path path, size_t mtu_bytes) {
     return (struct cut){0, headers, mtu_bytes - headers, mtu_bytes - headers};
   }
   case VV_PATH_GROUP: {
-    size_t headers = IP_HEADER + DATAGRAM_HEADER + VV_GROUP_HEADER_BYTES;
-    return (struct cut){VV_GROUP_HEAD_BYTES, headers, mtu_bytes - headers, mtu_bytes - headers};
+    size_t headers = IP_HEADER + DATAGRAM_HEADER + VV_GPDU_HEADER_BYTES;
+    return (struct cut){VV_GPDU_HEAD_BYTES, headers, mtu_bytes - headers, mtu_bytes - headers};
   }
   case VV_PATH_LLC_UI:
     return (struct cut){0, VV_FRAGMENT_OVERHEAD_BYTES, unit, unit};
@@ -47,7 +47,8 @@ static struct cut cut_of(enum vv_path path, size_t mtu_bytes) {
   case VV_PATH_LLC_JUMBO:
     return (struct cut){I_ONCE, I_EACH, jumbo_bytes - I_EACH, jumbo_bytes - I_EACH};
   case VV_PATH_LLC_KERNEL:
-    return (struct cut){0, VV_LLC_PDU_BYTES, pdu_bytes - VV_LLC_PDU_BYTES, pdu_bytes - VV_LLC_PDU_BYTES};
+    return (struct cut){0, VV_LPDU_HEADER_BYTES_MAX, pdu_bytes - VV_LPDU_HEADER_BYTES_MAX,
+                        pdu_bytes - VV_LPDU_HEADER_BYTES_MAX};
   case VV_PATH_NONE:
     break;
   }

@@ -2,7 +2,7 @@
 /*
  * What a message becomes on an Ethernet wire, and how long that takes.
  *
- * `bytes` counts all that a frame takes of the wire (core/ethernet/link.h), so
+ * `bytes` counts all that a frame takes of the wire (core/ethernet/eth.h), so
  * that bytes * 8 / rate is the time for which the medium is taken.
  */
 #ifndef VV_CORE_ETHERNET_MESSAGE_H
@@ -11,19 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VV_ETH_MTU_MIN 68 /* RFC 791: what every IPv4 network carries in one piece */
+#define VV_MESSAGE_MTU_MIN 68 /* RFC 791: what every IPv4 network carries in one piece */
 
 /* The headers that a message travels under. */
 enum vv_path {
-  VV_PATH_NONE,      /* not on Ethernet (null) */
-  VV_PATH_ICMP,      /* IPv4, echo header 8, fragmented by IP: all fragments but the last a multiple of 8 (RFC 791) */
-  VV_PATH_UDP,       /* IPv4, UDP header 8, fragmented by IP */
-  VV_PATH_TCP,       /* IPv4, TCP header 20 and timestamps 12 (RFC 7323), cut in segments */
-  VV_PATH_RAW,       /* IPv4, UDP header 8, fragment header: cut in datagrams that fill their frames (stack raw) */
-  VV_PATH_GROUP,     /* IPv4, UDP header 8, the group's headers: datagrams that fill their frames (core/wire/group.h) */
-  VV_PATH_LLC_UI,    /* 802.3 length field, LLC header 3, fragment header of the eth stack; MTU 1500 at most */
-  VV_PATH_LLC_I,     /* 802.3 length field, LLC header 4, marks of our stations (core/wire/segment.h) */
-  VV_PATH_LLC_JUMBO, /* the same, with EtherType 0x8870 above 1500 bytes: frames as long as the MTU */
+  VV_PATH_NONE,       /* not on Ethernet (null) */
+  VV_PATH_ICMP,       /* IPv4, echo header 8, fragmented by IP: all fragments but the last a multiple of 8 (RFC 791) */
+  VV_PATH_UDP,        /* IPv4, UDP header 8, fragmented by IP */
+  VV_PATH_TCP,        /* IPv4, TCP header 20 and timestamps 12 (RFC 7323), cut in segments */
+  VV_PATH_RAW,        /* IPv4, UDP header 8, fragment header: cut in datagrams that fill their frames (stack raw) */
+  VV_PATH_GROUP,      /* IPv4, UDP header 8, the group's headers: datagrams that fill their frames (core/wire/gpdu.h) */
+  VV_PATH_LLC_UI,     /* 802.3 length field, LLC header 3, fragment header of the eth stack; MTU 1500 at most */
+  VV_PATH_LLC_I,      /* 802.3 length field, LLC header 4, marks of our stations (core/wire/segment.h) */
+  VV_PATH_LLC_JUMBO,  /* the same, with EtherType 0x8870 above 1500 bytes: frames as long as the MTU */
   VV_PATH_LLC_KERNEL, /* 802.3 length field, LLC header 4: those of the kernel */
 };
 
@@ -34,7 +34,7 @@ struct vv_message_cost {
 };
 
 /*
- * The cost of one message of size_bytes with that MTU (>= VV_ETH_MTU_MIN). An
+ * The cost of one message of size_bytes with that MTU (>= VV_MESSAGE_MTU_MIN). An
  * empty TCP message, and any message of VV_PATH_NONE, costs nothing.
  */
 struct vv_message_cost vv_message_cost(enum vv_path path, size_t size_bytes, size_t mtu_bytes);

@@ -20,7 +20,7 @@
 #include "core/base/heap.h"
 #include "core/base/ring.h"
 
-struct vv_switch_wanted {
+struct vv_switch_config {
   uint32_t stations;          /* >= 1 */
   uint32_t host_frames;       /* queue of each line to the switch, with the frame that is being sent; >= 1 */
   uint32_t port_frames;       /* of each line from it */
@@ -29,15 +29,15 @@ struct vv_switch_wanted {
   const uint32_t *wire_bytes; /* of each frame number, with preamble and gap; the caller's */
 };
 
-struct vv_line {
+struct vv_switch_line {
   struct vv_ring queue; /* the first is being sent */
   uint64_t free_ns;     /* end of the gap behind the last frame that was begun */
   uint64_t sent;        /* frames */
 };
 
 struct vv_switch {
-  struct vv_switch_wanted wanted;
-  struct vv_line *lines;
+  struct vv_switch_config config;
+  struct vv_switch_line *lines;
   uint64_t *known_ns;    /* until when the switch knows the port of each station; 0: it never heard it */
   struct vv_heap timers; /* by line */
 };
@@ -49,8 +49,8 @@ struct vv_switch_event {
 };
 
 /* The memory for such a switch, and the switch in it. Memory and table are the caller's, and stay as long as it. */
-size_t vv_switch_bytes(const struct vv_switch_wanted *wanted);
-void vv_switch_init(struct vv_switch *sw, void *memory, const struct vv_switch_wanted *wanted);
+size_t vv_switch_bytes(const struct vv_switch_config *config);
+void vv_switch_init(struct vv_switch *sw, void *memory, const struct vv_switch_config *config);
 
 /* Puts a frame into the queue of a line: false when it is full. Whatever is due before now_ns was taken before. */
 bool vv_switch_send(struct vv_switch *sw, uint64_t now_ns, uint32_t line, uint32_t frame);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/group/credit.h"
 
-#include "core/wire/group.h"
+#include "core/wire/gpdu.h"
 
 enum { RESERVE = 16, REPEATED_EACH = 4 };
 
 uint32_t vv_credit_datagrams(uint64_t buffer_bytes, uint64_t charge_bytes) {
   uint64_t room = buffer_bytes * 3 / 4 / charge_bytes;
   uint64_t credit = room - room / RESERVE;
-  return credit > VV_GROUP_WINDOW_MAX ? VV_GROUP_WINDOW_MAX : (uint32_t)credit;
+  return credit > VV_GPDU_WINDOW_MAX ? VV_GPDU_WINDOW_MAX : (uint32_t)credit;
 }
 
 static uint32_t lines_of(uint32_t ranks) {

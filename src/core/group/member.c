@@ -7,7 +7,7 @@ void vv_member_init(struct vv_member *member, uint64_t rtt_ns) {
   *member = (struct vv_member){.rtt_ns = rtt_ns, .cry_ns = VV_NEVER};
 }
 
-bool vv_member_fail(struct vv_member *member, const struct vv_group_failure *failure, uint64_t cry_ns) {
+bool vv_member_fail(struct vv_member *member, const struct vv_member_failure *failure, uint64_t cry_ns) {
   if (member->failed) return false;
   member->failed = true;
   member->failure = *failure;

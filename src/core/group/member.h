@@ -13,12 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/wire/group.h"
+#include "core/wire/gpdu.h"
 
 #define VV_MEMBER_CRIES 5
 
-struct vv_group_failure {
-  enum vv_group_why why;
+struct vv_member_failure {
+  enum vv_gpdu_why why;
   uint32_t rank;      /* who it is about */
   uint32_t operation; /* modulo 2^32 */
   uint32_t source;    /* who found it */
@@ -26,7 +26,7 @@ struct vv_group_failure {
 
 struct vv_member {
   bool failed;
-  struct vv_group_failure failure;
+  struct vv_member_failure failure;
   uint64_t rtt_ns;
   uint64_t cry_ns; /* when to tell all, again; VV_NEVER */
   uint32_t cries;  /* so far */
@@ -38,7 +38,7 @@ void vv_member_init(struct vv_member *member, uint64_t rtt_ns);
  * The group has failed. False when it had before: the first failure counts.
  * cry_ns: when to tell all; VV_NEVER for a rank that was told itself.
  */
-bool vv_member_fail(struct vv_member *member, const struct vv_group_failure *failure, uint64_t cry_ns);
+bool vv_member_fail(struct vv_member *member, const struct vv_member_failure *failure, uint64_t cry_ns);
 
 /* True when it is time to tell all, which is then taken as done. */
 bool vv_member_cry(struct vv_member *member, uint64_t now_ns);

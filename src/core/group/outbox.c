@@ -8,7 +8,7 @@ static struct vv_outbox_letter *letter_at(struct vv_outbox *outbox, uint32_t i) 
 }
 
 /* Where that PDU goes: in place of an older one of its kind to the same rank, or behind the last. NULL: no room. */
-static struct vv_outbox_letter *place_for(struct vv_outbox *outbox, uint32_t rank, enum vv_group_kind kind) {
+static struct vv_outbox_letter *place_for(struct vv_outbox *outbox, uint32_t rank, enum vv_gpdu_kind kind) {
   for (uint32_t i = 0; i < outbox->count; i++) {
     struct vv_outbox_letter *letter = letter_at(outbox, i);
     if (letter->rank == rank && letter->pdu.kind == kind) return letter;
@@ -16,7 +16,7 @@ static struct vv_outbox_letter *place_for(struct vv_outbox *outbox, uint32_t ran
   return outbox->count < VV_OUTBOX_ROOM ? letter_at(outbox, outbox->count++) : NULL;
 }
 
-void vv_outbox_put(struct vv_outbox *outbox, uint32_t rank, const struct vv_group_pdu *pdu) {
+void vv_outbox_put(struct vv_outbox *outbox, uint32_t rank, const struct vv_gpdu *pdu) {
   struct vv_outbox_letter *letter = place_for(outbox, rank, pdu->kind);
   if (letter == NULL) return;
   letter->rank = rank;

@@ -10,15 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/wire/group.h"
+#include "core/wire/gpdu.h"
 
 #define VV_OUTBOX_ROOM 32
 #define VV_OUTBOX_ALL  UINT32_MAX
 
 struct vv_outbox_letter {
   uint32_t rank; /* or VV_OUTBOX_ALL */
-  struct vv_group_pdu pdu;
-  uint8_t bitmap[VV_GROUP_BITMAP_BYTES]; /* of an ASK */
+  struct vv_gpdu pdu;
+  uint8_t bitmap[VV_GPDU_BITMAP_BYTES]; /* of an ASK */
 };
 
 struct vv_outbox {
@@ -27,7 +27,7 @@ struct vv_outbox {
 };
 
 /* Puts a PDU in, its bitmap copied. One that says no more than one that waits is not put in twice. */
-void vv_outbox_put(struct vv_outbox *outbox, uint32_t rank, const struct vv_group_pdu *pdu);
+void vv_outbox_put(struct vv_outbox *outbox, uint32_t rank, const struct vv_gpdu *pdu);
 
 /* The next letter, there until the next call; NULL: none. */
 const struct vv_outbox_letter *vv_outbox_take(struct vv_outbox *outbox);

@@ -11,8 +11,8 @@
 
 #include "core/wire/frame.h"
 
-#define VV_SAP_NULL   0x00 /* the station itself: XID and TEST to it are answered whoever listens */
-#define VV_SAP_GLOBAL 0xff
+#define VV_LLC_SAP_NULL   0x00 /* the station itself: XID and TEST to it are answered whoever listens */
+#define VV_LLC_SAP_GLOBAL 0xff
 
 struct vv_llc_address {
   uint8_t mac[VV_MAC_BYTES];

@@ -48,35 +48,36 @@
 #include "core/llc/link.h"
 
 /* Begins a set-up or reset of the link, unless one is under way. */
-void vv_greeting_begin(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_greeting_begin(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
 
 /* If the peer has called and we need the link, waits for its SABME no longer than it takes, and then begins itself. */
-void vv_greeting_wait(const struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_greeting_wait(const struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
 
 /* Its timer is due. */
-void vv_greeting_expire(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_greeting_expire(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
 
 /*
  * The information of a TEST command from a peer: true when it is to be echoed, because it is no call, or one that
  * nobody here takes. Else it is dealt with. Makes a link where there is none.
  */
-bool vv_greeting_called(struct vv_station *station, const struct vv_llc_address *peer, uint64_t now_ns,
-                        const uint8_t *info, size_t count);
+bool vv_llc_greeting_called(struct vv_llc_station *station, const struct vv_llc_address *peer, uint64_t now_ns,
+                            const uint8_t *info, size_t count);
 
 /* The information of a TEST response from the peer of a link: true when it is about a call, and dealt with. */
-bool vv_greeting_answered(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns, const uint8_t *info,
-                          size_t count);
+bool vv_llc_greeting_answered(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                              const uint8_t *info, size_t count);
 
 /* An XID response told the peer's receive window: true when we had asked. */
-bool vv_greeting_identified(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns, uint8_t window);
+bool vv_llc_greeting_identified(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                                uint8_t window);
 
 /* True when a SABME of the peer counts, and is not one from before. */
-bool vv_greeting_expects_sabme(struct vv_llc_link *link);
+bool vv_llc_greeting_expects_sabme(struct vv_llc_link *link);
 
 /* Answers the question that the state machine asks its user. */
-void vv_greeting_answer(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_greeting_answer(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
 
 /* Ends a link that cannot go on, and tells the peer by a DISC. */
-void vv_greeting_break(struct vv_station *station, struct vv_llc_link *link, enum vv_close why);
+void vv_llc_greeting_break(struct vv_llc_station *station, struct vv_llc_link *link, enum vv_llc_close why);
 
 #endif

@@ -4,22 +4,22 @@
 #include "core/llc/greeting.h"
 #include "core/llc/station.h"
 
-enum { HALF = VV_LLC_MODULUS / 2, STALE = VV_LLC_EVENTS };
+enum { HALF = VV_LPDU_MODULUS / 2, STALE = VV_LLC_EVENTS };
 
 static const uint8_t events[] = {
-    [VV_LLC_I] = VV_LLC_GOT_I,
-    [VV_LLC_RR] = VV_LLC_GOT_RR,
-    [VV_LLC_RNR] = VV_LLC_GOT_RNR,
-    [VV_LLC_REJ] = VV_LLC_GOT_REJ,
-    [VV_LLC_UI] = STALE,
-    [VV_LLC_XID] = STALE,
-    [VV_LLC_TEST] = STALE,
-    [VV_LLC_SABME] = VV_LLC_GOT_SABME,
-    [VV_LLC_DISC] = VV_LLC_GOT_DISC,
-    [VV_LLC_UA] = VV_LLC_GOT_UA,
-    [VV_LLC_DM] = VV_LLC_GOT_DM,
-    [VV_LLC_FRMR] = VV_LLC_GOT_FRMR,
-    [VV_LLC_UNKNOWN] = VV_LLC_GOT_BAD,
+    [VV_LPDU_I] = VV_LLC_GOT_I,
+    [VV_LPDU_RR] = VV_LLC_GOT_RR,
+    [VV_LPDU_RNR] = VV_LLC_GOT_RNR,
+    [VV_LPDU_REJ] = VV_LLC_GOT_REJ,
+    [VV_LPDU_UI] = STALE,
+    [VV_LPDU_XID] = STALE,
+    [VV_LPDU_TEST] = STALE,
+    [VV_LPDU_SABME] = VV_LLC_GOT_SABME,
+    [VV_LPDU_DISC] = VV_LLC_GOT_DISC,
+    [VV_LPDU_UA] = VV_LLC_GOT_UA,
+    [VV_LPDU_DM] = VV_LLC_GOT_DM,
+    [VV_LPDU_FRMR] = VV_LLC_GOT_FRMR,
+    [VV_LPDU_UNKNOWN] = VV_LLC_GOT_BAD,
 };
 
 /* N(S) alone says it on a plain link. */
@@ -36,40 +36,40 @@ static unsigned place_plain(const struct vv_llc_link *link, uint8_t ns) {
  */
 static bool meet(struct vv_llc_link *link, uint32_t number) {
   uint32_t behind = link->expected - number;
-  if (behind >= VV_LLC_MODULUS) return false;
+  if (behind >= VV_LPDU_MODULUS) return false;
   link->knows_number = true;
   link->number = number;
   return true;
 }
 
 /* On a link of ours the number of the I PDU says it, and N(S) must agree. */
-static unsigned place_marked(struct vv_station *station, struct vv_llc_link *link, const struct vv_llc_pdu *pdu,
+static unsigned place_marked(struct vv_llc_station *station, struct vv_llc_link *link, const struct vv_lpdu *pdu,
                              const struct vv_segment *segment) {
   if (segment->epoch != link->epoch) return STALE;
   uint8_t ahead = vv_llc_link_ahead(pdu->ns, link->vr);
   if (!link->knows_number) {
     if (pdu->ns != 0) return VV_LLC_GOT_I_GAP;
     if (!meet(link, segment->number)) {
-      vv_greeting_break(station, link, VV_CLOSE_LOST);
+      vv_llc_greeting_break(station, link, VV_LLC_CLOSE_LOST);
       return STALE;
     }
   }
   int32_t beyond = (int32_t)(segment->number - link->number);
-  if (beyond >= VV_LLC_MODULUS || beyond <= -VV_LLC_MODULUS) return STALE;
-  if (((unsigned)beyond & (VV_LLC_MODULUS - 1)) != ahead) return STALE;
+  if (beyond >= VV_LPDU_MODULUS || beyond <= -VV_LPDU_MODULUS) return STALE;
+  if (((unsigned)beyond & (VV_LPDU_MODULUS - 1)) != ahead) return STALE;
   return beyond == 0 ? VV_LLC_GOT_I : beyond > 0 ? VV_LLC_GOT_I_GAP : VV_LLC_GOT_I_SEEN;
 }
 
 /* The next I PDU of the stream must fit the message that is coming in, and begin it where one begins. */
-static bool fits(const struct vv_station *station, struct vv_llc_link *link, struct vv_segment *segment,
-                 const struct vv_llc_pdu *pdu, struct vv_llc_link_cause *cause) {
+static bool fits(const struct vv_llc_station *station, struct vv_llc_link *link, struct vv_segment *segment,
+                 const struct vv_lpdu *pdu, struct vv_llc_link_cause *cause) {
   bool first = link->got_bytes == 0 && link->message_bytes == 0;
   size_t marks = first ? VV_SEGMENT_BYTES_MAX : VV_SEGMENT_BYTES;
   if (first && !vv_segment_parse_first(pdu->data, pdu->data_bytes, segment)) return false;
   cause->data = pdu->data + marks;
   cause->data_bytes = pdu->data_bytes - marks;
   uint32_t message_bytes = first ? segment->message_bytes : link->message_bytes;
-  if (first && segment->nonce != station->wanted.nonce) return false;
+  if (first && segment->nonce != station->config.nonce) return false;
   if (cause->data_bytes > message_bytes - link->got_bytes || (cause->data_bytes == 0 && message_bytes > 0))
     return false;
   link->message_bytes = message_bytes;
@@ -77,17 +77,17 @@ static bool fits(const struct vv_station *station, struct vv_llc_link *link, str
 }
 
 /* The N(R) of a marked PDU says nothing new when it is of another round: the PDU is old. */
-static void check_round(const struct vv_llc_link *link, uint8_t round, struct vv_llc_pdu *pdu) {
-  unsigned then = (unsigned)round * VV_LLC_MODULUS + pdu->nr;
-  unsigned now = (unsigned)link->va_round * VV_LLC_MODULUS + link->va;
-  if (((then - now) & (256 * VV_LLC_MODULUS - 1)) > vv_llc_link_ahead(link->high, link->va)) pdu->nr = link->va;
+static void check_round(const struct vv_llc_link *link, uint8_t round, struct vv_lpdu *pdu) {
+  unsigned then = (unsigned)round * VV_LPDU_MODULUS + pdu->nr;
+  unsigned now = (unsigned)link->va_round * VV_LPDU_MODULUS + link->va;
+  if (((then - now) & (256 * VV_LPDU_MODULUS - 1)) > vv_llc_link_ahead(link->high, link->va)) pdu->nr = link->va;
 }
 
-static unsigned place(struct vv_station *station, struct vv_llc_link *link, struct vv_llc_pdu *pdu,
+static unsigned place(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_lpdu *pdu,
                       struct vv_llc_link_cause *cause) {
   cause->data = pdu->data;
   cause->data_bytes = pdu->data_bytes;
-  if (pdu->data_bytes + VV_LLC_PDU_BYTES > station->wanted.pdu_bytes_max) return VV_LLC_GOT_BAD;
+  if (pdu->data_bytes + VV_LPDU_HEADER_BYTES_MAX > station->config.pdu_bytes_max) return VV_LLC_GOT_BAD;
   if (link->plain) return place_plain(link, pdu->ns);
   struct vv_segment segment;
   if (!vv_segment_parse(pdu->data, pdu->data_bytes, &segment)) return VV_LLC_GOT_BAD;
@@ -95,15 +95,15 @@ static unsigned place(struct vv_station *station, struct vv_llc_link *link, stru
   check_round(link, segment.round, pdu);
   if (vv_llc_link_is_busy(link)) return event;
   if (event == VV_LLC_GOT_I_GAP && link->knows_number)
-    vv_early_keep(&station->early, &link->early, segment.number, pdu->data, (uint32_t)pdu->data_bytes);
+    vv_llc_early_keep(&station->early, &link->early, segment.number, pdu->data, (uint32_t)pdu->data_bytes);
   if (event != VV_LLC_GOT_I || link->number != link->expected) return event;
   if (fits(station, link, &segment, pdu, cause)) return event;
-  vv_greeting_break(station, link, VV_CLOSE_LOST);
+  vv_llc_greeting_break(station, link, VV_LLC_CLOSE_LOST);
   return STALE;
 }
 
 /* An S PDU of ours says by its marks when its N(R) counted. */
-static unsigned place_supervisory(const struct vv_llc_link *link, struct vv_llc_pdu *pdu) {
+static unsigned place_supervisory(const struct vv_llc_link *link, struct vv_lpdu *pdu) {
   struct vv_segment segment;
   if (link->plain) return pdu->data_bytes == 0 ? events[pdu->kind] : VV_LLC_GOT_BAD;
   if (!vv_segment_parse_least(pdu->data, pdu->data_bytes, &segment)) return VV_LLC_GOT_BAD;
@@ -113,50 +113,50 @@ static unsigned place_supervisory(const struct vv_llc_link *link, struct vv_llc_
 }
 
 /* False when N(R) acknowledges what was never sent. A late one says nothing new. */
-static bool check_nr(const struct vv_llc_link *link, struct vv_llc_pdu *pdu) {
+static bool check_nr(const struct vv_llc_link *link, struct vv_lpdu *pdu) {
   if (vv_llc_link_ahead(pdu->nr, link->va) <= vv_llc_link_ahead(link->high, link->va)) return true;
-  if (vv_llc_link_ahead(link->va, pdu->nr) > VV_LINK_LATE_MAX) return false;
+  if (vv_llc_link_ahead(link->va, pdu->nr) > VV_LLC_LINK_LATE_MAX) return false;
   pdu->nr = link->va;
   return true;
 }
 
 /* I and S PDUs while the link is up. */
-static unsigned sequenced(struct vv_station *station, struct vv_llc_link *link, struct vv_llc_pdu *pdu,
+static unsigned sequenced(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_lpdu *pdu,
                           struct vv_llc_link_cause *cause) {
   if (link->frozen) return STALE;
   if (!link->plain && pdu->response && pdu->pf && !link->p_flag) return STALE; /* an answer that came twice, or late */
-  unsigned event = pdu->kind == VV_LLC_I ? place(station, link, pdu, cause) : place_supervisory(link, pdu);
+  unsigned event = pdu->kind == VV_LPDU_I ? place(station, link, pdu, cause) : place_supervisory(link, pdu);
   if (event == STALE) return STALE;
   link->heard = true;
   link->heard_ns = cause->now_ns;
   if (event == VV_LLC_GOT_BAD || event == VV_LLC_GOT_BAD_NS) return event;
   if (!check_nr(link, pdu)) return VV_LLC_GOT_BAD_NR;
   if (event == VV_LLC_GOT_REJ && !link->plain)
-    vv_repeat_ask(&link->repeat, link->base + vv_llc_link_ahead(pdu->nr, link->va), pdu->response);
+    vv_llc_repeat_ask(&link->repeat, link->base + vv_llc_link_ahead(pdu->nr, link->va), pdu->response);
   return event;
 }
 
 /* U PDUs. */
-static unsigned unnumbered(struct vv_llc_link *link, const struct vv_llc_pdu *pdu) {
-  if ((link->tell & VV_TELL_CLOSED) != 0 && pdu->kind == VV_LLC_SABME) return STALE;
-  if (pdu->kind == VV_LLC_SABME && !vv_greeting_expects_sabme(link)) return STALE;
-  if (pdu->kind == VV_LLC_UA && !link->plain && vv_llc_is_up(link->state)) return STALE;
+static unsigned unnumbered(struct vv_llc_link *link, const struct vv_lpdu *pdu) {
+  if ((link->tell & VV_LLC_NEWS_CLOSED) != 0 && pdu->kind == VV_LPDU_SABME) return STALE;
+  if (pdu->kind == VV_LPDU_SABME && !vv_llc_greeting_expects_sabme(link)) return STALE;
+  if (pdu->kind == VV_LPDU_UA && !link->plain && vv_llc_is_up(link->state)) return STALE;
   return events[pdu->kind];
 }
 
-static unsigned event_of(struct vv_station *station, struct vv_llc_link *link, struct vv_llc_pdu *pdu,
+static unsigned event_of(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_lpdu *pdu,
                          struct vv_llc_link_cause *cause) {
-  bool may_carry = vv_llc_carries_data(pdu->kind) || pdu->kind == VV_LLC_UNKNOWN;
-  if (pdu->kind > VV_LLC_REJ && pdu->data_bytes > 0 && !may_carry) return VV_LLC_GOT_BAD;
-  if (pdu->kind > VV_LLC_REJ) return unnumbered(link, pdu);
+  bool may_carry = vv_lpdu_carries_data(pdu->kind) || pdu->kind == VV_LPDU_UNKNOWN;
+  if (pdu->kind > VV_LPDU_REJ && pdu->data_bytes > 0 && !may_carry) return VV_LLC_GOT_BAD;
+  if (pdu->kind > VV_LPDU_REJ) return unnumbered(link, pdu);
   if (vv_llc_is_up(link->state)) return sequenced(station, link, pdu, cause);
-  if (link->state == VV_LLC_ADM && link->greeting != VV_GREETING_NONE) return STALE; /* DM would end what begins */
+  if (link->state == VV_LLC_ADM && link->greeting != VV_LLC_GREETING_NONE) return STALE; /* DM would end what begins */
   return events[pdu->kind];
 }
 
-void vv_inbound_take(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns,
-                     const struct vv_llc_pdu *pdu) {
-  struct vv_llc_pdu checked = *pdu;
+void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                         const struct vv_lpdu *pdu) {
+  struct vv_lpdu checked = *pdu;
   struct vv_llc_link_cause cause = {.station = station, .now_ns = now_ns, .pdu = &checked};
   unsigned event = event_of(station, link, &checked, &cause);
   if (event == STALE) {
@@ -170,30 +170,30 @@ void vv_inbound_take(struct vv_station *station, struct vv_llc_link *link, uint6
   vv_llc_link_settle(station, link, now_ns);
 }
 
-uint32_t vv_inbound_early(struct vv_station *station, struct vv_llc_link *link) {
+uint32_t vv_llc_inbound_early(struct vv_llc_station *station, struct vv_llc_link *link) {
   bool takes = vv_llc_is_up(link->state) && !vv_llc_link_is_busy(link) && !link->frozen;
-  if (link->early == VV_NO_EARLY || !takes) return VV_NO_EARLY;
+  if (link->early == VV_LLC_NO_EARLY || !takes) return VV_LLC_NO_EARLY;
   bool rejects = link->state == VV_LLC_REJECT || link->state == VV_LLC_AWAIT_REJECT;
-  uint32_t first = vv_early_first(&station->early, &link->early, link->number);
-  if (first == VV_NO_EARLY || station->early.pdus[first].number == link->number) return first;
-  return rejects ? VV_NO_EARLY : first;
+  uint32_t first = vv_llc_early_first(&station->early, &link->early, link->number);
+  if (first == VV_LLC_NO_EARLY || station->early.pdus[first].number == link->number) return first;
+  return rejects ? VV_LLC_NO_EARLY : first;
 }
 
 /* Its P or F bit and its N(R) counted when it came; N(S) is so far beyond V(R) as its number is. */
-bool vv_inbound_resume(struct vv_station *station, struct vv_llc_link *link) {
-  uint32_t first = vv_inbound_early(station, link);
-  if (first == VV_NO_EARLY) return false;
-  const struct vv_early_pdu *early = &station->early.pdus[first];
+bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *link) {
+  uint32_t first = vv_llc_inbound_early(station, link);
+  if (first == VV_LLC_NO_EARLY) return false;
+  const struct vv_llc_early_pdu *early = &station->early.pdus[first];
   uint32_t beyond = early->number - link->number;
-  struct vv_llc_pdu pdu = {.dsap = station->wanted.self.sap,
-                           .ssap = link->peer.sap,
-                           .kind = VV_LLC_I,
-                           .ns = (uint8_t)((link->vr + beyond) & (VV_LLC_MODULUS - 1)),
-                           .nr = link->va,
-                           .data = vv_early_bytes(&station->early, first),
-                           .data_bytes = early->count};
-  if (beyond == 0) vv_early_pop(&station->early, &link->early);
+  struct vv_lpdu pdu = {.dsap = station->config.self.sap,
+                        .ssap = link->peer.sap,
+                        .kind = VV_LPDU_I,
+                        .ns = (uint8_t)((link->vr + beyond) & (VV_LPDU_MODULUS - 1)),
+                        .nr = link->va,
+                        .data = vv_llc_early_bytes(&station->early, first),
+                        .data_bytes = early->count};
+  if (beyond == 0) vv_llc_early_pop(&station->early, &link->early);
   link->ack_due = true; /* the peer may have sent all that its window allows */
-  vv_inbound_take(station, link, station->now_ns, &pdu);
+  vv_llc_inbound_take(station, link, station->now_ns, &pdu);
   return true;
 }

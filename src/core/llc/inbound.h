@@ -13,17 +13,17 @@
 #include "core/llc/link.h"
 
 /* A type 2 PDU from the peer of a link, to us. */
-void vv_inbound_take(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns,
-                     const struct vv_llc_pdu *pdu);
+void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                         const struct vv_lpdu *pdu);
 
 /*
  * The place of an I PDU that came early and has something to tell now: it is the
  * next one, or it shows that another is missing and was not asked for yet.
- * VV_NO_EARLY: there is none.
+ * VV_LLC_NO_EARLY: there is none.
  */
-uint32_t vv_inbound_early(struct vv_station *station, struct vv_llc_link *link);
+uint32_t vv_llc_inbound_early(struct vv_llc_station *station, struct vv_llc_link *link);
 
 /* Takes that one as if it came now. False: there is none. */
-bool vv_inbound_resume(struct vv_station *station, struct vv_llc_link *link);
+bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *link);
 
 #endif

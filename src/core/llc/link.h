@@ -20,64 +20,64 @@
 #include "core/llc/table.h"
 #include "core/llc/window.h"
 #include "core/wire/envelope.h"
-#include "core/wire/llc.h"
+#include "core/wire/lpdu.h"
 #include "core/wire/segment.h"
 
-#define VV_LINK_HEAD_BYTES (VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES + VV_SEGMENT_BYTES_MAX)
-#define VV_LINK_OWED_MAX   16 /* control PDUs that wait to be sent */
-#define VV_LINK_LATE_MAX   32 /* an N(R) up to so far behind the last one is late, beyond it is invalid */
+#define VV_LLC_LINK_HEAD_BYTES (VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX + VV_SEGMENT_BYTES_MAX)
+#define VV_LLC_LINK_OWED_MAX   16 /* control PDUs that wait to be sent */
+#define VV_LLC_LINK_LATE_MAX   32 /* an N(R) up to so far behind the last one is late, beyond it is invalid */
 
 /* Why a link ended. */
-enum vv_close {
-  VV_CLOSE_ASKED,   /* by us */
-  VV_CLOSE_PEER,    /* by the peer: DISC */
-  VV_CLOSE_REFUSED, /* the peer does not accept us, or is of another job */
-  VV_CLOSE_GONE,    /* the peer knows of no such connection: it ended, or another process has its place */
-  VV_CLOSE_SILENT,  /* no answer after all tries */
-  VV_CLOSE_STUCK,   /* the peer answers, but what is sent does not arrive: frames too long for the way, perhaps */
-  VV_CLOSE_LOST,    /* data were lost in a way that type 2 cannot mend */
+enum vv_llc_close {
+  VV_LLC_CLOSE_ASKED,   /* by us */
+  VV_LLC_CLOSE_PEER,    /* by the peer: DISC */
+  VV_LLC_CLOSE_REFUSED, /* the peer does not accept us, or is of another job */
+  VV_LLC_CLOSE_GONE,    /* the peer knows of no such connection: it ended, or another process has its place */
+  VV_LLC_CLOSE_SILENT,  /* no answer after all tries */
+  VV_LLC_CLOSE_STUCK,   /* the peer answers, but what is sent does not arrive: frames too long for the way, perhaps */
+  VV_LLC_CLOSE_LOST,    /* data were lost in a way that type 2 cannot mend */
 };
 
 enum vv_llc_link_timer {
-  VV_TIMER_ACK,      /* T1 */
-  VV_TIMER_P,        /* Tpf */
-  VV_TIMER_REJ,      /* Trej */
-  VV_TIMER_BUSY,     /* Tbusy */
-  VV_TIMER_DELAY,    /* an acknowledgement that waits */
-  VV_TIMER_IDLE,     /* to ask whether a silent peer is there */
-  VV_TIMER_GREETING, /* of the agreement before a SABME */
-  VV_TIMERS,
+  VV_LLC_TIMER_ACK,      /* T1 */
+  VV_LLC_TIMER_P,        /* Tpf */
+  VV_LLC_TIMER_REJ,      /* Trej */
+  VV_LLC_TIMER_BUSY,     /* Tbusy */
+  VV_LLC_TIMER_DELAY,    /* an acknowledgement that waits */
+  VV_LLC_TIMER_IDLE,     /* to ask whether a silent peer is there */
+  VV_LLC_TIMER_GREETING, /* of the agreement before a SABME */
+  VV_LLC_TIMERS,
 };
 
 /* What a link has to tell; taken in this order. */
 enum {
-  VV_TELL_ASKED = 1 << 0,
-  VV_TELL_CONNECTED = 1 << 1,
-  VV_TELL_RESET = 1 << 2,
-  VV_TELL_SENT = 1 << 3, /* messages that are done: taken from the backlog */
-  VV_TELL_CLOSED = 1 << 4,
-  VV_TELL_FIRST = VV_TELL_ASKED | VV_TELL_CONNECTED | VV_TELL_RESET, /* before data */
+  VV_LLC_NEWS_ASKED = 1 << 0,
+  VV_LLC_NEWS_CONNECTED = 1 << 1,
+  VV_LLC_NEWS_RESET = 1 << 2,
+  VV_LLC_NEWS_SENT = 1 << 3, /* messages that are done: taken from the backlog */
+  VV_LLC_NEWS_CLOSED = 1 << 4,
+  VV_LLC_NEWS_FIRST = VV_LLC_NEWS_ASKED | VV_LLC_NEWS_CONNECTED | VV_LLC_NEWS_RESET, /* before data */
 };
 
 /* The agreement before a SABME (core/llc/greeting.h). */
-enum vv_greeting {
-  VV_GREETING_NONE,
-  VV_GREETING_CALLING, /* TEST and XID sent, not both answered */
-  VV_GREETING_WAITING, /* answered; late PDUs must die out before the SABME */
-  VV_GREETING_CALLED,  /* the peer's came: its SABME will */
+enum vv_llc_greeting {
+  VV_LLC_GREETING_NONE,
+  VV_LLC_GREETING_CALLING, /* TEST and XID sent, not both answered */
+  VV_LLC_GREETING_WAITING, /* answered; late PDUs must die out before the SABME */
+  VV_LLC_GREETING_CALLED,  /* the peer's came: its SABME will */
 };
 
 /* What the standard's user was asked. */
-enum vv_asked {
-  VV_QUESTION_NONE,
-  VV_QUESTION_CONNECT,      /* may the peer connect? */
-  VV_QUESTION_RESET,        /* may the peer reset? */
-  VV_QUESTION_RESET_NEEDED, /* reset, or disconnect? */
+enum vv_llc_question {
+  VV_LLC_QUESTION_NONE,
+  VV_LLC_QUESTION_CONNECT,      /* may the peer connect? */
+  VV_LLC_QUESTION_RESET,        /* may the peer reset? */
+  VV_LLC_QUESTION_RESET_NEEDED, /* reset, or disconnect? */
 };
 
 /* A control PDU that waits; N(R) is put in when it goes. */
-struct vv_owed {
-  uint8_t kind; /* enum vv_llc_kind */
+struct vv_llc_owed {
+  uint8_t kind; /* enum vv_lpdu_kind */
   bool response;
   bool pf;
 };
@@ -98,17 +98,17 @@ struct vv_llc_link {
   uint8_t data_flag;
   uint32_t retry_count;
   uint32_t n2, tries;
-  struct vv_llc_frmr frmr; /* the last one sent */
-  enum vv_asked question;
+  struct vv_lpdu_frmr frmr; /* the last one sent */
+  enum vv_llc_question question;
 
   /* sending */
-  struct vv_backlog backlog;
+  struct vv_llc_backlog backlog;
   uint32_t base; /* number of the I PDU with N(S) = va */
-  struct vv_repeat repeat;
+  struct vv_llc_repeat repeat;
   bool advanced; /* the last N(R) acknowledged something */
-  struct vv_window window;
-  struct vv_pace pace;
-  struct vv_owed owed[VV_LINK_OWED_MAX];
+  struct vv_llc_window window;
+  struct vv_llc_pace pace;
+  struct vv_llc_owed owed[VV_LLC_LINK_OWED_MAX];
   uint8_t owed_first, owed_count;
   bool ack_due;       /* an acknowledgement goes now, whatever carries it */
   uint8_t acks_owed;  /* of so many I PDUs */
@@ -136,52 +136,53 @@ struct vv_llc_link {
   bool was_up;
   bool talked; /* up with this peer, on this link or one before it: by us, or by what the peer says */
   bool frozen; /* between greeting and SABME nothing else is sent */
-  enum vv_greeting greeting;
+  enum vv_llc_greeting greeting;
   bool answered, identified; /* the two answers: TEST and XID */
   uint8_t epoch, next_epoch;
   uint32_t greetings; /* tries */
 
-  uint64_t timers[VV_TIMERS];
+  uint64_t timers[VV_LLC_TIMERS];
   uint64_t heap_ns;     /* what the station's heap has: no later than the earliest timer */
   bool queued, telling; /* in the station's rings */
   uint32_t fruitless;   /* times in a row that we went back to the same I PDU */
   unsigned tell;
-  enum vv_close why;
+  enum vv_llc_close why;
 };
 
-struct vv_station;
+struct vv_llc_station;
 
 /* What happens to a link: an event, its PDU if it has one, and the time. */
 struct vv_llc_link_cause {
-  struct vv_station *station;
+  struct vv_llc_station *station;
   uint64_t now_ns;
   enum vv_llc_event event;
-  const struct vv_llc_pdu *pdu; /* NULL: of the user or a timer */
-  const uint8_t *data;          /* of an I PDU, without marks */
+  const struct vv_lpdu *pdu; /* NULL: of the user or a timer */
+  const uint8_t *data;       /* of an I PDU, without marks */
   size_t data_bytes;
-  struct vv_station_frame *frame; /* of DATA_REQUEST: where the I PDU is put */
+  struct vv_llc_station_frame *frame; /* of DATA_REQUEST: where the I PDU is put */
 };
 
 /* A link to that peer, in ADM. What is known of an earlier link to the same peer in this place stays known. */
-void vv_llc_link_open(struct vv_station *station, struct vv_llc_link *link, const struct vv_llc_address *peer);
+void vv_llc_link_open(struct vv_llc_station *station, struct vv_llc_link *link, const struct vv_llc_address *peer);
 
 /* Carries out the row for that event, if there is one, and the answers to what it asks. */
 void vv_llc_link_do(struct vv_llc_link *link, const struct vv_llc_link_cause *cause);
 
 /* The same for an event of the user. */
-void vv_llc_link_ask(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns, enum vv_llc_event event);
+void vv_llc_link_ask(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                     enum vv_llc_event event);
 
 /* Whatever timer is due. */
-void vv_llc_link_expire(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_link_expire(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
 
 /* To be called after anything happened to a link: busy or not, timers, queues. */
-void vv_llc_link_settle(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_link_settle(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
 
 /* Ends the link at once, whatever its state. */
-void vv_llc_link_close(struct vv_station *station, struct vv_llc_link *link, enum vv_close why);
+void vv_llc_link_close(struct vv_llc_station *station, struct vv_llc_link *link, enum vv_llc_close why);
 
 /* Lets a control PDU wait for its turn. */
-void vv_llc_link_owe(struct vv_station *station, struct vv_llc_link *link, enum vv_llc_kind kind, bool response,
+void vv_llc_link_owe(struct vv_llc_station *station, struct vv_llc_link *link, enum vv_lpdu_kind kind, bool response,
                      bool pf);
 
 /* Stops data transfer until the numbers are cleared. */
@@ -209,7 +210,7 @@ static inline bool vv_llc_link_is_busy(const struct vv_llc_link *link) {
 
 /* From one number to another, modulo 128. */
 static inline uint8_t vv_llc_link_ahead(uint8_t to, uint8_t from) {
-  return (uint8_t)(to - from) & (VV_LLC_MODULUS - 1);
+  return (uint8_t)(to - from) & (VV_LPDU_MODULUS - 1);
 }
 
 #endif

@@ -6,86 +6,86 @@
 #include "core/llc/station.h"
 
 /* Puts the headers of Ethernet and LLC before the marks (which come behind them) and the data. */
-static void head(const struct vv_station *station, const struct vv_llc_link *link, const struct vv_llc_pdu *pdu,
-                 size_t marks_bytes, struct vv_station_frame *frame) {
-  size_t header = vv_llc_pdu_emit(pdu, frame->head + VV_ENVELOPE_BYTES);
+static void head(const struct vv_llc_station *station, const struct vv_llc_link *link, const struct vv_lpdu *pdu,
+                 size_t marks_bytes, struct vv_llc_station_frame *frame) {
+  size_t header = vv_lpdu_emit(pdu, frame->head + VV_ENVELOPE_BYTES);
   struct vv_envelope envelope = {.pdu_bytes = header + marks_bytes + frame->data_bytes};
   memcpy(envelope.destination, link->peer.mac, VV_MAC_BYTES);
-  memcpy(envelope.source, station->wanted.self.mac, VV_MAC_BYTES);
+  memcpy(envelope.source, station->config.self.mac, VV_MAC_BYTES);
   vv_envelope_emit(&envelope, frame->head);
   frame->head_bytes = VV_ENVELOPE_BYTES + header + marks_bytes;
 }
 
-static struct vv_llc_pdu pdu_of(const struct vv_station *station, struct vv_llc_link *link, enum vv_llc_kind kind) {
+static struct vv_lpdu pdu_of(const struct vv_llc_station *station, struct vv_llc_link *link, enum vv_lpdu_kind kind) {
   link->ack_due = false;
   link->acks_owed = 0;
-  link->timers[VV_TIMER_DELAY] = VV_NEVER;
-  return (struct vv_llc_pdu){.dsap = link->peer.sap, .ssap = station->wanted.self.sap, .kind = kind, .nr = link->vr};
+  link->timers[VV_LLC_TIMER_DELAY] = VV_NEVER;
+  return (struct vv_lpdu){.dsap = link->peer.sap, .ssap = station->config.self.sap, .kind = kind, .nr = link->vr};
 }
 
-static void control(struct vv_station *station, struct vv_llc_link *link, struct vv_owed owed,
-                    struct vv_station_frame *frame) {
-  struct vv_llc_pdu pdu = pdu_of(station, link, owed.kind);
+static void control(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_llc_owed owed,
+                    struct vv_llc_station_frame *frame) {
+  struct vv_lpdu pdu = pdu_of(station, link, owed.kind);
   pdu.response = owed.response;
   pdu.pf = owed.pf;
   size_t info_bytes = 0;
-  bool is_s = owed.kind == VV_LLC_RR || owed.kind == VV_LLC_RNR || owed.kind == VV_LLC_REJ;
+  bool is_s = owed.kind == VV_LPDU_RR || owed.kind == VV_LPDU_RNR || owed.kind == VV_LPDU_REJ;
   if (is_s && !link->plain) {
     const struct vv_segment segment = {.epoch = link->epoch, .round = link->vr_round};
-    vv_segment_emit_least(&segment, frame->head + VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES);
+    vv_segment_emit_least(&segment, frame->head + VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX);
     info_bytes = VV_SEGMENT_BYTES_MIN;
   }
-  if (owed.kind == VV_LLC_FRMR) {
-    vv_llc_frmr_emit(&link->frmr, frame->head + VV_ENVELOPE_BYTES + VV_LLC_HEADER_BYTES);
-    info_bytes = VV_LLC_FRMR_BYTES;
+  if (owed.kind == VV_LPDU_FRMR) {
+    vv_lpdu_frmr_emit(&link->frmr, frame->head + VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES);
+    info_bytes = VV_LPDU_FRMR_BYTES;
   }
-  if (owed.kind == VV_LLC_REJ) station->counts.rejects++;
+  if (owed.kind == VV_LPDU_REJ) station->counts.rejects++;
   frame->data = NULL;
   frame->data_bytes = 0;
   head(station, link, &pdu, info_bytes, frame);
 }
 
-void vv_outbound_i(struct vv_llc_link *link, const struct vv_llc_link_cause *cause) {
-  struct vv_station *station = cause->station;
-  struct vv_station_frame *frame = cause->frame;
+void vv_llc_outbound_i(struct vv_llc_link *link, const struct vv_llc_link_cause *cause) {
+  struct vv_llc_station *station = cause->station;
+  struct vv_llc_station_frame *frame = cause->frame;
   uint8_t outstanding = vv_llc_link_ahead(link->vs, link->va);
   uint32_t number = link->base + outstanding;
-  struct vv_backlog_pdu part = vv_backlog_at(&link->backlog, station->messages, number);
-  struct vv_llc_pdu pdu = pdu_of(station, link, VV_LLC_I);
+  struct vv_llc_backlog_pdu part = vv_llc_backlog_at(&link->backlog, station->messages, number);
+  struct vv_lpdu pdu = pdu_of(station, link, VV_LPDU_I);
   pdu.ns = link->vs;
   pdu.pf = !link->p_flag && ((outstanding + 1) * 2 >= link->window.working || link->pace.mean_ns == 0);
   if (pdu.pf) {
     link->p_flag = true;
     link->polled_ns = cause->now_ns;
-    vv_llc_link_start(link, VV_TIMER_P, cause->now_ns + vv_pace_t1_ns(&link->pace, 0));
+    vv_llc_link_start(link, VV_LLC_TIMER_P, cause->now_ns + vv_llc_pace_t1_ns(&link->pace, 0));
   }
   if (outstanding < vv_llc_link_ahead(link->high, link->va)) {
     station->counts.resent++;
   } else {
-    link->high = (uint8_t)(link->high + 1) & (VV_LLC_MODULUS - 1);
+    link->high = (uint8_t)(link->high + 1) & (VV_LPDU_MODULUS - 1);
     if (!link->timing) {
       link->timing = true;
       link->timed = link->vs;
       link->timed_ns = cause->now_ns;
     }
   }
-  link->vs = (uint8_t)(link->vs + 1) & (VV_LLC_MODULUS - 1);
-  if (vv_repeat_sent(&link->repeat)) link->vs = link->high;
-  struct vv_segment segment = {link->epoch, link->vr_round, number, station->wanted.nonce, part.message_bytes};
+  link->vs = (uint8_t)(link->vs + 1) & (VV_LPDU_MODULUS - 1);
+  if (vv_llc_repeat_sent(&link->repeat)) link->vs = link->high;
+  struct vv_segment segment = {link->epoch, link->vr_round, number, station->config.nonce, part.message_bytes};
   size_t marks_bytes = 0;
   if (!link->plain) {
-    marks_bytes = vv_segment_emit(&segment, part.first, frame->head + VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES);
+    marks_bytes = vv_segment_emit(&segment, part.first, frame->head + VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX);
   }
   frame->data = part.bytes;
   frame->data_bytes = part.count;
   head(station, link, &pdu, marks_bytes, frame);
 }
 
-bool vv_outbound_next(struct vv_station *station, struct vv_llc_link *link, uint64_t now_ns,
-                      struct vv_station_frame *frame) {
+bool vv_llc_outbound_next(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                          struct vv_llc_station_frame *frame) {
   if (link->owed_count > 0) {
-    struct vv_owed owed = link->owed[link->owed_first];
-    link->owed_first = (uint8_t)((link->owed_first + 1) % VV_LINK_OWED_MAX);
+    struct vv_llc_owed owed = link->owed[link->owed_first];
+    link->owed_first = (uint8_t)((link->owed_first + 1) % VV_LLC_LINK_OWED_MAX);
     link->owed_count--;
     control(station, link, owed, frame);
     return true;
@@ -97,6 +97,6 @@ bool vv_outbound_next(struct vv_station *station, struct vv_llc_link *link, uint
   }
   if (!link->ack_due) return false;
   bool busy = vv_llc_link_is_busy(link);
-  control(station, link, (struct vv_owed){busy ? VV_LLC_RNR : VV_LLC_RR, true, false}, frame);
+  control(station, link, (struct vv_llc_owed){busy ? VV_LPDU_RNR : VV_LPDU_RR, true, false}, frame);
   return true;
 }

@@ -3,11 +3,11 @@
 
 enum { FIRST = 8 }; /* T1 in shortest ones before anything was measured: too long costs once, too short asks in vain */
 
-void vv_pace_init(struct vv_pace *pace, uint64_t ns_min, uint64_t ns_max, uint64_t slack_ns) {
-  *pace = (struct vv_pace){.ns_min = ns_min, .ns_max = ns_max, .slack_ns = slack_ns};
+void vv_llc_pace_init(struct vv_llc_pace *pace, uint64_t ns_min, uint64_t ns_max, uint64_t slack_ns) {
+  *pace = (struct vv_llc_pace){.ns_min = ns_min, .ns_max = ns_max, .slack_ns = slack_ns};
 }
 
-void vv_pace_measured(struct vv_pace *pace, uint64_t round_trip_ns) {
+void vv_llc_pace_measured(struct vv_llc_pace *pace, uint64_t round_trip_ns) {
   pace->last_ns = round_trip_ns;
   pace->least_ns += pace->least_ns / 256 + 1;
   if (pace->mean_ns == 0 || round_trip_ns < pace->least_ns) pace->least_ns = round_trip_ns;
@@ -23,7 +23,7 @@ void vv_pace_measured(struct vv_pace *pace, uint64_t round_trip_ns) {
   pace->mean_ns = mean - mean / 8 + round_trip_ns / 8;
 }
 
-uint64_t vv_pace_t1_ns(const struct vv_pace *pace, uint32_t tries) {
+uint64_t vv_llc_pace_t1_ns(const struct vv_llc_pace *pace, uint32_t tries) {
   uint64_t t1 = pace->mean_ns + 4 * pace->deviation_ns + pace->slack_ns;
   uint64_t doubled = 2 * pace->last_ns + pace->slack_ns;
   if (t1 < doubled) t1 = doubled;
@@ -33,6 +33,6 @@ uint64_t vv_pace_t1_ns(const struct vv_pace *pace, uint32_t tries) {
   return t1 < pace->ns_max ? t1 : pace->ns_max;
 }
 
-bool vv_pace_is_queueing(const struct vv_pace *pace) {
+bool vv_llc_pace_is_queueing(const struct vv_llc_pace *pace) {
   return pace->last_ns > 3 * pace->least_ns + 2 * pace->ns_min;
 }

@@ -3,16 +3,16 @@
 
 #include <assert.h>
 
-void vv_repeat_init(struct vv_repeat *repeat, uint32_t number) {
-  *repeat = (struct vv_repeat){.asked = number - 1, .until = number};
+void vv_llc_repeat_init(struct vv_llc_repeat *repeat, uint32_t number) {
+  *repeat = (struct vv_llc_repeat){.asked = number - 1, .until = number};
 }
 
-void vv_repeat_ask(struct vv_repeat *repeat, uint32_t number, bool alone) {
+void vv_llc_repeat_ask(struct vv_llc_repeat *repeat, uint32_t number, bool alone) {
   repeat->asked = alone ? number : number - 1; /* which nobody needs again */
 }
 
-bool vv_repeat_begin(struct vv_repeat *repeat, uint32_t number, uint8_t unacknowledged, bool same_flight,
-                     bool enquired) {
+bool vv_llc_repeat_begin(struct vv_llc_repeat *repeat, uint32_t number, uint8_t unacknowledged, bool same_flight,
+                         bool enquired) {
   assert(unacknowledged >= 1 && unacknowledged < 128);
   bool alone = repeat->asked == number, on_its_way = (int32_t)(number - repeat->until) < 0;
   if (alone && on_its_way && !enquired) return false;
@@ -23,11 +23,11 @@ bool vv_repeat_begin(struct vv_repeat *repeat, uint32_t number, uint8_t unacknow
   return true;
 }
 
-bool vv_repeat_sent(struct vv_repeat *repeat) {
+bool vv_llc_repeat_sent(struct vv_llc_repeat *repeat) {
   return repeat->left > 0 && --repeat->left == 0;
 }
 
-bool vv_repeat_end(struct vv_repeat *repeat) {
+bool vv_llc_repeat_end(struct vv_llc_repeat *repeat) {
   bool any = repeat->left > 0;
   repeat->left = 0;
   return any;

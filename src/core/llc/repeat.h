@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 /* I PDUs by the numbers that they have in the stream of their link. */
-struct vv_repeat {
+struct vv_llc_repeat {
   uint32_t asked; /* the one that the last REJ response asked for */
   uint32_t until; /* those before it are on their way again */
   uint8_t left;   /* of those, not sent yet; 0: none, or all that are unacknowledged */
@@ -26,20 +26,20 @@ struct vv_repeat {
 };
 
 /* Nothing was asked for; the first I PDU that is not acknowledged has that number. */
-void vv_repeat_init(struct vv_repeat *repeat, uint32_t number);
+void vv_llc_repeat_init(struct vv_llc_repeat *repeat, uint32_t number);
 /* A REJ came: it asks for the I PDU with that number, alone (a response) or with all behind it. */
-void vv_repeat_ask(struct vv_repeat *repeat, uint32_t number, bool alone);
+void vv_llc_repeat_ask(struct vv_llc_repeat *repeat, uint32_t number, bool alone);
 /*
  * V(S) := N(R), `number` being that of the I PDU there and `unacknowledged` (>= 1)
  * how many there are. same_flight: they were under way when the last loss was
  * told. enquired: we asked, so what was sent again has been lost again. False: it
  * is on its way already, and V(S) stays.
  */
-bool vv_repeat_begin(struct vv_repeat *repeat, uint32_t number, uint8_t unacknowledged, bool same_flight,
-                     bool enquired);
+bool vv_llc_repeat_begin(struct vv_llc_repeat *repeat, uint32_t number, uint8_t unacknowledged, bool same_flight,
+                         bool enquired);
 /* An I PDU was sent: true when it was the last to be sent again, and V(S) goes on from where it was. */
-bool vv_repeat_sent(struct vv_repeat *repeat);
+bool vv_llc_repeat_sent(struct vv_llc_repeat *repeat);
 /* What is left is not needed any more: true when there was something, and V(S) goes on from where it was. */
-bool vv_repeat_end(struct vv_repeat *repeat);
+bool vv_llc_repeat_end(struct vv_llc_repeat *repeat);
 
 #endif

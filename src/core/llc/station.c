@@ -8,9 +8,9 @@
 #include "core/llc/inbound.h"
 #include "core/llc/outbound.h"
 
-void vv_station_defaults(struct vv_station_wanted *wanted) {
-  *wanted = (struct vv_station_wanted){
-      .listen = VV_LISTEN_ACCEPT,
+void vv_llc_station_defaults(struct vv_llc_station_config *config) {
+  *config = (struct vv_llc_station_config){
+      .listen = VV_LLC_LISTEN_ACCEPT,
       .links = 16,
       .messages = 256,
       .units = 16,
@@ -18,7 +18,7 @@ void vv_station_defaults(struct vv_station_wanted *wanted) {
       .pdu_bytes_max = VV_FRAME_DATA_BYTES_MAX,
       .window = 32,
       .receive_window = 127,
-      .credit = VV_CREDIT_UNLIMITED,
+      .credit = VV_LLC_CREDIT_UNLIMITED,
       .t1_ns_min = 2000000,
       .t1_ns_max = 1000000000,
       .ack_ns = 500000,
@@ -28,56 +28,57 @@ void vv_station_defaults(struct vv_station_wanted *wanted) {
   };
 }
 
-static struct vv_heap *lay_out(struct vv_station *station, struct vv_carve *carve, void **timers) {
-  const struct vv_station_wanted *wanted = &station->wanted;
-  station->links = vv_carve(carve, wanted->links * sizeof *station->links);
-  station->messages = vv_carve(carve, wanted->messages * sizeof *station->messages);
-  station->lookup.places = vv_carve(carve, vv_llc_lookup_places(wanted->links) * sizeof(uint32_t));
-  station->busy.values = vv_carve(carve, wanted->links * sizeof(uint32_t));
-  station->telling.values = vv_carve(carve, wanted->links * sizeof(uint32_t));
-  station->units = vv_carve(carve, wanted->units * sizeof *station->units);
-  station->unit_bytes = vv_carve(carve, (size_t)wanted->units * wanted->pdu_bytes_max);
-  station->unit_queue.values = vv_carve(carve, wanted->units * sizeof(uint32_t));
-  station->unit_free.values = vv_carve(carve, wanted->units * sizeof(uint32_t));
-  station->early.pdus = vv_carve(carve, wanted->early * sizeof *station->early.pdus);
-  station->early.bytes = vv_carve(carve, (size_t)wanted->early * wanted->pdu_bytes_max);
-  *timers = vv_carve(carve, vv_heap_bytes(wanted->links));
+static struct vv_heap *lay_out(struct vv_llc_station *station, struct vv_carve *carve, void **timers) {
+  const struct vv_llc_station_config *config = &station->config;
+  station->links = vv_carve(carve, config->links * sizeof *station->links);
+  station->messages = vv_carve(carve, config->messages * sizeof *station->messages);
+  station->lookup.places = vv_carve(carve, vv_llc_lookup_places(config->links) * sizeof(uint32_t));
+  station->busy.values = vv_carve(carve, config->links * sizeof(uint32_t));
+  station->telling.values = vv_carve(carve, config->links * sizeof(uint32_t));
+  station->units = vv_carve(carve, config->units * sizeof *station->units);
+  station->unit_bytes = vv_carve(carve, (size_t)config->units * config->pdu_bytes_max);
+  station->unit_queue.values = vv_carve(carve, config->units * sizeof(uint32_t));
+  station->unit_free.values = vv_carve(carve, config->units * sizeof(uint32_t));
+  station->early.pdus = vv_carve(carve, config->early * sizeof *station->early.pdus);
+  station->early.bytes = vv_carve(carve, (size_t)config->early * config->pdu_bytes_max);
+  *timers = vv_carve(carve, vv_heap_bytes(config->links));
   return &station->timers;
 }
 
-size_t vv_station_bytes(const struct vv_station_wanted *wanted) {
-  struct vv_station station = {.wanted = *wanted};
+size_t vv_llc_station_bytes(const struct vv_llc_station_config *config) {
+  struct vv_llc_station station = {.config = *config};
   struct vv_carve carve = {0};
   void *timers;
   lay_out(&station, &carve, &timers);
   return carve.used_bytes;
 }
 
-static void check(const struct vv_station_wanted *wanted) {
-  assert(wanted->links >= 1 && wanted->messages >= 1 && wanted->units >= 2 && wanted->tries >= 1);
-  assert(wanted->pdu_bytes_max >= VV_STATION_PDU_BYTES_MIN && wanted->pdu_bytes_max <= VV_STATION_PDU_BYTES_MAX);
-  assert(wanted->window >= 1 && wanted->window < VV_LLC_MODULUS);
-  assert(wanted->receive_window >= 1 && wanted->receive_window < VV_LLC_MODULUS);
-  assert(wanted->t1_ns_min > wanted->ack_ns && wanted->t1_ns_max >= wanted->t1_ns_min);
-  assert((wanted->self.sap & 1) == 0);
-  (void)wanted;
+static void check(const struct vv_llc_station_config *config) {
+  assert(config->links >= 1 && config->messages >= 1 && config->units >= 2 && config->tries >= 1);
+  assert(config->pdu_bytes_max >= VV_LLC_STATION_PDU_BYTES_MIN &&
+         config->pdu_bytes_max <= VV_LLC_STATION_PDU_BYTES_MAX);
+  assert(config->window >= 1 && config->window < VV_LPDU_MODULUS);
+  assert(config->receive_window >= 1 && config->receive_window < VV_LPDU_MODULUS);
+  assert(config->t1_ns_min > config->ack_ns && config->t1_ns_max >= config->t1_ns_min);
+  assert((config->self.sap & 1) == 0);
+  (void)config;
 }
 
-void vv_station_init(struct vv_station *station, void *memory, const struct vv_station_wanted *wanted) {
-  check(wanted);
-  *station = (struct vv_station){.wanted = *wanted, .lent_unit = VV_NO_UNIT, .free_message = VV_NO_MESSAGE};
+void vv_llc_station_init(struct vv_llc_station *station, void *memory, const struct vv_llc_station_config *config) {
+  check(config);
+  *station = (struct vv_llc_station){.config = *config, .lent_unit = VV_LLC_NO_UNIT, .free_message = VV_LLC_NO_MESSAGE};
   struct vv_carve carve = {.memory = memory};
   void *timers;
   struct vv_heap *heap = lay_out(station, &carve, &timers);
-  vv_heap_init(heap, timers, wanted->links);
-  memset(station->links, 0, wanted->links * sizeof *station->links);
-  vv_llc_lookup_init(&station->lookup, station->lookup.places, wanted->links);
-  station->busy.room = station->telling.room = wanted->links;
-  station->unit_queue.room = station->unit_free.room = wanted->units;
-  station->early.room_bytes = wanted->pdu_bytes_max;
-  vv_early_init(&station->early, wanted->early);
-  for (uint32_t i = 0; i < wanted->units; i++) vv_ring_push(&station->unit_free, i);
-  for (uint32_t i = 0; i < wanted->messages; i++) {
+  vv_heap_init(heap, timers, config->links);
+  memset(station->links, 0, config->links * sizeof *station->links);
+  vv_llc_lookup_init(&station->lookup, station->lookup.places, config->links);
+  station->busy.room = station->telling.room = config->links;
+  station->unit_queue.room = station->unit_free.room = config->units;
+  station->early.room_bytes = config->pdu_bytes_max;
+  vv_llc_early_init(&station->early, config->early);
+  for (uint32_t i = 0; i < config->units; i++) vv_ring_push(&station->unit_free, i);
+  for (uint32_t i = 0; i < config->messages; i++) {
     station->messages[i].next = station->free_message;
     station->free_message = i;
   }
@@ -86,19 +87,19 @@ void vv_station_init(struct vv_station *station, void *memory, const struct vv_s
 /* --- links --- */
 
 /* The place of the link that a peer has, or had last. */
-static uint32_t place_of(const struct vv_station *station, const struct vv_llc_address *peer) {
+static uint32_t place_of(const struct vv_llc_station *station, const struct vv_llc_address *peer) {
   return vv_llc_lookup_find(&station->lookup, peer, &station->links->peer, sizeof *station->links);
 }
 
-uint32_t vv_station_find(const struct vv_station *station, const struct vv_llc_address *peer) {
+uint32_t vv_llc_station_find(const struct vv_llc_station *station, const struct vv_llc_address *peer) {
   uint32_t id = place_of(station, peer);
-  return id != VV_LOOKUP_NONE && station->links[id].used ? id : VV_NO_LINK;
+  return id != VV_LLC_LOOKUP_NONE && station->links[id].used ? id : VV_LLC_NO_LINK;
 }
 
 /* Another peer than before: all places anew, for it leaves a gap. */
-static void learn_peers(struct vv_station *station) {
-  vv_llc_lookup_init(&station->lookup, station->lookup.places, station->wanted.links);
-  for (uint32_t id = 0; id < station->wanted.links; id++) {
+static void learn_peers(struct vv_llc_station *station) {
+  vv_llc_lookup_init(&station->lookup, station->lookup.places, station->config.links);
+  for (uint32_t id = 0; id < station->config.links; id++) {
     const struct vv_llc_link *link = &station->links[id];
     if (link->has_peer) vv_llc_lookup_add(&station->lookup, &link->peer, id);
   }
@@ -109,21 +110,21 @@ static void learn_peers(struct vv_station *station) {
  * of it helps; else any that is free; else that of a peer that called and went no
  * further, of which the user has never heard.
  */
-static uint32_t place_for(const struct vv_station *station, const struct vv_llc_address *peer) {
-  uint32_t before = place_of(station, peer), free = VV_NO_LINK, called = VV_NO_LINK;
-  if (before != VV_LOOKUP_NONE) return before;
-  for (uint32_t id = 0; id < station->wanted.links; id++) {
+static uint32_t place_for(const struct vv_llc_station *station, const struct vv_llc_address *peer) {
+  uint32_t before = place_of(station, peer), free = VV_LLC_NO_LINK, called = VV_LLC_NO_LINK;
+  if (before != VV_LLC_LOOKUP_NONE) return before;
+  for (uint32_t id = 0; id < station->config.links; id++) {
     const struct vv_llc_link *link = &station->links[id];
     if (vv_llc_link_is_unheard(link)) called = id;
     if (link->used) continue;
-    if (free == VV_NO_LINK || !link->talked) free = id;
+    if (free == VV_LLC_NO_LINK || !link->talked) free = id;
   }
-  return free != VV_NO_LINK ? free : called;
+  return free != VV_LLC_NO_LINK ? free : called;
 }
 
-uint32_t vv_station_open(struct vv_station *station, const struct vv_llc_address *peer) {
+uint32_t vv_llc_station_open(struct vv_llc_station *station, const struct vv_llc_address *peer) {
   uint32_t id = place_for(station, peer);
-  if (id != VV_NO_LINK) {
+  if (id != VV_LLC_NO_LINK) {
     vv_llc_link_open(station, &station->links[id], peer);
     learn_peers(station);
     vv_heap_set(&station->timers, id, VV_NEVER);
@@ -131,124 +132,128 @@ uint32_t vv_station_open(struct vv_station *station, const struct vv_llc_address
   return id;
 }
 
-uint32_t vv_station_connect(struct vv_station *station, uint64_t now_ns, const struct vv_llc_address *peer) {
-  uint32_t id = vv_station_find(station, peer);
-  if (id == VV_NO_LINK) id = vv_station_open(station, peer);
-  if (id == VV_NO_LINK) return VV_NO_LINK;
+uint32_t vv_llc_station_connect(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer) {
+  uint32_t id = vv_llc_station_find(station, peer);
+  if (id == VV_LLC_NO_LINK) id = vv_llc_station_open(station, peer);
+  if (id == VV_LLC_NO_LINK) return VV_LLC_NO_LINK;
   struct vv_llc_link *link = &station->links[id];
-  bool begun = link->wanted || link->state != VV_LLC_ADM || link->greeting != VV_GREETING_NONE;
+  bool begun = link->wanted || link->state != VV_LLC_ADM || link->greeting != VV_LLC_GREETING_NONE;
   bool known = link->wanted;
   link->wanted = true;
-  if (!known) vv_greeting_wait(station, link, now_ns); /* who asks again and again does not wait longer */
+  if (!known) vv_llc_greeting_wait(station, link, now_ns); /* who asks again and again does not wait longer */
   if (!begun && link->plain) vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_REQUEST);
-  if (!begun && !link->plain) vv_greeting_begin(station, link, now_ns);
+  if (!begun && !link->plain) vv_llc_greeting_begin(station, link, now_ns);
   if (link->state == VV_LLC_CONN) vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
   vv_llc_link_settle(station, link, now_ns);
   return id;
 }
 
-static struct vv_llc_link *link_at(struct vv_station *station, uint32_t id) {
-  assert(id < station->wanted.links && station->links[id].used);
+static struct vv_llc_link *link_at(struct vv_llc_station *station, uint32_t id) {
+  assert(id < station->config.links && station->links[id].used);
   return &station->links[id];
 }
 
-void vv_station_accept(struct vv_station *station, uint64_t now_ns, uint32_t id) {
+void vv_llc_station_accept(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
   link->wanted = true;
   vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
   vv_llc_link_settle(station, link, now_ns);
 }
 
-void vv_station_disconnect(struct vv_station *station, uint64_t now_ns, uint32_t id) {
+void vv_llc_station_disconnect(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
-  if ((link->tell & VV_TELL_CLOSED) != 0) return;
+  if ((link->tell & VV_LLC_NEWS_CLOSED) != 0) return;
   vv_llc_link_ask(station, link, now_ns, VV_LLC_DISCONNECT_REQUEST);
-  if (link->state == VV_LLC_ADM && (link->tell & VV_TELL_CLOSED) == 0) vv_llc_link_close(station, link, VV_CLOSE_ASKED);
+  if (link->state == VV_LLC_ADM && (link->tell & VV_LLC_NEWS_CLOSED) == 0)
+    vv_llc_link_close(station, link, VV_LLC_CLOSE_ASKED);
   if (link->state == VV_LLC_D_CONN) {
-    link->greeting = VV_GREETING_NONE;
-    link->timers[VV_TIMER_GREETING] = VV_NEVER;
+    link->greeting = VV_LLC_GREETING_NONE;
+    link->timers[VV_LLC_TIMER_GREETING] = VV_NEVER;
   }
   vv_llc_link_settle(station, link, now_ns);
 }
 
-void vv_station_reset(struct vv_station *station, uint64_t now_ns, uint32_t id) {
+void vv_llc_station_reset(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
   if (!vv_llc_is_up(link->state)) return;
   if (link->plain) {
     vv_llc_link_ask(station, link, now_ns, VV_LLC_RESET_REQUEST);
-  } else if (link->greeting == VV_GREETING_NONE) {
-    vv_greeting_begin(station, link, now_ns);
+  } else if (link->greeting == VV_LLC_GREETING_NONE) {
+    vv_llc_greeting_begin(station, link, now_ns);
   }
   vv_llc_link_settle(station, link, now_ns);
 }
 
-void vv_station_abandon(struct vv_station *station, uint64_t now_ns, uint32_t id) {
+void vv_llc_station_abandon(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
-  if ((link->tell & VV_TELL_CLOSED) == 0) vv_llc_link_close(station, link, VV_CLOSE_ASKED);
+  if ((link->tell & VV_LLC_NEWS_CLOSED) == 0) vv_llc_link_close(station, link, VV_LLC_CLOSE_ASKED);
   link->owed_count = 0;
   vv_llc_link_settle(station, link, now_ns);
 }
 
-bool vv_station_send(struct vv_station *station, uint64_t now_ns, uint32_t id, const void *bytes, uint32_t count,
-                     uint64_t handle) {
+bool vv_llc_station_send(struct vv_llc_station *station, uint64_t now_ns, uint32_t id, const void *bytes,
+                         uint32_t count, uint64_t handle) {
   struct vv_llc_link *link = link_at(station, id);
   uint32_t place = station->free_message;
-  bool closing = (link->tell & VV_TELL_CLOSED) != 0 || link->state == VV_LLC_D_CONN;
-  if (place == VV_NO_MESSAGE || closing || (link->plain && count == 0)) return false;
+  bool closing = (link->tell & VV_LLC_NEWS_CLOSED) != 0 || link->state == VV_LLC_D_CONN;
+  if (place == VV_LLC_NO_MESSAGE || closing || (link->plain && count == 0)) return false;
   station->free_message = station->messages[place].next;
-  station->messages[place] = (struct vv_message){.bytes = bytes, .count = count, .handle = handle};
-  vv_backlog_add(&link->backlog, station->messages, place);
+  station->messages[place] = (struct vv_llc_message){.bytes = bytes, .count = count, .handle = handle};
+  vv_llc_backlog_add(&link->backlog, station->messages, place);
   vv_llc_link_settle(station, link, now_ns);
   return true;
 }
 
-bool vv_station_has_left(const struct vv_station *station, uint32_t id) {
-  assert(id < station->wanted.links && station->links[id].used);
+bool vv_llc_station_has_left(const struct vv_llc_station *station, uint32_t id) {
+  assert(id < station->config.links && station->links[id].used);
   const struct vv_llc_link *link = &station->links[id];
-  return !vv_backlog_has(&link->backlog, link->base + vv_llc_link_ahead(link->high, link->va));
+  return !vv_llc_backlog_has(&link->backlog, link->base + vv_llc_link_ahead(link->high, link->va));
 }
 
-void vv_station_credit(struct vv_station *station, uint64_t now_ns, uint32_t id, uint32_t pdus) {
+void vv_llc_station_credit(struct vv_llc_station *station, uint64_t now_ns, uint32_t id, uint32_t pdus) {
   struct vv_llc_link *link = link_at(station, id);
-  bool fits = pdus < VV_CREDIT_UNLIMITED - link->credit;
-  link->credit = fits ? link->credit + pdus : VV_CREDIT_UNLIMITED;
+  bool fits = pdus < VV_LLC_CREDIT_UNLIMITED - link->credit;
+  link->credit = fits ? link->credit + pdus : VV_LLC_CREDIT_UNLIMITED;
   vv_llc_link_settle(station, link, now_ns);
 }
 
 /* --- type 1 --- */
 
-static bool one(struct vv_station *station, const struct vv_llc_address *to, enum vv_llc_kind kind, const void *bytes,
-                size_t count) {
-  return vv_unit_add(station, &(struct vv_unit){.to = *to, .kind = kind, .pf = kind == VV_LLC_TEST}, bytes, count);
+static bool one(struct vv_llc_station *station, const struct vv_llc_address *to, enum vv_lpdu_kind kind,
+                const void *bytes, size_t count) {
+  return vv_llc_unit_add(station, &(struct vv_llc_unit){.to = *to, .kind = kind, .pf = kind == VV_LPDU_TEST}, bytes,
+                         count);
 }
 
-bool vv_station_unit(struct vv_station *station, const struct vv_llc_address *to, const void *bytes, size_t count) {
-  return one(station, to, VV_LLC_UI, bytes, count);
+bool vv_llc_station_unit(struct vv_llc_station *station, const struct vv_llc_address *to, const void *bytes,
+                         size_t count) {
+  return one(station, to, VV_LPDU_UI, bytes, count);
 }
 
-bool vv_station_test(struct vv_station *station, const struct vv_llc_address *to, const void *bytes, size_t count) {
-  bool waits = one(station, to, VV_LLC_TEST, bytes, count);
+bool vv_llc_station_test(struct vv_llc_station *station, const struct vv_llc_address *to, const void *bytes,
+                         size_t count) {
+  bool waits = one(station, to, VV_LPDU_TEST, bytes, count);
   bool group = (to->mac[0] & 1) != 0;
   station->tests += waits && !group;
   station->tests_all = station->tests_all || (waits && group);
   return waits;
 }
 
-bool vv_station_identify(struct vv_station *station, const struct vv_llc_address *to) {
-  bool waits = vv_unit_add_xid(station, &(struct vv_unit){.to = *to, .kind = VV_LLC_XID, .pf = true});
+bool vv_llc_station_identify(struct vv_llc_station *station, const struct vv_llc_address *to) {
+  bool waits = vv_llc_unit_add_xid(station, &(struct vv_llc_unit){.to = *to, .kind = VV_LPDU_XID, .pf = true});
   station->identities += waits;
   return waits;
 }
 
 /* --- frames that come --- */
 
-static void tell_unit(struct vv_station *station, enum vv_station_happening what, const struct vv_llc_address *peer,
-                      const struct vv_llc_pdu *pdu, uint8_t window) {
+static void tell_unit(struct vv_llc_station *station, enum vv_llc_station_happening what,
+                      const struct vv_llc_address *peer, const struct vv_lpdu *pdu, uint8_t window) {
   assert(!station->has_data);
   station->has_data = true;
-  station->data = (struct vv_station_event){
+  station->data = (struct vv_llc_station_event){
       .what = what,
-      .link = VV_NO_LINK,
+      .link = VV_LLC_NO_LINK,
       .peer = *peer,
       .data = pdu->data,
       .data_bytes = pdu->data_bytes,
@@ -256,83 +261,85 @@ static void tell_unit(struct vv_station *station, enum vv_station_happening what
   };
 }
 
-static void take_test(struct vv_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
-                      const struct vv_llc_pdu *pdu) {
-  uint32_t id = vv_station_find(station, peer);
+static void take_test(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+                      const struct vv_lpdu *pdu) {
+  uint32_t id = vv_llc_station_find(station, peer);
   if (pdu->response) {
-    bool ours =
-        id != VV_NO_LINK && vv_greeting_answered(station, &station->links[id], now_ns, pdu->data, pdu->data_bytes);
+    bool ours = id != VV_LLC_NO_LINK &&
+                vv_llc_greeting_answered(station, &station->links[id], now_ns, pdu->data, pdu->data_bytes);
     if (!ours && (station->tests > 0 || station->tests_all)) {
       station->tests -= station->tests > 0;
-      tell_unit(station, VV_STATION_ECHO, peer, pdu, 0);
+      tell_unit(station, VV_LLC_STATION_ECHO, peer, pdu, 0);
     }
-    if (id != VV_NO_LINK) vv_llc_link_settle(station, &station->links[id], now_ns);
+    if (id != VV_LLC_NO_LINK) vv_llc_link_settle(station, &station->links[id], now_ns);
     return;
   }
-  bool null = pdu->dsap == VV_SAP_NULL;
-  if (!null && !vv_greeting_called(station, peer, now_ns, pdu->data, pdu->data_bytes)) return;
-  struct vv_unit answer = {.to = *peer, .kind = VV_LLC_TEST, .response = true, .pf = pdu->pf, .from_null = null};
-  vv_unit_add(station, &answer, pdu->data, pdu->data_bytes);
+  bool null = pdu->dsap == VV_LLC_SAP_NULL;
+  if (!null && !vv_llc_greeting_called(station, peer, now_ns, pdu->data, pdu->data_bytes)) return;
+  struct vv_llc_unit answer = {.to = *peer, .kind = VV_LPDU_TEST, .response = true, .pf = pdu->pf, .from_null = null};
+  vv_llc_unit_add(station, &answer, pdu->data, pdu->data_bytes);
 }
 
-static void take_xid(struct vv_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
-                     const struct vv_llc_pdu *pdu) {
-  struct vv_llc_xid xid;
-  if (!vv_llc_xid_parse(pdu->data, pdu->data_bytes, &xid)) {
+static void take_xid(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+                     const struct vv_lpdu *pdu) {
+  struct vv_lpdu_xid xid;
+  if (!vv_lpdu_xid_parse(pdu->data, pdu->data_bytes, &xid)) {
     station->counts.foreign++;
     return;
   }
   if (!pdu->response) {
-    struct vv_unit answer = {.to = *peer, .kind = VV_LLC_XID, .response = true, .pf = pdu->pf};
-    answer.from_null = pdu->dsap == VV_SAP_NULL;
-    vv_unit_add_xid(station, &answer);
+    struct vv_llc_unit answer = {.to = *peer, .kind = VV_LPDU_XID, .response = true, .pf = pdu->pf};
+    answer.from_null = pdu->dsap == VV_LLC_SAP_NULL;
+    vv_llc_unit_add_xid(station, &answer);
     return;
   }
-  uint32_t id = vv_station_find(station, peer);
-  if (id != VV_NO_LINK && vv_greeting_identified(station, &station->links[id], now_ns, xid.window)) {
+  uint32_t id = vv_llc_station_find(station, peer);
+  if (id != VV_LLC_NO_LINK && vv_llc_greeting_identified(station, &station->links[id], now_ns, xid.window)) {
     vv_llc_link_settle(station, &station->links[id], now_ns);
   } else if (station->identities > 0) {
     station->identities--;
-    tell_unit(station, VV_STATION_IDENTITY, peer, pdu, xid.window);
+    tell_unit(station, VV_LLC_STATION_IDENTITY, peer, pdu, xid.window);
   }
 }
 
 /* A PDU of type 2 from somebody we have no link with: clause 7.9.2, ADM. */
-static void take_stranger(struct vv_station *station, const struct vv_llc_address *peer, const struct vv_llc_pdu *pdu) {
-  bool answered = !pdu->response && (pdu->pf || pdu->kind == VV_LLC_SABME || pdu->kind == VV_LLC_DISC);
+static void take_stranger(struct vv_llc_station *station, const struct vv_llc_address *peer,
+                          const struct vv_lpdu *pdu) {
+  bool answered = !pdu->response && (pdu->pf || pdu->kind == VV_LPDU_SABME || pdu->kind == VV_LPDU_DISC);
   if (!answered) return;
-  vv_unit_add(station, &(struct vv_unit){.to = *peer, .kind = VV_LLC_DM, .response = true, .pf = pdu->pf}, NULL, 0);
+  vv_llc_unit_add(station, &(struct vv_llc_unit){.to = *peer, .kind = VV_LPDU_DM, .response = true, .pf = pdu->pf},
+                  NULL, 0);
 }
 
-static void take_sequenced(struct vv_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
-                           const struct vv_llc_pdu *pdu) {
-  uint32_t id = vv_station_find(station, peer);
-  bool opens = pdu->kind == VV_LLC_SABME && station->wanted.plain && station->wanted.listen != VV_LISTEN_REFUSE;
-  if (id == VV_NO_LINK && opens) id = vv_station_open(station, peer);
-  if (id == VV_NO_LINK) return take_stranger(station, peer, pdu);
-  vv_inbound_take(station, &station->links[id], now_ns, pdu);
+static void take_sequenced(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+                           const struct vv_lpdu *pdu) {
+  uint32_t id = vv_llc_station_find(station, peer);
+  bool opens = pdu->kind == VV_LPDU_SABME && station->config.plain && station->config.listen != VV_LLC_LISTEN_REFUSE;
+  if (id == VV_LLC_NO_LINK && opens) id = vv_llc_station_open(station, peer);
+  if (id == VV_LLC_NO_LINK) return take_stranger(station, peer, pdu);
+  vv_llc_inbound_take(station, &station->links[id], now_ns, pdu);
 }
 
 /* True when the frame is for us: our address or a group, and our SAP, or the null SAP for what it answers. */
-static bool is_ours(const struct vv_station *station, const struct vv_envelope *envelope,
-                    const struct vv_llc_pdu *pdu) {
+static bool is_ours(const struct vv_llc_station *station, const struct vv_envelope *envelope,
+                    const struct vv_lpdu *pdu) {
   bool group = (envelope->destination[0] & 1) != 0;
-  if (!group && memcmp(envelope->destination, station->wanted.self.mac, VV_MAC_BYTES) != 0) return false;
+  if (!group && memcmp(envelope->destination, station->config.self.mac, VV_MAC_BYTES) != 0) return false;
   if ((envelope->source[0] & 1) != 0) return false;
-  bool asks = (pdu->kind == VV_LLC_XID || pdu->kind == VV_LLC_TEST) && !pdu->response;
-  if (pdu->dsap == VV_SAP_NULL) return asks;
-  if (pdu->dsap == VV_SAP_GLOBAL) return asks || pdu->kind == VV_LLC_UI;
-  if (pdu->dsap != station->wanted.self.sap) return false;
-  return !group || asks || pdu->kind == VV_LLC_UI;
+  bool asks = (pdu->kind == VV_LPDU_XID || pdu->kind == VV_LPDU_TEST) && !pdu->response;
+  if (pdu->dsap == VV_LLC_SAP_NULL) return asks;
+  if (pdu->dsap == VV_LLC_SAP_GLOBAL) return asks || pdu->kind == VV_LPDU_UI;
+  if (pdu->dsap != station->config.self.sap) return false;
+  return !group || asks || pdu->kind == VV_LPDU_UI;
 }
 
-void vv_station_receive(struct vv_station *station, uint64_t now_ns, const uint8_t *frame, size_t count) {
+void vv_llc_station_receive(struct vv_llc_station *station, uint64_t now_ns, const uint8_t *frame, size_t count) {
   struct vv_envelope envelope;
-  struct vv_llc_view view;
-  struct vv_llc_pdu pdu;
+  struct vv_lpdu_view view;
+  struct vv_lpdu pdu;
   station->counts.frames_in++;
-  bool whole = vv_envelope_parse(frame, count, &envelope) && vv_llc_view(envelope.pdu, envelope.pdu_bytes, &view) &&
-               vv_llc_pdu_parse(view, &pdu);
+  bool whole = vv_envelope_parse(frame, count, &envelope) && vv_lpdu_view(envelope.pdu, envelope.pdu_bytes, &view) &&
+               vv_lpdu_parse(view, &pdu);
   if (!whole || !is_ours(station, &envelope, &pdu)) {
     station->counts.foreign++;
     return;
@@ -340,11 +347,11 @@ void vv_station_receive(struct vv_station *station, uint64_t now_ns, const uint8
   struct vv_llc_address peer = {.sap = pdu.ssap};
   memcpy(peer.mac, envelope.source, VV_MAC_BYTES);
   switch (pdu.kind) {
-  case VV_LLC_UI:
-    return tell_unit(station, VV_STATION_UNIT, &peer, &pdu, 0);
-  case VV_LLC_TEST:
+  case VV_LPDU_UI:
+    return tell_unit(station, VV_LLC_STATION_UNIT, &peer, &pdu, 0);
+  case VV_LPDU_TEST:
     return take_test(station, now_ns, &peer, &pdu);
-  case VV_LLC_XID:
+  case VV_LPDU_XID:
     return take_xid(station, now_ns, &peer, &pdu);
   default:
     return take_sequenced(station, now_ns, &peer, &pdu);
@@ -353,11 +360,11 @@ void vv_station_receive(struct vv_station *station, uint64_t now_ns, const uint8
 
 /* --- time --- */
 
-uint64_t vv_station_next_ns(const struct vv_station *station) {
+uint64_t vv_llc_station_next_ns(const struct vv_llc_station *station) {
   return vv_heap_next_ns(&station->timers);
 }
 
-void vv_station_tick(struct vv_station *station, uint64_t now_ns) {
+void vv_llc_station_tick(struct vv_llc_station *station, uint64_t now_ns) {
   while (vv_heap_next_ns(&station->timers) <= now_ns) {
     uint32_t id = vv_heap_next(&station->timers);
     struct vv_llc_link *link = &station->links[id];
@@ -371,14 +378,14 @@ void vv_station_tick(struct vv_station *station, uint64_t now_ns) {
 
 /* --- what is taken out --- */
 
-static bool take_sent(struct vv_station *station, struct vv_llc_link *link, struct vv_station_event *event) {
-  uint32_t place = vv_backlog_take(&link->backlog, station->messages);
-  if (place == VV_NO_MESSAGE) {
-    link->tell &= ~(unsigned)VV_TELL_SENT;
+static bool take_sent(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_llc_station_event *event) {
+  uint32_t place = vv_llc_backlog_take(&link->backlog, station->messages);
+  if (place == VV_LLC_NO_MESSAGE) {
+    link->tell &= ~(unsigned)VV_LLC_NEWS_SENT;
     return false;
   }
-  struct vv_message *message = &station->messages[place];
-  event->what = VV_STATION_SENT;
+  struct vv_llc_message *message = &station->messages[place];
+  event->what = VV_LLC_STATION_SENT;
   event->handle = message->handle;
   event->acknowledged = !message->given_up;
   message->next = station->free_message;
@@ -386,44 +393,45 @@ static bool take_sent(struct vv_station *station, struct vv_llc_link *link, stru
   return true;
 }
 
-static bool take_from(struct vv_station *station, struct vv_llc_link *link, struct vv_station_event *event) {
+static bool take_from(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_llc_station_event *event) {
   static const struct {
     unsigned tell;
-    enum vv_station_happening what;
-  } tells[] = {
-      {VV_TELL_ASKED, VV_STATION_ASKED}, {VV_TELL_CONNECTED, VV_STATION_CONNECTED}, {VV_TELL_RESET, VV_STATION_RESET}};
-  *event = (struct vv_station_event){.link = (uint32_t)(link - station->links), .peer = link->peer};
+    enum vv_llc_station_happening what;
+  } tells[] = {{VV_LLC_NEWS_ASKED, VV_LLC_STATION_ASKED},
+               {VV_LLC_NEWS_CONNECTED, VV_LLC_STATION_CONNECTED},
+               {VV_LLC_NEWS_RESET, VV_LLC_STATION_RESET}};
+  *event = (struct vv_llc_station_event){.link = (uint32_t)(link - station->links), .peer = link->peer};
   for (size_t i = 0; i < sizeof tells / sizeof tells[0]; i++) {
     if ((link->tell & tells[i].tell) == 0) continue;
     link->tell &= ~tells[i].tell;
     event->what = tells[i].what;
     return true;
   }
-  if ((link->tell & VV_TELL_SENT) != 0 && take_sent(station, link, event)) return true;
-  if ((link->tell & VV_TELL_CLOSED) == 0) return false;
+  if ((link->tell & VV_LLC_NEWS_SENT) != 0 && take_sent(station, link, event)) return true;
+  if ((link->tell & VV_LLC_NEWS_CLOSED) == 0) return false;
   link->tell = 0;
   link->used = false;
-  event->what = VV_STATION_CLOSED;
+  event->what = VV_LLC_STATION_CLOSED;
   event->why = link->why;
   return true;
 }
 
 /* What the last frame brought comes behind the beginning of its link, and before its end. */
-static bool take_data(struct vv_station *station, struct vv_station_event *event) {
+static bool take_data(struct vv_llc_station *station, struct vv_llc_station_event *event) {
   if (!station->has_data) return false;
   uint32_t id = station->data.link;
-  if (id != VV_NO_LINK && (station->links[id].tell & VV_TELL_FIRST) != 0)
+  if (id != VV_LLC_NO_LINK && (station->links[id].tell & VV_LLC_NEWS_FIRST) != 0)
     return take_from(station, &station->links[id], event);
   station->has_data = false;
   *event = station->data;
   return true;
 }
 
-bool vv_station_take(struct vv_station *station, struct vv_station_event *event) {
+bool vv_llc_station_take(struct vv_llc_station *station, struct vv_llc_station_event *event) {
   if (take_data(station, event)) return true;
   while (station->telling.count > 0) {
     struct vv_llc_link *link = &station->links[vv_ring_first(&station->telling)];
-    while (vv_inbound_resume(station, link)) {
+    while (vv_llc_inbound_resume(station, link)) {
       if (take_data(station, event)) return true;
     }
     if (take_from(station, link, event)) return true;
@@ -433,12 +441,12 @@ bool vv_station_take(struct vv_station *station, struct vv_station_event *event)
   return false;
 }
 
-bool vv_station_next_frame(struct vv_station *station, uint64_t now_ns, struct vv_station_frame *frame) {
-  bool found = vv_unit_next(station, frame);
+bool vv_llc_station_next_frame(struct vv_llc_station *station, uint64_t now_ns, struct vv_llc_station_frame *frame) {
+  bool found = vv_llc_unit_next(station, frame);
   while (!found && station->busy.count > 0) {
     struct vv_llc_link *link = &station->links[vv_ring_pop(&station->busy)];
     link->queued = false;
-    found = vv_outbound_next(station, link, now_ns, frame);
+    found = vv_llc_outbound_next(station, link, now_ns, frame);
     vv_llc_link_settle(station, link, now_ns);
   }
   station->counts.frames_out += found;

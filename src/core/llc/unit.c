@@ -5,12 +5,13 @@
 
 #include "core/llc/station.h"
 
-static uint8_t *bytes_of(const struct vv_station *station, uint32_t place) {
-  return station->unit_bytes + (size_t)place * station->wanted.pdu_bytes_max;
+static uint8_t *bytes_of(const struct vv_llc_station *station, uint32_t place) {
+  return station->unit_bytes + (size_t)place * station->config.pdu_bytes_max;
 }
 
-bool vv_unit_add(struct vv_station *station, const struct vv_unit *unit, const void *data, size_t data_bytes) {
-  if (data_bytes > station->wanted.pdu_bytes_max - VV_LLC_HEADER_BYTES) return false;
+bool vv_llc_unit_add(struct vv_llc_station *station, const struct vv_llc_unit *unit, const void *data,
+                     size_t data_bytes) {
+  if (data_bytes > station->config.pdu_bytes_max - VV_LPDU_HEADER_BYTES) return false;
   if (station->unit_free.count == 0) {
     station->counts.overflows++;
     return false;
@@ -22,29 +23,29 @@ bool vv_unit_add(struct vv_station *station, const struct vv_unit *unit, const v
   return vv_ring_push(&station->unit_queue, place);
 }
 
-bool vv_unit_add_xid(struct vv_station *station, const struct vv_unit *unit) {
-  uint8_t info[VV_LLC_XID_BYTES];
-  vv_llc_xid_emit(&(struct vv_llc_xid){.type2 = true, .window = station->wanted.receive_window}, info);
-  return vv_unit_add(station, unit, info, sizeof info);
+bool vv_llc_unit_add_xid(struct vv_llc_station *station, const struct vv_llc_unit *unit) {
+  uint8_t info[VV_LPDU_XID_BYTES];
+  vv_lpdu_xid_emit(&(struct vv_lpdu_xid){.type2 = true, .window = station->config.receive_window}, info);
+  return vv_llc_unit_add(station, unit, info, sizeof info);
 }
 
-bool vv_unit_next(struct vv_station *station, struct vv_station_frame *frame) {
-  if (station->lent_unit != VV_NO_UNIT) vv_ring_push(&station->unit_free, station->lent_unit);
-  station->lent_unit = VV_NO_UNIT;
+bool vv_llc_unit_next(struct vv_llc_station *station, struct vv_llc_station_frame *frame) {
+  if (station->lent_unit != VV_LLC_NO_UNIT) vv_ring_push(&station->unit_free, station->lent_unit);
+  station->lent_unit = VV_LLC_NO_UNIT;
   if (station->unit_queue.count == 0) return false;
   uint32_t place = station->lent_unit = vv_ring_pop(&station->unit_queue);
-  const struct vv_unit *unit = &station->units[place];
-  struct vv_llc_pdu pdu = {
+  const struct vv_llc_unit *unit = &station->units[place];
+  struct vv_lpdu pdu = {
       .dsap = unit->to.sap,
-      .ssap = unit->from_null ? VV_SAP_NULL : station->wanted.self.sap,
+      .ssap = unit->from_null ? VV_LLC_SAP_NULL : station->config.self.sap,
       .kind = unit->kind,
       .response = unit->response,
       .pf = unit->pf,
   };
-  size_t header = vv_llc_pdu_emit(&pdu, frame->head + VV_ENVELOPE_BYTES);
+  size_t header = vv_lpdu_emit(&pdu, frame->head + VV_ENVELOPE_BYTES);
   struct vv_envelope envelope = {.pdu_bytes = header + unit->data_bytes};
   memcpy(envelope.destination, unit->to.mac, VV_MAC_BYTES);
-  memcpy(envelope.source, station->wanted.self.mac, VV_MAC_BYTES);
+  memcpy(envelope.source, station->config.self.mac, VV_MAC_BYTES);
   vv_envelope_emit(&envelope, frame->head);
   frame->head_bytes = VV_ENVELOPE_BYTES + header;
   frame->data = bytes_of(station, place);

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct vv_window {
+struct vv_llc_window {
   uint8_t limit;   /* k: never more than this */
   uint8_t working; /* 1 .. limit */
   uint8_t credit;  /* acknowledged since it last grew */
@@ -23,10 +23,10 @@ struct vv_window {
 };
 
 /* A window of that limit (1 .. 127), open to at most `start`. */
-void vv_window_init(struct vv_window *window, uint8_t limit, uint8_t start);
+void vv_llc_window_init(struct vv_llc_window *window, uint8_t limit, uint8_t start);
 /* So many I PDUs were acknowledged; `grow`: and more of them at a time would be of use. */
-void vv_window_acknowledged(struct vv_window *window, uint8_t count, bool grow);
+void vv_llc_window_acknowledged(struct vv_llc_window *window, uint8_t count, bool grow);
 /* I PDUs were lost while so many were unacknowledged. */
-void vv_window_lost(struct vv_window *window, uint8_t outstanding);
+void vv_llc_window_lost(struct vv_llc_window *window, uint8_t outstanding);
 
 #endif

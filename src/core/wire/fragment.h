@@ -17,13 +17,13 @@
 #include <stdint.h>
 
 #include "core/wire/frame.h"
-#include "core/wire/llc.h"
+#include "core/wire/lpdu.h"
 
 #define VV_FRAGMENT_HEADER_BYTES 16
 #define VV_FRAGMENT_MTU_MIN      68 /* of IP, and of every interface of Linux */
 
 /* What the data of a frame hold besides the message. */
-#define VV_FRAGMENT_OVERHEAD_BYTES (VV_LLC_HEADER_BYTES + VV_FRAGMENT_HEADER_BYTES)
+#define VV_FRAGMENT_OVERHEAD_BYTES (VV_LPDU_HEADER_BYTES + VV_FRAGMENT_HEADER_BYTES)
 
 #define VV_FRAGMENTED_BYTES_MAX (1u << 20) /* the largest message */
 #define VV_FRAGMENTS_MAX                                                                                               \

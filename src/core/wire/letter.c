@@ -38,7 +38,7 @@ static bool is_sealed(const uint8_t key[VV_KEY_BYTES], enum use use, const uint8
   uint8_t own[VV_KEY_BYTES], tag[VV_LETTER_TAG_BYTES];
   derive(key, use, nonce, own);
   vv_put64(tag, vv_siphash(own, letter, bytes - VV_LETTER_TAG_BYTES));
-  return vv_equal_constant_time(tag, letter + bytes - VV_LETTER_TAG_BYTES, VV_LETTER_TAG_BYTES);
+  return vv_siphash_equal(tag, letter + bytes - VV_LETTER_TAG_BYTES, VV_LETTER_TAG_BYTES);
 }
 
 static bool begins_with(const uint8_t *letter, const uint8_t mark[VV_LETTER_MARK_BYTES]) {
@@ -161,7 +161,7 @@ bool vv_letter_note_parse(const uint8_t session_key[VV_KEY_BYTES], const struct 
   uint8_t tag[VV_LETTER_TAG_BYTES];
   vv_put64(tag, note_tag(session_key, way, bytes));
   const uint8_t *tag_of_writer = bytes + VV_LETTER_NOTE_BYTES - VV_LETTER_TAG_BYTES;
-  if (!vv_equal_constant_time(tag, tag_of_writer, VV_LETTER_TAG_BYTES)) return false;
+  if (!vv_siphash_equal(tag, tag_of_writer, VV_LETTER_TAG_BYTES)) return false;
   if (bytes[0] != VV_LETTER_VALUES && bytes[0] != VV_LETTER_LOST && bytes[0] != VV_LETTER_BYE) return false;
   note->kind = (enum vv_letter_kind)bytes[0];
   for (int i = 0; i < VV_LETTER_NUMBERS; i++) note->numbers[i] = vv_get32(bytes + 4 + 4 * i);

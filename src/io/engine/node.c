@@ -10,20 +10,20 @@
 #include "io/os/host.h"
 #include "io/port/sap.h"
 
-enum { WINDOW_MAX = VV_LLC_MODULUS - 1 };
+enum { WINDOW_MAX = VV_LPDU_MODULUS - 1 };
 
-static_assert(VV_LINK_HEAD_BYTES <= VV_ENGINE_HEAD_BYTES, "the engine has room for the head of a frame");
+static_assert(VV_LLC_LINK_HEAD_BYTES <= VV_ENGINE_HEAD_BYTES, "the engine has room for the head of a frame");
 
 /* the station as the engine's core ------------------------------------- */
 
 static void tell_all(struct vv_node *node) {
-  struct vv_station_event event;
-  while (vv_station_take(&node->station, &event)) node->config.tell(node->config.context, &event);
+  struct vv_llc_station_event event;
+  while (vv_llc_station_take(&node->station, &event)) node->config.tell(node->config.context, &event);
 }
 
 static void receive(void *self, uint64_t now_ns, const uint8_t *bytes, size_t count) {
   struct vv_node *node = self;
-  vv_station_receive(&node->station, now_ns, bytes, count);
+  vv_llc_station_receive(&node->station, now_ns, bytes, count);
   tell_all(node);
 }
 
@@ -31,8 +31,8 @@ static void receive(void *self, uint64_t now_ns, const uint8_t *bytes, size_t co
 static bool next(void *self, uint64_t now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES], size_t *head_bytes,
                  struct iovec *rest) {
   struct vv_node *node = self;
-  struct vv_station_frame frame;
-  if (!vv_station_next_frame(&node->station, now_ns, &frame)) return false;
+  struct vv_llc_station_frame frame;
+  if (!vv_llc_station_next_frame(&node->station, now_ns, &frame)) return false;
   memcpy(head, frame.head, frame.head_bytes);
   *head_bytes = frame.head_bytes;
   *rest = (struct iovec){.iov_base = (void *)(uintptr_t)frame.data, .iov_len = frame.data_bytes};
@@ -41,12 +41,12 @@ static bool next(void *self, uint64_t now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES]
 
 static uint64_t next_ns(const void *self) {
   const struct vv_node *node = self;
-  return vv_station_next_ns(&node->station);
+  return vv_llc_station_next_ns(&node->station);
 }
 
 static void tick(void *self, uint64_t now_ns) {
   struct vv_node *node = self;
-  vv_station_tick(&node->station, now_ns);
+  vv_llc_station_tick(&node->station, now_ns);
   tell_all(node);
 }
 
@@ -80,20 +80,20 @@ int vv_node_open(struct vv_node *node, const struct vv_node_config *config, stru
   return 0;
 }
 
-int vv_node_start(struct vv_node *node, struct vv_station_wanted wanted, struct vv_error *error) {
+int vv_node_start(struct vv_node *node, struct vv_llc_station_config config, struct vv_error *error) {
   static const struct vv_engine_core core = {.receive = receive, .next = next, .next_ns = next_ns, .tick = tick};
-  uint8_t random[sizeof wanted.incarnation];
+  uint8_t random[sizeof config.incarnation];
   if (vv_host_random(random, sizeof random, error) != 0) return -1;
-  memcpy(&wanted.incarnation, random, sizeof random);
-  wanted.self = node->self;
-  wanted.links = node->config.links;
-  wanted.receive_window = receive_window(node);
-  if (wanted.pdu_bytes_max > node->packet.data_bytes_max) wanted.pdu_bytes_max = (uint32_t)node->packet.data_bytes_max;
-  void *memory = malloc(vv_station_bytes(&wanted));
+  memcpy(&config.incarnation, random, sizeof random);
+  config.self = node->self;
+  config.links = node->config.links;
+  config.receive_window = receive_window(node);
+  if (config.pdu_bytes_max > node->packet.data_bytes_max) config.pdu_bytes_max = (uint32_t)node->packet.data_bytes_max;
+  void *memory = malloc(vv_llc_station_bytes(&config));
   if (!memory) return vv_error_set(error, "no-memory", "no memory for an LLC station");
   free(node->memory);
   node->memory = memory;
-  vv_station_init(&node->station, memory, &wanted);
+  vv_llc_station_init(&node->station, memory, &config);
   vv_engine_init(&node->engine, vv_packet_port(&node->packet), &core, node);
   node->engine.spin = node->config.spin;
   node->engine.stop = node->config.stop;
@@ -112,16 +112,16 @@ void vv_node_close(struct vv_node *node) {
   free(node->memory);
 }
 
-const char *vv_node_why(enum vv_close why) {
+const char *vv_node_why(enum vv_llc_close why) {
   static const char *const words[] = {
-      [VV_CLOSE_ASKED] = "this end closed it",
-      [VV_CLOSE_PEER] = "the other end closed it",
-      [VV_CLOSE_REFUSED] = "the other end refused it",
-      [VV_CLOSE_GONE] = "the other end knows nothing of it: it has ended, or another process has its SAP",
-      [VV_CLOSE_SILENT] = "the other end did not answer",
-      [VV_CLOSE_STUCK] =
+      [VV_LLC_CLOSE_ASKED] = "this end closed it",
+      [VV_LLC_CLOSE_PEER] = "the other end closed it",
+      [VV_LLC_CLOSE_REFUSED] = "the other end refused it",
+      [VV_LLC_CLOSE_GONE] = "the other end knows nothing of it: it has ended, or another process has its SAP",
+      [VV_LLC_CLOSE_SILENT] = "the other end did not answer",
+      [VV_LLC_CLOSE_STUCK] =
           "the other end answers, but what was sent to it does not arrive: frames may be too long for the way",
-      [VV_CLOSE_LOST] = "the network delayed frames so long that data were lost",
+      [VV_LLC_CLOSE_LOST] = "the network delayed frames so long that data were lost",
   };
   return words[why];
 }

@@ -31,7 +31,7 @@ struct vv_node_config {
   bool spin;      /* how to wait (io/engine/engine.h) */
   struct vv_stop stop;
   /* Called for every event, inside a run; requests may be made in it. */
-  void (*tell)(void *context, const struct vv_station_event *event);
+  void (*tell)(void *context, const struct vv_llc_station_event *event);
   void *context;
 };
 
@@ -41,7 +41,7 @@ struct vv_node {
   struct vv_llc_address self;
   struct vv_node_config config;
   void *memory; /* of the station; NULL before the start */
-  struct vv_station station;
+  struct vv_llc_station station;
   struct vv_engine engine;
 };
 
@@ -56,7 +56,7 @@ int vv_node_open(struct vv_node *node, const struct vv_node_config *config, stru
  * receive_window and (unless it asks for less) pdu_bytes_max are set here. 0,
  * or -1 and *error ("no-memory").
  */
-int vv_node_start(struct vv_node *node, struct vv_station_wanted wanted, struct vv_error *error);
+int vv_node_start(struct vv_node *node, struct vv_llc_station_config config, struct vv_error *error);
 
 /* Does not say good-bye: disconnect and flush first. */
 void vv_node_close(struct vv_node *node);
@@ -74,6 +74,6 @@ static inline int vv_node_flush(struct vv_node *node, struct vv_error *error) {
 }
 
 /* Why a link closed, in words. */
-const char *vv_node_why(enum vv_close why);
+const char *vv_node_why(enum vv_llc_close why);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/group/credit.h"
-#include "core/group/group.h"
+#include "core/group/rank.h"
 #include "core/wire/bytes.h"
 #include "io/os/clock.h"
 #include "io/os/datagram.h"
@@ -14,7 +14,7 @@
 #define TRAIN_MAX           80
 #define TRIAL_BYTES         16 /* kind (1) stream (3) number (4) tag (8) */
 #define UDP_BYTES           28 /* headers of IPv4 and UDP */
-#define MTU_MIN             ((uint32_t)(VV_GROUP_DATAGRAM_BYTES_MIN + UDP_BYTES))
+#define MTU_MIN             ((uint32_t)(VV_GPDU_DATAGRAM_BYTES_MIN + UDP_BYTES))
 #define DATAGRAM_CHARGE_MIN 256       /* no kernel charges less for one */
 #define DATAGRAM_MAX        8972      /* jumbo frames; loopback allows more, of which few fit into a buffer */
 #define SETTLE_NS           30000000  /* nothing more has come for so long: the train is over */
@@ -113,7 +113,7 @@ static bool take_some(const struct trial *trial, uint8_t *bytes, struct heard *h
   const unsigned came = vv_cast_recv(trial->cast, VV_CAST_DATA, bytes, room, counts);
   for (unsigned i = 0; i < came; i++) {
     trial_header(trial, vv_get32(bytes + i * room + 4), header);
-    const bool good = counts[i] == room && vv_equal_constant_time(header, bytes + i * room, TRIAL_BYTES);
+    const bool good = counts[i] == room && vv_siphash_equal(header, bytes + i * room, TRIAL_BYTES);
     heard->good += good;
     heard->foreign += !good;
   }
@@ -253,7 +253,7 @@ static int choose(const struct trial *trial, struct vv_reach *reach, uint8_t *by
                            "firewalls must let UDP ports %u and %u in",
                            reach->port, reach->port + 1);
   }
-  reach->window_datagrams = agreed[0] < VV_GROUP_WINDOW_MIN ? VV_GROUP_WINDOW_MIN : agreed[0];
+  reach->window_datagrams = agreed[0] < VV_RANK_WINDOW_MIN ? VV_RANK_WINDOW_MIN : agreed[0];
   return 0;
 }
 
@@ -279,7 +279,7 @@ int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast 
              int64_t deadline_ns, struct vv_error *error) {
   struct trial trial = {reach, meeting, cast, key, deadline_ns, 0, error};
   const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(reach->port >> 8), (uint8_t)reach->port};
-  reach->stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GROUP_STREAM_MAX;
+  reach->stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GPDU_STREAM_MAX;
   if (cut(&trial, reach) != 0) return -1;
   uint8_t *bytes = calloc(VV_CAST_BATCH, reach->datagram_bytes);
   if (!bytes) return vv_error_set(error, "no-memory", "no memory for the datagrams of a trial");

@@ -10,7 +10,7 @@
 #include "core/llc/address.h"
 #include "core/wire/bytes.h"
 #include "core/wire/envelope.h"
-#include "core/wire/llc.h"
+#include "core/wire/lpdu.h"
 
 /* Offsets count from the destination address; a load beyond the frame ends the program with a refusal. */
 enum { AT_LENGTH = 12, AT_DSAP = 14, AT_CONTROL = 16, AT_LEAD = 17, VLAN_ID = 0x0fff, PROGRAM_MAX = 40 };
@@ -65,15 +65,15 @@ static void only_whole(struct program *program, bool jumbo) {
 static void only_to_sap(struct program *program, const struct vv_filter *filter) {
   load(program, BPF_B, AT_DSAP);
   if (filter->station) {
-    is(program, VV_SAP_NULL, TAKE, NEXT);
-    is(program, VV_SAP_GLOBAL, TAKE, NEXT);
+    is(program, VV_LLC_SAP_NULL, TAKE, NEXT);
+    is(program, VV_LLC_SAP_GLOBAL, TAKE, NEXT);
   }
   is(program, filter->dsap, NEXT, DROP);
 }
 
 static void only_with_lead(struct program *program, const uint8_t *lead) {
   load(program, BPF_B, AT_CONTROL);
-  is(program, VV_LLC_CONTROL_UI, NEXT, DROP);
+  is(program, VV_LPDU_CONTROL_UI, NEXT, DROP);
   load(program, BPF_W, AT_LEAD);
   is(program, vv_get32(lead), NEXT, DROP);
   load(program, BPF_W, AT_LEAD + 4);

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/wire/llc.h"
+#include "core/wire/lpdu.h"
 
 enum { STEP = 4, SAP_MAX = 0xFF };
 
@@ -46,7 +46,7 @@ static int claim_one(int fd, int iface_index, uint8_t sap, struct vv_error *erro
 
 static int claim_any(int fd, int iface_index, uint8_t *sap, struct vv_error *error) {
   for (unsigned one = STEP; one < SAP_MAX; one += STEP) {
-    if (!vv_sap_usable((uint8_t)one) || one == VV_LLC_SAP) continue;
+    if (!vv_sap_usable((uint8_t)one) || one == VV_LPDU_SAP) continue;
     if (claim(fd, iface_index, one) == 0) {
       *sap = (uint8_t)one;
       return 0;

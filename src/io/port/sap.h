@@ -29,7 +29,7 @@ uint32_t vv_sap_count(void);
 int vv_sap_refuse(uint8_t sap, struct vv_error *error);
 
 /*
- * Claims *sap (0: the first that is free, never VV_LLC_SAP) of the interface of
+ * Claims *sap (0: the first that is free, never VV_LPDU_SAP) of the interface of
  * that number, and sets it. A descriptor that holds the claim until it is closed,
  * or -1 and *error: "bad-sap", "sap-taken", "socket".
  */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/ethernet/link.h"
+#include "core/ethernet/eth.h"
 
 #define BIT_NS   UINT64_C(100)
 #define SLOT_NS  (512 * BIT_NS)
@@ -25,8 +25,8 @@ enum { SHORT, LONG, KINDS };
 static const uint32_t wire_bytes[KINDS] = {84, 1538};
 
 static void set_up(struct vv_hub *hub, uint32_t stations, uint32_t queue_frames, uint64_t reach_ns, uint64_t seed) {
-  struct vv_hub_wanted wanted = {stations, queue_frames, 10000000, reach_ns, wire_bytes, seed};
-  vv_hub_init(hub, malloc(vv_hub_bytes(&wanted)), &wanted);
+  struct vv_hub_config config = {stations, queue_frames, 10000000, reach_ns, wire_bytes, seed};
+  vv_hub_init(hub, malloc(vv_hub_bytes(&config)), &config);
 }
 
 static void tear_down(struct vv_hub *hub) {

@@ -145,11 +145,11 @@ static void check_event(struct bits *bits, const struct vv_hub_event *event, uin
 }
 
 static void check_hub(struct bits *bits, const struct arrival arrivals[FRAMES], uint64_t seed) {
-  struct vv_hub_wanted wanted = {bits->count, FRAMES, 10000000, (uint64_t)bits->reach * BIT_NS, wire_bytes, seed};
+  struct vv_hub_config config = {bits->count, FRAMES, 10000000, (uint64_t)bits->reach * BIT_NS, wire_bytes, seed};
   struct vv_hub hub;
   struct vv_hub_event event;
   uint32_t seen[STATIONS_MAX] = {0}, events = 0;
-  vv_hub_init(&hub, malloc(vv_hub_bytes(&wanted)), &wanted);
+  vv_hub_init(&hub, malloc(vv_hub_bytes(&config)), &config);
   for (uint32_t i = 0; i <= FRAMES; i++) {
     uint64_t now_ns = i == FRAMES ? VV_NEVER : (uint64_t)arrivals[i].at * BIT_NS;
     for (; now_ns > 0 && vv_hub_take(&hub, now_ns - 1, &event); events++) check_event(bits, &event, seen);

@@ -11,13 +11,13 @@
 
 #include <cmocka.h>
 
-#include "core/ethernet/link.h"
+#include "core/ethernet/eth.h"
 #include "core/ethernet/message.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
-static struct vv_lan_wanted plain(enum vv_fabric fabric, uint32_t stations, uint64_t rate_bps) {
-  return (struct vv_lan_wanted){
+static struct vv_lan_config plain(enum vv_lan_fabric fabric, uint32_t stations, uint64_t rate_bps) {
+  return (struct vv_lan_config){
       .fabric = fabric,
       .stations = stations,
       .rate_bps = rate_bps,
@@ -30,8 +30,8 @@ static struct vv_lan_wanted plain(enum vv_fabric fabric, uint32_t stations, uint
   };
 }
 
-static void set_up(struct vv_lan *lan, struct vv_lan_wanted wanted) {
-  vv_lan_init(lan, malloc(vv_lan_bytes(&wanted)), &wanted);
+static void set_up(struct vv_lan *lan, struct vv_lan_config config) {
+  vv_lan_init(lan, malloc(vv_lan_bytes(&config)), &config);
 }
 
 static void tear_down(struct vv_lan *lan) {
@@ -73,7 +73,7 @@ static void test_a_message_takes_the_time_of_the_formula(void **state) {
     assert_int_equal(cost.frames, frames);
     for (unsigned hops = 1; hops <= 2; hops++) {
       struct vv_lan lan;
-      set_up(&lan, plain(hops == 1 ? VV_FABRIC_HUB : VV_FABRIC_SWITCH, 3, 100000000));
+      set_up(&lan, plain(hops == 1 ? VV_LAN_HUB : VV_LAN_SWITCH, 3, 100000000));
       for (uint32_t i = 0; i < frames; i++) assert_true(send(&lan, 0, 0, 2, 1500));
       assert_int_equal(drain(&lan) + hops * 960, vv_message_ns(&cost, 100000000, hops));
       tear_down(&lan);
@@ -84,17 +84,17 @@ static void test_a_message_takes_the_time_of_the_formula(void **state) {
 static void test_cables_and_switches_take_their_time(void **state) {
   (void)state;
   struct vv_lan lan;
-  struct vv_lan_wanted wanted = plain(VV_FABRIC_SWITCH, 2, 1000000000);
-  wanted.reach_ns = 500;
-  wanted.forward_ns = 3000;
-  set_up(&lan, wanted);
+  struct vv_lan_config config = plain(VV_LAN_SWITCH, 2, 1000000000);
+  config.reach_ns = 500;
+  config.forward_ns = 3000;
+  set_up(&lan, config);
   assert_true(send(&lan, 0, 0, 1, 46));
   assert_int_equal(drain(&lan), 2 * (72 * 8 + 500) + 3000);
   tear_down(&lan);
 }
 
 /* As much traffic of each pair (2i, 2i + 1) as it can have for a second: bytes delivered, with all overhead. */
-static uint64_t saturate_pairs(enum vv_fabric fabric, uint32_t pairs) {
+static uint64_t saturate_pairs(enum vv_lan_fabric fabric, uint32_t pairs) {
   struct vv_lan lan;
   struct vv_lan_event event;
   uint64_t bytes = 0;
@@ -110,7 +110,7 @@ static uint64_t saturate_pairs(enum vv_fabric fabric, uint32_t pairs) {
     }
   }
   /* Who captures a hub makes others give up. */
-  assert_int_equal(dropped(&lan), fabric == VV_FABRIC_HUB ? lan.counts.dropped[VV_DROP_COLLISIONS] : 0);
+  assert_int_equal(dropped(&lan), fabric == VV_LAN_HUB ? lan.counts.dropped[VV_DROP_COLLISIONS] : 0);
   tear_down(&lan);
   return bytes;
 }
@@ -118,28 +118,28 @@ static uint64_t saturate_pairs(enum vv_fabric fabric, uint32_t pairs) {
 static void test_a_switch_isolates_pairs_and_a_hub_shares(void **state) {
   (void)state;
   uint64_t line_bytes = 10000000 / 8;
-  assert_in_range(saturate_pairs(VV_FABRIC_HUB, 1), line_bytes * 98 / 100, line_bytes);
-  assert_in_range(saturate_pairs(VV_FABRIC_SWITCH, 1), line_bytes * 99 / 100, line_bytes + 84);
-  assert_in_range(saturate_pairs(VV_FABRIC_HUB, 4), line_bytes * 90 / 100, line_bytes);
-  assert_in_range(saturate_pairs(VV_FABRIC_SWITCH, 4), 4 * line_bytes * 99 / 100, 4 * (line_bytes + 84));
+  assert_in_range(saturate_pairs(VV_LAN_HUB, 1), line_bytes * 98 / 100, line_bytes);
+  assert_in_range(saturate_pairs(VV_LAN_SWITCH, 1), line_bytes * 99 / 100, line_bytes + 84);
+  assert_in_range(saturate_pairs(VV_LAN_HUB, 4), line_bytes * 90 / 100, line_bytes);
+  assert_in_range(saturate_pairs(VV_LAN_SWITCH, 4), 4 * line_bytes * 99 / 100, 4 * (line_bytes + 84));
 }
 
 /* 100 broadcasts take as long to reach 1999 receivers as one. */
 static void test_a_broadcast_takes_the_wire_once(void **state) {
   (void)state;
-  for (int fabric = VV_FABRIC_HUB; fabric <= VV_FABRIC_SWITCH; fabric++) {
+  for (int fabric = VV_LAN_HUB; fabric <= VV_LAN_SWITCH; fabric++) {
     uint64_t took_ns = 0;
     static const uint32_t sizes[] = {2, 16, 2000};
     for (size_t i = 0; i < 3; i++) {
       struct vv_lan lan;
-      set_up(&lan, plain((enum vv_fabric)fabric, sizes[i], 10000000));
+      set_up(&lan, plain((enum vv_lan_fabric)fabric, sizes[i], 10000000));
       for (uint32_t k = 0; k < 100; k++) assert_true(send(&lan, 0, 0, VV_LAN_EVERYBODY, 1500));
       uint64_t last_ns = drain(&lan);
       if (took_ns == 0) took_ns = last_ns;
       assert_int_equal(last_ns, took_ns);
       assert_int_equal(lan.counts.delivered, 100 * (sizes[i] - 1));
-      if (fabric == VV_FABRIC_HUB) assert_int_equal(lan.hub.stations[0].counts.sent, 100);
-      if (fabric == VV_FABRIC_SWITCH) assert_int_equal(lan.sw.lines[0].sent, 100);
+      if (fabric == VV_LAN_HUB) assert_int_equal(lan.hub.stations[0].counts.sent, 100);
+      if (fabric == VV_LAN_SWITCH) assert_int_equal(lan.sw.lines[0].sent, 100);
       tear_down(&lan);
     }
   }
@@ -148,9 +148,9 @@ static void test_a_broadcast_takes_the_wire_once(void **state) {
 static void test_a_switch_floods_until_it_knows(void **state) {
   (void)state;
   struct vv_lan lan;
-  struct vv_lan_wanted wanted = plain(VV_FABRIC_SWITCH, 5, 100000000);
-  wanted.ageing_ns = SECOND_NS;
-  set_up(&lan, wanted);
+  struct vv_lan_config config = plain(VV_LAN_SWITCH, 5, 100000000);
+  config.ageing_ns = SECOND_NS;
+  set_up(&lan, config);
   assert_true(send(&lan, 0, 0, 3, 100));
   drain(&lan);
   uint64_t now_ns = lan.now_ns;
@@ -174,9 +174,9 @@ static void test_a_switch_floods_until_it_knows(void **state) {
 static void test_a_full_port_drops_its_own_frames(void **state) {
   (void)state;
   struct vv_lan lan;
-  struct vv_lan_wanted wanted = plain(VV_FABRIC_SWITCH, 6, 100000000);
-  wanted.port_frames = 3;
-  set_up(&lan, wanted);
+  struct vv_lan_config config = plain(VV_LAN_SWITCH, 6, 100000000);
+  config.port_frames = 3;
+  set_up(&lan, config);
   assert_true(send(&lan, 0, 0, VV_LAN_EVERYBODY, 100));
   drain(&lan);
   uint64_t now_ns = lan.now_ns;
@@ -194,9 +194,9 @@ static void test_a_full_port_drops_its_own_frames(void **state) {
 
 static void test_nothing_comes_through_a_cut_cable(void **state) {
   (void)state;
-  for (int fabric = VV_FABRIC_HUB; fabric <= VV_FABRIC_SWITCH; fabric++) {
+  for (int fabric = VV_LAN_HUB; fabric <= VV_LAN_SWITCH; fabric++) {
     struct vv_lan lan;
-    set_up(&lan, plain((enum vv_fabric)fabric, 4, 100000000));
+    set_up(&lan, plain((enum vv_lan_fabric)fabric, 4, 100000000));
     vv_lan_cut(&lan, 2, true);
     assert_true(send(&lan, 0, 0, VV_LAN_EVERYBODY, 100));
     assert_true(send(&lan, 0, 2, 1, 100));
@@ -216,18 +216,18 @@ static void test_nothing_comes_through_a_cut_cable(void **state) {
 static void test_rooms_are_finite_and_say_so(void **state) {
   (void)state;
   struct vv_lan lan;
-  struct vv_lan_wanted wanted = plain(VV_FABRIC_SWITCH, 2, 100000000);
-  wanted.frames = 50;
-  set_up(&lan, wanted);
+  struct vv_lan_config config = plain(VV_LAN_SWITCH, 2, 100000000);
+  config.frames = 50;
+  set_up(&lan, config);
   for (uint32_t i = 0; i < 50; i++) assert_true(send(&lan, 0, 0, 1, 100));
   assert_false(send(&lan, 0, 0, 1, 100));
   assert_false(send(&lan, 0, 1, 0, 100));
   drain(&lan);
   assert_int_equal(lan.counts.delivered, 50);
   tear_down(&lan);
-  wanted.flights = 4;
-  set_up(&lan, wanted);
-  vv_lan_faults(&lan, 1, VV_WAY_IN, &(struct vv_faults_wanted){.delay_ns = SECOND_NS});
+  config.flights = 4;
+  set_up(&lan, config);
+  vv_lan_faults(&lan, 1, VV_LAN_IN, &(struct vv_faults_config){.delay_ns = SECOND_NS});
   for (uint32_t i = 0; i < 20; i++) assert_true(send(&lan, 0, 0, 1, 100));
   drain(&lan);
   assert_true(lan.counts.dropped[VV_DROP_ROOM] >= 15);
@@ -258,8 +258,8 @@ static double chance(struct world *world, double most) {
 }
 
 static void draw_faults(struct world *world) {
-  for (uint32_t i = 0; i < 2 * world->lan.wanted.stations; i++) {
-    struct vv_faults_wanted wanted = {
+  for (uint32_t i = 0; i < 2 * world->lan.config.stations; i++) {
+    struct vv_faults_config config = {
         .loss = chance(world, 0.2),
         .burst_enter = chance(world, 0.05),
         .burst_leave = 0.3,
@@ -270,7 +270,7 @@ static void draw_faults(struct world *world) {
         .reorder_ns = 1 + below(world, 5000000),
         .delay_ns = below(world, 2) * below(world, 5000000),
     };
-    vv_lan_faults(&world->lan, i / 2, i % 2 == 0 ? VV_WAY_OUT : VV_WAY_IN, &wanted);
+    vv_lan_faults(&world->lan, i / 2, i % 2 == 0 ? VV_LAN_OUT : VV_LAN_IN, &config);
   }
 }
 
@@ -281,8 +281,8 @@ static void draw_world(struct world *world, uint64_t seed) {
   world->duplicates = world->faults && below(world, 2) == 0;
   world->reorders = world->faults && below(world, 2) == 0;
   uint32_t stations = 2 + (uint32_t)below(world, STATIONS_MAX - 1);
-  struct vv_lan_wanted wanted = {
-      .fabric = below(world, 2) == 0 ? VV_FABRIC_HUB : VV_FABRIC_SWITCH,
+  struct vv_lan_config config = {
+      .fabric = below(world, 2) == 0 ? VV_LAN_HUB : VV_LAN_SWITCH,
       .stations = stations,
       .rate_bps = below(world, 2) == 0 ? 10000000 : 100000000,
       .reach_ns = below(world, 2500),
@@ -294,7 +294,7 @@ static void draw_world(struct world *world, uint64_t seed) {
       .flights = 2 * stations + (uint32_t)below(world, 500),
       .seed = seed,
   };
-  set_up(&world->lan, wanted);
+  set_up(&world->lan, config);
   if (world->faults) draw_faults(world);
 }
 
@@ -309,8 +309,8 @@ static void see_delivery(struct world *world, const struct vv_lan_event *event) 
   world->last_id[from][at] = frame->id;
   if (world->faults) return;
   uint32_t bytes = vv_eth_wire_bytes(frame->data_bytes, frame->tagged) - VV_ETH_GAP_BYTES;
-  assert_true(event->ns >= world->free_ns[at] + vv_eth_ns(bytes, world->lan.wanted.rate_bps));
-  world->free_ns[at] = event->ns + vv_eth_ns(VV_ETH_GAP_BYTES, world->lan.wanted.rate_bps);
+  assert_true(event->ns >= world->free_ns[at] + vv_eth_ns(bytes, world->lan.config.rate_bps));
+  world->free_ns[at] = event->ns + vv_eth_ns(VV_ETH_GAP_BYTES, world->lan.config.rate_bps);
 }
 
 static void see(struct world *world, const struct vv_lan_event *event) {
@@ -330,7 +330,7 @@ static void see(struct world *world, const struct vv_lan_event *event) {
 }
 
 static void send_something(struct world *world, uint64_t now_ns) {
-  uint32_t stations = world->lan.wanted.stations, source = (uint32_t)below(world, stations);
+  uint32_t stations = world->lan.config.stations, source = (uint32_t)below(world, stations);
   uint32_t other = (source + 1 + (uint32_t)below(world, stations - 1)) % stations;
   struct vv_lan_frame frame = {
       .id = world->sent + 1,
@@ -352,7 +352,7 @@ static uint64_t live(struct world *world, uint64_t seed, uint64_t drops[VV_DROPS
     now_ns += below(world, pause_ns);
     while (vv_lan_take(&world->lan, now_ns, &event)) see(world, &event);
     if (world->faults && below(world, 50) == 0) {
-      vv_lan_cut(&world->lan, (uint32_t)below(world, world->lan.wanted.stations), below(world, 2) == 0);
+      vv_lan_cut(&world->lan, (uint32_t)below(world, world->lan.config.stations), below(world, 2) == 0);
     }
     send_something(world, now_ns);
   }
@@ -395,9 +395,9 @@ static void test_the_same_seed_the_same_story(void **state) {
 static void test_a_crowd_on_a_long_hub_loses_nothing_uncounted(void **state) {
   (void)state;
   struct vv_lan lan;
-  struct vv_lan_wanted wanted = plain(VV_FABRIC_HUB, 3000, 10000000);
-  wanted.reach_ns = 51200;
-  set_up(&lan, wanted);
+  struct vv_lan_config config = plain(VV_LAN_HUB, 3000, 10000000);
+  config.reach_ns = 51200;
+  set_up(&lan, config);
   for (uint32_t i = 0; i < 3000; i++) assert_true(send(&lan, 0, i, (i + 1) % 3000, 46));
   drain(&lan);
   assert_true(lan.counts.dropped[VV_DROP_COLLISIONS] > 0 && lan.counts.dropped[VV_DROP_GARBLED] > 0);

@@ -15,8 +15,8 @@ enum { SHORT, LONG, KINDS };
 static const uint32_t wire_bytes[KINDS] = {84, 1538};
 
 static void set_up(struct vv_switch *sw, uint32_t stations) {
-  struct vv_switch_wanted wanted = {stations, 4, 2, 100000000, 1000, wire_bytes};
-  vv_switch_init(sw, malloc(vv_switch_bytes(&wanted)), &wanted);
+  struct vv_switch_config config = {stations, 4, 2, 100000000, 1000, wire_bytes};
+  vv_switch_init(sw, malloc(vv_switch_bytes(&config)), &config);
 }
 
 static void test_every_line_has_the_whole_rate(void **state) {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/group/cut.h"
-#include "core/wire/group.h"
+#include "core/wire/gpdu.h"
 
 static void test_pieces_follow_each_other(void **state) {
   (void)state;
@@ -15,7 +15,7 @@ static void test_pieces_follow_each_other(void **state) {
     uint64_t at = 0, count = vv_cut_count(size, 112);
     for (uint64_t i = 0; i < count; i++) {
       struct vv_cut cut = vv_cut_piece(size, 112, i);
-      assert_true(cut.offset == at && cut.bytes <= (i == 0 ? 112u - VV_GROUP_HEAD_BYTES : 112u));
+      assert_true(cut.offset == at && cut.bytes <= (i == 0 ? 112u - VV_GPDU_HEAD_BYTES : 112u));
       assert_true(cut.bytes > 0 || size == 0);
       at += cut.bytes;
     }

@@ -12,7 +12,7 @@
 static void test_the_first_failure_counts(void **state) {
   (void)state;
   struct vv_member member;
-  const struct vv_group_failure first = {VV_GROUP_DIED, 3, 7, 1}, second = {VV_GROUP_LEFT, 4, 7, 1};
+  const struct vv_member_failure first = {VV_GPDU_DIED, 3, 7, 1}, second = {VV_GPDU_LEFT, 4, 7, 1};
   vv_member_init(&member, 1000);
   assert_false(vv_member_cry(&member, 50));
   assert_true(vv_member_fail(&member, &first, 100));
@@ -23,7 +23,7 @@ static void test_the_first_failure_counts(void **state) {
 static void test_cries_are_few_and_ever_rarer(void **state) {
   (void)state;
   struct vv_member member;
-  const struct vv_group_failure failure = {VV_GROUP_DIED, 3, 7, 1};
+  const struct vv_member_failure failure = {VV_GPDU_DIED, 3, 7, 1};
   vv_member_init(&member, 1000);
   vv_member_fail(&member, &failure, 100);
   uint64_t last_ns = 0, wait_ns = 0;
@@ -42,7 +42,7 @@ static void test_cries_are_few_and_ever_rarer(void **state) {
 static void test_who_was_told_does_not_cry(void **state) {
   (void)state;
   struct vv_member member;
-  const struct vv_group_failure failure = {VV_GROUP_DIED, 3, 7, 1};
+  const struct vv_member_failure failure = {VV_GPDU_DIED, 3, 7, 1};
   vv_member_init(&member, 1000);
   vv_member_fail(&member, &failure, VV_NEVER);
   assert_false(vv_member_cry(&member, UINT64_MAX - 1));

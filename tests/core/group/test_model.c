@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "core/base/heap.h"
-#include "core/group/group.h"
+#include "core/group/rank.h"
 
 enum { RANKS = 3, WINDOW = 2, DATAGRAM = 128, QUEUE = 6, MEMORY = 2304, MESSAGE = 256, DEPTH_MAX = 1000 };
 enum { TIMEOUTS_MAX = 100, STATES_ROOM = 1 << 23, OPERATIONS = 2 };
@@ -41,7 +41,7 @@ struct queue {
 enum phase { INSIDE, CLOSING, CLOSED, FAILED, DEAD };
 
 struct world {
-  struct vv_group groups[RANKS];
+  struct vv_rank groups[RANKS];
   _Alignas(16) uint8_t memory[RANKS][MEMORY];
   uint8_t messages[RANKS][MESSAGE];
   struct queue queues[2][RANKS][RANKS]; /* DATA, CONTROL; from; to */
@@ -67,7 +67,7 @@ static uint8_t byte_of(uint32_t operation, uint32_t i) {
   return (uint8_t)(operation * 101 + i * 7 + 1);
 }
 
-static void put(enum vv_group_socket socket, uint32_t from, uint32_t to, const struct vv_group_datagram *datagram) {
+static void put(enum vv_rank_socket socket, uint32_t from, uint32_t to, const struct vv_rank_datagram *datagram) {
   struct queue *queue = &world.queues[socket][from][to];
   if (world.phases[to] >= CLOSED && world.phases[to] != FAILED) return;
   if (queue->count == QUEUE) {
@@ -82,10 +82,10 @@ static void put(enum vv_group_socket socket, uint32_t from, uint32_t to, const s
   }
 }
 
-static void send(uint32_t from, const struct vv_group_datagram *datagram) {
-  enum vv_group_socket socket = datagram->way == VV_GROUP_TO_DATA ? VV_GROUP_SOCKET_DATA : VV_GROUP_SOCKET_CONTROL;
+static void send(uint32_t from, const struct vv_rank_datagram *datagram) {
+  enum vv_rank_socket socket = datagram->way == VV_RANK_TO_DATA ? VV_RANK_SOCKET_DATA : VV_RANK_SOCKET_CONTROL;
   for (uint32_t to = 0; to < RANKS; to++) {
-    bool addressed = datagram->way != VV_GROUP_TO_RANK || datagram->rank == to;
+    bool addressed = datagram->way != VV_RANK_TO_RANK || datagram->rank == to;
     if (to != from && addressed) put(socket, from, to, datagram);
   }
 }
@@ -94,19 +94,19 @@ static void start(uint32_t rank) {
   uint32_t n = world.done[rank];
   if (n == OPERATIONS) {
     world.phases[rank] = CLOSING;
-    vv_group_close(&world.groups[rank], world.now_ns);
+    vv_rank_close(&world.groups[rank], world.now_ns);
     return;
   }
-  struct vv_group_operation operation = {script[n].root, world.messages[rank], MESSAGE, false, (uint8_t)n, false};
+  struct vv_rank_operation operation = {script[n].root, world.messages[rank], MESSAGE, false, (uint8_t)n, false};
   if (script[n].root == rank) {
     operation.size_bytes = script[n].size_bytes;
     for (uint32_t i = 0; i < script[n].size_bytes; i++) world.messages[rank][i] = byte_of(n, i);
   }
   world.phases[rank] = INSIDE;
-  vv_group_start(&world.groups[rank], world.now_ns, &operation);
+  vv_rank_start(&world.groups[rank], world.now_ns, &operation);
 }
 
-static void done(uint32_t rank, const struct vv_group_event *event) {
+static void done(uint32_t rank, const struct vv_rank_event *event) {
   uint32_t n = world.done[rank]++;
   bool right = world.phases[rank] == INSIDE && event->size_bytes == script[n].size_bytes && event->representation == n;
   for (uint32_t i = 0; right && i < script[n].size_bytes; i++) right = world.messages[rank][i] == byte_of(n, i);
@@ -115,17 +115,17 @@ static void done(uint32_t rank, const struct vv_group_event *event) {
   start(rank);
 }
 
-static void hear(uint32_t rank, const struct vv_group_event *event) {
+static void hear(uint32_t rank, const struct vv_rank_event *event) {
   switch (event->kind) {
-  case VV_GROUP_DONE:
+  case VV_RANK_DONE:
     done(rank, event);
     break;
-  case VV_GROUP_CLOSED:
+  case VV_RANK_CLOSED:
     world.phases[rank] = CLOSED;
     break;
-  case VV_GROUP_FAILED:
+  case VV_RANK_FAILED:
     world.phases[rank] = FAILED;
-    if (event->failure.rank != world.victim || event->failure.why != VV_GROUP_DIED) broken = "a wrong failure";
+    if (event->failure.rank != world.victim || event->failure.why != VV_GPDU_DIED) broken = "a wrong failure";
     break;
   default:
     break;
@@ -133,7 +133,7 @@ static void hear(uint32_t rank, const struct vv_group_event *event) {
 }
 
 /* Bytes between the members of a structure may be any: they are made 0, member by member in a structure of zeros. */
-static void wipe_gaps(struct vv_group *group) {
+static void wipe_gaps(struct vv_rank *group) {
   for (uint32_t i = 0; i < group->store.room; i++) {
     struct vv_store_slot *slot = &group->store.slots[i], old = *slot;
     memset(slot, 0, sizeof *slot);
@@ -151,27 +151,27 @@ static void wipe_gaps(struct vv_group *group) {
     debt->position = old.position, debt->asked_ns = old.asked_ns, debt->rank = old.rank;
     debt->own = old.own, debt->deaf = old.deaf;
   }
-  struct vv_group_current *current = &group->current, old = *current;
+  struct vv_rank_current *current = &group->current, old = *current;
   memset(current, 0, sizeof *current);
   current->busy = old.busy, current->laid_out = old.laid_out, current->number = old.number;
   current->first = old.first, current->end = old.end, current->size_bytes = old.size_bytes;
   current->representation = old.representation;
-  current->wanted.root = old.wanted.root, current->wanted.buffer = old.wanted.buffer;
-  current->wanted.size_bytes = old.wanted.size_bytes, current->wanted.size_known = old.wanted.size_known;
-  current->wanted.representation = old.wanted.representation;
+  current->operation.root = old.operation.root, current->operation.buffer = old.operation.buffer;
+  current->operation.size_bytes = old.operation.size_bytes, current->operation.size_known = old.operation.size_known;
+  current->operation.representation = old.operation.representation;
 }
 
 /* What a driver does; then what two equal states differ in without meaning is wiped. */
 static void drive(uint32_t rank) {
-  struct vv_group *group = &world.groups[rank];
-  struct vv_group_datagram datagram;
-  struct vv_group_event event;
+  struct vv_rank *group = &world.groups[rank];
+  struct vv_rank_datagram datagram;
+  struct vv_rank_event event;
   bool more = true;
   while (more && broken == NULL) {
     more = false;
-    if (vv_group_wants_data(group)) vv_group_dry(group, world.now_ns); /* what is under way is so in the network */
-    while (vv_group_next(group, world.now_ns, &datagram)) send(rank, &datagram);
-    for (; vv_group_event(group, &event); more = true) hear(rank, &event);
+    if (vv_rank_wants_data(group)) vv_rank_dry(group, world.now_ns); /* what is under way is so in the network */
+    while (vv_rank_next(group, world.now_ns, &datagram)) send(rank, &datagram);
+    for (; vv_rank_event(group, &event); more = true) hear(rank, &event);
   }
   if (group->counts.beyond > 0) broken = "a datagram beyond the window";
   memset(&group->counts, 0, sizeof group->counts);
@@ -195,7 +195,7 @@ static bool lives(uint32_t rank) {
 
 static bool can_deliver(int socket, uint32_t from, uint32_t to) {
   if (world.queues[socket][from][to].count == 0 || !lives(to)) return false;
-  return socket == VV_GROUP_SOCKET_CONTROL || vv_group_wants_data(&world.groups[to]);
+  return socket == VV_RANK_SOCKET_CONTROL || vv_rank_wants_data(&world.groups[to]);
 }
 
 /* Ranks that have left in order tell the others, whose kernels say so. */
@@ -203,7 +203,7 @@ static void tell_ends(void) {
   for (uint32_t rank = 0; rank < RANKS; rank++) {
     for (uint32_t other = 0; world.phases[rank] == CLOSED && other < RANKS; other++) {
       if (!lives(other) || world.groups[other].left) continue;
-      vv_group_lost(&world.groups[other], world.now_ns, rank, VV_GROUP_LEFT);
+      vv_rank_lost(&world.groups[other], world.now_ns, rank, VV_GPDU_LEFT);
       drive(other);
     }
   }
@@ -212,7 +212,7 @@ static void tell_ends(void) {
 static void check_sockets(void) {
   for (uint32_t to = 0; to < RANKS; to++) {
     uint32_t count = 0;
-    for (uint32_t from = 0; from < RANKS; from++) count += world.queues[VV_GROUP_SOCKET_DATA][from][to].count;
+    for (uint32_t from = 0; from < RANKS; from++) count += world.queues[VV_RANK_SOCKET_DATA][from][to].count;
     if (count > WINDOW + world.extra) broken = "a DATA socket holds more than its credit";
   }
 }
@@ -220,7 +220,7 @@ static void check_sockets(void) {
 static uint64_t next_timeout(void) {
   uint64_t next_ns = VV_NEVER;
   for (uint32_t rank = 0; rank < RANKS; rank++) {
-    uint64_t ns = lives(rank) ? vv_group_deadline_ns(&world.groups[rank]) : VV_NEVER;
+    uint64_t ns = lives(rank) ? vv_rank_deadline_ns(&world.groups[rank]) : VV_NEVER;
     if (ns < next_ns) next_ns = ns;
   }
   return next_ns;
@@ -235,7 +235,7 @@ static void time_out(void) {
   }
   if (next_ns > world.now_ns) world.now_ns = next_ns;
   for (uint32_t rank = 0; rank < RANKS; rank++) {
-    if (lives(rank) && vv_group_deadline_ns(&world.groups[rank]) <= world.now_ns) drive(rank);
+    if (lives(rank) && vv_rank_deadline_ns(&world.groups[rank]) <= world.now_ns) drive(rank);
   }
 }
 
@@ -246,7 +246,7 @@ static void crash(uint32_t rank) {
   world.phases[rank] = DEAD;
   if (!lives(told)) told = (rank + 2) % RANKS;
   if (!lives(told)) return;
-  vv_group_lost(&world.groups[told], world.now_ns, rank, VV_GROUP_DIED);
+  vv_rank_lost(&world.groups[told], world.now_ns, rank, VV_GPDU_DIED);
   drive(told);
 }
 
@@ -271,10 +271,10 @@ static uint64_t mix(uint64_t hash, const void *start, size_t count) {
 /* Of all of the world but what is empty anyway: the outboxes, the rest of the queues. */
 static uint64_t hash_of_world(void) {
   uint64_t hash = 1;
-  size_t before = offsetof(struct vv_group, outbox), behind = before + sizeof(struct vv_outbox);
+  size_t before = offsetof(struct vv_rank, outbox), behind = before + sizeof(struct vv_outbox);
   for (uint32_t rank = 0; rank < RANKS; rank++) {
     const char *group = (const char *)&world.groups[rank];
-    hash = mix(mix(hash, group, before), group + behind, sizeof(struct vv_group) - behind);
+    hash = mix(mix(hash, group, before), group + behind, sizeof(struct vv_rank) - behind);
   }
   hash = mix(hash, world.memory, sizeof world.memory);
   hash = mix(hash, world.messages, sizeof world.messages);
@@ -314,7 +314,7 @@ enum what { DELIVER, LOSE, REPEAT };
 static void step(uint32_t depth, enum what what, int socket, uint32_t from, uint32_t to) {
   struct queue *queue = &world.queues[socket][from][to];
   struct packet packet = queue->packets[0];
-  bool data = socket == VV_GROUP_SOCKET_DATA;
+  bool data = socket == VV_RANK_SOCKET_DATA;
   if (what == REPEAT) {
     world.repetitions--;
     world.extra += data;
@@ -325,7 +325,7 @@ static void step(uint32_t depth, enum what what, int socket, uint32_t from, uint
   if (what == LOSE) {
     world.losses--;
   } else if (what == DELIVER) {
-    vv_group_take(&world.groups[to], world.now_ns, (enum vv_group_socket)socket, packet.bytes, packet.count);
+    vv_rank_take(&world.groups[to], world.now_ns, (enum vv_rank_socket)socket, packet.bytes, packet.count);
     drive(to);
   }
   go(depth);
@@ -377,10 +377,10 @@ static void begin(uint32_t losses, uint32_t repetitions, uint32_t hurries, uint3
   world.crashes = crashes;
   world.victim = UINT32_MAX;
   for (uint32_t rank = 0; rank < RANKS; rank++) {
-    struct vv_group_wanted wanted = {
+    struct vv_rank_config config = {
         .ranks = RANKS, .rank = rank, .datagram_bytes = DATAGRAM, .window_datagrams = WINDOW, .rtt_ns = 1000};
-    assert_true(vv_group_bytes(&wanted) <= MEMORY);
-    vv_group_init(&world.groups[rank], world.memory[rank], &wanted);
+    assert_true(vv_rank_bytes(&config) <= MEMORY);
+    vv_rank_init(&world.groups[rank], world.memory[rank], &config);
   }
   for (uint32_t rank = 0; rank < RANKS; rank++) {
     start(rank);

@@ -18,7 +18,7 @@ struct pair_frame {
 };
 
 struct pair {
-  struct vv_station stations[2];
+  struct vv_llc_station stations[2];
   void *memory[2];
   struct pair_frame wires[2][PAIR_QUEUE]; /* on their way to station 0, 1 */
   unsigned first[2], count[2];
@@ -26,9 +26,9 @@ struct pair {
   uint32_t links[2];
   uint8_t *got[2]; /* bytes of messages, one behind the other */
   size_t got_bytes[2];
-  struct vv_station_event events[2][PAIR_EVENTS]; /* all but DATA */
+  struct vv_llc_station_event events[2][PAIR_EVENTS]; /* all but DATA */
   unsigned events_count[2];
-  unsigned told[2][VV_STATION_IDENTITY + 1]; /* how often each kind came */
+  unsigned told[2][VV_LLC_STATION_IDENTITY + 1]; /* how often each kind came */
   bool (*filter)(struct pair *pair, int to, uint8_t *bytes, size_t *count,
                  void *context); /* false: the frame is lost */
   void *context;
@@ -39,25 +39,25 @@ static inline struct vv_llc_address pair_address(int which) {
   return (struct vv_llc_address){.mac = {2, 0, 0, 0, 0, (uint8_t)(which + 1)}, .sap = (uint8_t)(0x64 + 4 * which)};
 }
 
-static inline struct vv_station_wanted pair_wanted(int which) {
-  struct vv_station_wanted wanted;
-  vv_station_defaults(&wanted);
-  wanted.self = pair_address(which);
-  wanted.nonce = 77;
-  wanted.incarnation = 0xfffffff0u + (uint32_t)which * 1000; /* numbers wrap soon */
-  wanted.links = 4;
-  wanted.idle_ns = 0;
-  return wanted;
+static inline struct vv_llc_station_config pair_config(int which) {
+  struct vv_llc_station_config config;
+  vv_llc_station_defaults(&config);
+  config.self = pair_address(which);
+  config.nonce = 77;
+  config.incarnation = 0xfffffff0u + (uint32_t)which * 1000; /* numbers wrap soon */
+  config.links = 4;
+  config.idle_ns = 0;
+  return config;
 }
 
-static inline void pair_start(struct pair *pair, int which, const struct vv_station_wanted *wanted) {
+static inline void pair_start(struct pair *pair, int which, const struct vv_llc_station_config *config) {
   free(pair->memory[which]);
-  pair->memory[which] = malloc(vv_station_bytes(wanted));
-  vv_station_init(&pair->stations[which], pair->memory[which], wanted);
-  pair->links[which] = VV_NO_LINK;
+  pair->memory[which] = malloc(vv_llc_station_bytes(config));
+  vv_llc_station_init(&pair->stations[which], pair->memory[which], config);
+  pair->links[which] = VV_LLC_NO_LINK;
 }
 
-static inline struct pair *pair_new(const struct vv_station_wanted *a, const struct vv_station_wanted *b) {
+static inline struct pair *pair_new(const struct vv_llc_station_config *a, const struct vv_llc_station_config *b) {
   struct pair *pair = calloc(1, sizeof *pair);
   pair->now_ns = 1;
   pair_start(pair, 0, a);
@@ -94,11 +94,11 @@ static inline void pair_put(struct pair *pair, int to, const uint8_t *bytes, siz
 }
 
 static inline void pair_take(struct pair *pair, int which) {
-  struct vv_station_event event;
-  while (vv_station_take(&pair->stations[which], &event)) {
+  struct vv_llc_station_event event;
+  while (vv_llc_station_take(&pair->stations[which], &event)) {
     pair->told[which][event.what]++;
-    if (event.what == VV_STATION_CONNECTED || event.what == VV_STATION_ASKED) pair->links[which] = event.link;
-    if (event.what == VV_STATION_DATA) {
+    if (event.what == VV_LLC_STATION_CONNECTED || event.what == VV_LLC_STATION_ASKED) pair->links[which] = event.link;
+    if (event.what == VV_LLC_STATION_DATA) {
       if (event.data_bytes > 0) memcpy(pair->got[which] + pair->got_bytes[which], event.data, event.data_bytes);
       pair->got_bytes[which] += event.data_bytes;
     } else if (pair->events_count[which] < PAIR_EVENTS) {
@@ -108,9 +108,9 @@ static inline void pair_take(struct pair *pair, int which) {
 }
 
 static inline void pair_send(struct pair *pair, int which) {
-  struct vv_station_frame frame;
-  uint8_t bytes[VV_STATION_PDU_BYTES_MAX + VV_ENVELOPE_BYTES];
-  while (pair->count[!which] < PAIR_QUEUE && vv_station_next_frame(&pair->stations[which], pair->now_ns, &frame)) {
+  struct vv_llc_station_frame frame;
+  uint8_t bytes[VV_LLC_STATION_PDU_BYTES_MAX + VV_ENVELOPE_BYTES];
+  while (pair->count[!which] < PAIR_QUEUE && vv_llc_station_next_frame(&pair->stations[which], pair->now_ns, &frame)) {
     memcpy(bytes, frame.head, frame.head_bytes);
     if (frame.data_bytes > 0) memcpy(bytes + frame.head_bytes, frame.data, frame.data_bytes);
     pair_put(pair, !which, bytes, frame.head_bytes + frame.data_bytes);
@@ -122,7 +122,7 @@ static inline bool pair_deliver(struct pair *pair, int to) {
   struct pair_frame frame = pair->wires[to][pair->first[to]++ % PAIR_QUEUE];
   pair->count[to]--;
   pair->now_ns += 1000;
-  vv_station_receive(&pair->stations[to], pair->now_ns, frame.bytes, frame.count);
+  vv_llc_station_receive(&pair->stations[to], pair->now_ns, frame.bytes, frame.count);
   pair_take(pair, to);
   free(frame.bytes);
   return true;
@@ -148,12 +148,12 @@ static inline void pair_sleep(struct pair *pair, uint64_t ns) {
     pair_run(pair);
     uint64_t next = VV_NEVER;
     for (int i = 0; i < 2; i++) {
-      uint64_t due = vv_station_next_ns(&pair->stations[i]);
+      uint64_t due = vv_llc_station_next_ns(&pair->stations[i]);
       if (due < next) next = due;
     }
     if (next > end_ns) break;
     if (next > pair->now_ns) pair->now_ns = next;
-    for (int i = 0; i < 2; i++) vv_station_tick(&pair->stations[i], pair->now_ns);
+    for (int i = 0; i < 2; i++) vv_llc_station_tick(&pair->stations[i], pair->now_ns);
   }
   if (end_ns > pair->now_ns) pair->now_ns = end_ns;
 }
@@ -164,12 +164,12 @@ static inline struct vv_llc_link *pair_link(struct pair *pair, int which) {
 
 static inline void pair_connect(struct pair *pair) {
   struct vv_llc_address peer = pair_address(1);
-  pair->links[0] = vv_station_connect(&pair->stations[0], pair->now_ns, &peer);
+  pair->links[0] = vv_llc_station_connect(&pair->stations[0], pair->now_ns, &peer);
   pair_sleep(pair, 50 * MS);
 }
 
-static inline const struct vv_station_event *pair_event(const struct pair *pair, int which,
-                                                        enum vv_station_happening what) {
+static inline const struct vv_llc_station_event *pair_event(const struct pair *pair, int which,
+                                                            enum vv_llc_station_happening what) {
   for (unsigned i = pair->events_count[which]; i-- > 0;) {
     if (pair->events[which][i].what == what) return &pair->events[which][i];
   }

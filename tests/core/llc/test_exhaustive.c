@@ -75,8 +75,8 @@ static bool decide(struct pair *pair, int to, uint8_t *bytes, size_t *count, voi
 }
 
 static bool is_up(const struct pair *pair, int which) {
-  const struct vv_station *station = &pair->stations[which];
-  return pair->links[which] != VV_NO_LINK && station->links[pair->links[which]].used &&
+  const struct vv_llc_station *station = &pair->stations[which];
+  return pair->links[which] != VV_LLC_NO_LINK && station->links[pair->links[which]].used &&
          vv_llc_is_up(station->links[pair->links[which]].state);
 }
 
@@ -85,11 +85,11 @@ static void use(struct trial *trial) {
   struct pair *pair = trial->pair;
   int who = trial->fate.reset % 2;
   if (is_up(pair, 1) && !trial->sends) {
-    trial->sends = vv_station_send(&pair->stations[1], pair->now_ns, pair->links[1], trial->sent[1], MESSAGE, 0);
+    trial->sends = vv_llc_station_send(&pair->stations[1], pair->now_ns, pair->links[1], trial->sent[1], MESSAGE, 0);
   }
   if (!trial->resets || !is_up(pair, who)) return;
   trial->resets = false;
-  vv_station_reset(&pair->stations[who], pair->now_ns, pair->links[who]);
+  vv_llc_station_reset(&pair->stations[who], pair->now_ns, pair->links[who]);
 }
 
 /* All that can happen without time passing. */
@@ -120,7 +120,7 @@ static bool safe(const struct trial *trial) {
   const struct pair *pair = trial->pair;
   for (int i = 0; i < 2; i++) {
     if (pair->got_bytes[i] > MESSAGE || memcmp(pair->got[i], trial->sent[!i], pair->got_bytes[i]) != 0) return false;
-    const struct vv_station_event *sent = pair_event(pair, i, VV_STATION_SENT);
+    const struct vv_llc_station_event *sent = pair_event(pair, i, VV_LLC_STATION_SENT);
     if (sent != NULL && sent->acknowledged && pair->got_bytes[!i] != MESSAGE) return false;
   }
   return true;
@@ -135,13 +135,13 @@ static bool run_until_quiet(struct trial *trial, uint64_t end_ns) {
     if (!safe(trial)) return false;
     uint64_t next = VV_NEVER;
     for (int i = 0; i < 2; i++) {
-      uint64_t due = trial->dead[i] ? VV_NEVER : vv_station_next_ns(&pair->stations[i]);
+      uint64_t due = trial->dead[i] ? VV_NEVER : vv_llc_station_next_ns(&pair->stations[i]);
       if (due < next) next = due;
     }
     if (next > end_ns) return true;
     if (next > pair->now_ns) pair->now_ns = next;
     for (int i = 0; i < 2; i++) {
-      if (!trial->dead[i]) vv_station_tick(&pair->stations[i], pair->now_ns);
+      if (!trial->dead[i]) vv_llc_station_tick(&pair->stations[i], pair->now_ns);
     }
   }
 }
@@ -152,15 +152,15 @@ static void start(struct trial *trial, struct pair *pair, const struct fate *fat
   pair->filter = decide;
   pair->context = trial;
   for (int i = 0; i < 2; i++) {
-    struct vv_station_wanted wanted = pair_wanted(i);
-    wanted.links = 1;
-    wanted.messages = wanted.units = 4;
-    wanted.pdu_bytes_max = MTU;
-    wanted.window = 2;
-    wanted.n2 = wanted.tries = 6;
-    wanted.idle_ns = 200 * MS;
-    wanted.t1_ns_max = 20 * MS;
-    pair_start(pair, i, &wanted);
+    struct vv_llc_station_config config = pair_config(i);
+    config.links = 1;
+    config.messages = config.units = 4;
+    config.pdu_bytes_max = MTU;
+    config.window = 2;
+    config.n2 = config.tries = 6;
+    config.idle_ns = 200 * MS;
+    config.t1_ns_max = 20 * MS;
+    pair_start(pair, i, &config);
     pair->got_bytes[i] = pair->events_count[i] = pair->first[i] = 0;
     memset(pair->told[i], 0, sizeof pair->told[i]);
     for (int at = 0; at < MESSAGE; at++) trial->sent[i][at] = (uint8_t)(at + 100 * i);
@@ -171,15 +171,15 @@ static void start(struct trial *trial, struct pair *pair, const struct fate *fat
 static bool try(struct trial *trial, struct pair *pair, const struct fate *fate) {
   start(trial, pair, fate);
   struct vv_llc_address peer = pair_address(1);
-  pair->links[0] = vv_station_connect(&pair->stations[0], 1, &peer);
-  vv_station_send(&pair->stations[0], 1, pair->links[0], trial->sent[0], MESSAGE, 0);
+  pair->links[0] = vv_llc_station_connect(&pair->stations[0], 1, &peer);
+  vv_llc_station_send(&pair->stations[0], 1, pair->links[0], trial->sent[0], MESSAGE, 0);
   if (!run_until_quiet(trial, 400 * MS)) return false;
-  if (is_up(pair, 0) && !trial->dead[0]) vv_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
+  if (is_up(pair, 0) && !trial->dead[0]) vv_llc_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
   if (!run_until_quiet(trial, 2000 * MS)) return false;
   bool done = true;
   for (int i = 0; i < 2; i++) {
-    bool met = pair->told[i][VV_STATION_CONNECTED] > 0 || i == 0;
-    bool told = pair->told[i][VV_STATION_CLOSED] == 1;
+    bool met = pair->told[i][VV_LLC_STATION_CONNECTED] > 0 || i == 0;
+    bool told = pair->told[i][VV_LLC_STATION_CLOSED] == 1;
     if (!trial->dead[i] && met) done = done && told;
     if (fate->victim == NOBODY) done = done && met && pair->got_bytes[i] == MESSAGE;
   }
@@ -207,7 +207,7 @@ static void expect(struct pair *pair, const struct fate *fate) {
 }
 
 static struct pair *world(void) {
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   return pair_new(&a, &b);
 }
 

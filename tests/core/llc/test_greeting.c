@@ -24,17 +24,17 @@ struct cable {
 static bool carry(struct pair *pair, int to, uint8_t *bytes, size_t *count, void *context) {
   (void)pair;
   const struct cable *cable = context;
-  struct vv_llc_view view;
-  struct vv_llc_pdu pdu;
-  assert_true(vv_llc_view(bytes + VV_ENVELOPE_BYTES, *count - VV_ENVELOPE_BYTES, &view));
-  assert_true(vv_llc_pdu_parse(view, &pdu));
-  bool call = pdu.kind == VV_LLC_TEST && !pdu.response;
-  bool ack = pdu.kind == VV_LLC_RR || pdu.kind == VV_LLC_RNR || pdu.kind == VV_LLC_REJ;
+  struct vv_lpdu_view view;
+  struct vv_lpdu pdu;
+  assert_true(vv_lpdu_view(bytes + VV_ENVELOPE_BYTES, *count - VV_ENVELOPE_BYTES, &view));
+  assert_true(vv_lpdu_parse(view, &pdu));
+  bool call = pdu.kind == VV_LPDU_TEST && !pdu.response;
+  bool ack = pdu.kind == VV_LPDU_RR || pdu.kind == VV_LPDU_RNR || pdu.kind == VV_LPDU_REJ;
   return !cable->cut[to] && !(call && cable->no_calls[to]) && !(ack && cable->no_acks[to]);
 }
 
 static struct pair *world(struct cable *cable) {
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   struct pair *pair = pair_new(&a, &b);
   *cable = (struct cable){0};
   pair->filter = carry;
@@ -44,16 +44,16 @@ static struct pair *world(struct cable *cable) {
 
 static void call(struct pair *pair, int which) {
   struct vv_llc_address peer = pair_address(!which);
-  pair->links[which] = vv_station_connect(&pair->stations[which], pair->now_ns, &peer);
+  pair->links[which] = vv_llc_station_connect(&pair->stations[which], pair->now_ns, &peer);
 }
 
 /* One message, delivered and acknowledged. */
 static void say(struct pair *pair, int from) {
   size_t got = pair->got_bytes[!from];
-  assert_true(vv_station_send(&pair->stations[from], pair->now_ns, pair->links[from], word, WORD, 1));
+  assert_true(vv_llc_station_send(&pair->stations[from], pair->now_ns, pair->links[from], word, WORD, 1));
   pair_sleep(pair, 20 * MS);
   assert_int_equal(pair->got_bytes[!from], got + WORD);
-  assert_true(pair_event(pair, from, VV_STATION_SENT)->acknowledged);
+  assert_true(pair_event(pair, from, VV_LLC_STATION_SENT)->acknowledged);
 }
 
 /*
@@ -72,14 +72,14 @@ static void test_a_pair_is_one_for_good(void **state) {
     pair_sleep(pair, 50 * MS);
     if (spoke) say(pair, leaver);
     cable.no_acks[!leaver] = true;
-    vv_station_send(&pair->stations[!leaver], pair->now_ns, pair->links[!leaver], word, WORD, 2);
+    vv_llc_station_send(&pair->stations[!leaver], pair->now_ns, pair->links[!leaver], word, WORD, 2);
     pair_run(pair);
     assert_int_equal(pair->got_bytes[leaver], WORD);
     cable = (struct cable){.cut = {true, true}};
-    vv_station_disconnect(&pair->stations[leaver], pair->now_ns, pair->links[leaver]);
-    vv_station_abandon(&pair->stations[leaver], pair->now_ns, pair->links[leaver]);
+    vv_llc_station_disconnect(&pair->stations[leaver], pair->now_ns, pair->links[leaver]);
+    vv_llc_station_abandon(&pair->stations[leaver], pair->now_ns, pair->links[leaver]);
     pair_run(pair);
-    if (resets) vv_station_reset(&pair->stations[!leaver], pair->now_ns, pair->links[!leaver]);
+    if (resets) vv_llc_station_reset(&pair->stations[!leaver], pair->now_ns, pair->links[!leaver]);
     cable = (struct cable){0};
     cable.no_calls[!leaver] = hears_first;
     call(pair, leaver);
@@ -87,11 +87,11 @@ static void test_a_pair_is_one_for_good(void **state) {
     cable = (struct cable){0};
     pair_sleep(pair, 2000 * MS);
     assert_int_equal(pair->got_bytes[leaver], WORD);
-    assert_int_equal(pair->told[!leaver][VV_STATION_CLOSED], 1);
-    assert_int_equal(pair_event(pair, !leaver, VV_STATION_CLOSED)->why, VV_CLOSE_GONE);
-    assert_false(pair_event(pair, !leaver, VV_STATION_SENT)->acknowledged);
-    assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 2);
-    assert_int_equal(pair->told[1][VV_STATION_CONNECTED], 2);
+    assert_int_equal(pair->told[!leaver][VV_LLC_STATION_CLOSED], 1);
+    assert_int_equal(pair_event(pair, !leaver, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_GONE);
+    assert_false(pair_event(pair, !leaver, VV_LLC_STATION_SENT)->acknowledged);
+    assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 2);
+    assert_int_equal(pair->told[1][VV_LLC_STATION_CONNECTED], 2);
     say(pair, !leaver);
     say(pair, leaver);
     pair_free(pair);
@@ -101,20 +101,20 @@ static void test_a_pair_is_one_for_good(void **state) {
 /* A user is asked whether to let somebody in, who gives up meanwhile, and calls again. */
 static void test_who_asks_again_is_let_in(void **state) {
   (void)state;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
-  b.listen = VV_LISTEN_ASK;
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
+  b.listen = VV_LLC_LISTEN_ASK;
   struct pair *pair = pair_new(&a, &b);
   for (int turn = 0; turn < 3; turn++) {
     call(pair, 0);
     pair_sleep(pair, 10 * MS);
-    assert_int_equal(pair->told[1][VV_STATION_ASKED], 1);
+    assert_int_equal(pair->told[1][VV_LLC_STATION_ASKED], 1);
     if (turn == 2) break;
-    vv_station_abandon(&pair->stations[0], pair->now_ns, pair->links[0]);
+    vv_llc_station_abandon(&pair->stations[0], pair->now_ns, pair->links[0]);
     pair_run(pair);
   }
-  vv_station_accept(&pair->stations[1], pair->now_ns, pair->links[1]);
+  vv_llc_station_accept(&pair->stations[1], pair->now_ns, pair->links[1]);
   pair_sleep(pair, 100 * MS);
-  assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 1);
+  assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 1);
   say(pair, 0);
   say(pair, 1);
   pair_free(pair);
@@ -123,21 +123,21 @@ static void test_who_asks_again_is_let_in(void **state) {
 /* A call for a link that is no more opens none, and comes back as it was. */
 static void test_a_call_for_another_is_echoed(void **state) {
   (void)state;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   struct pair *pair = pair_new(&a, &b);
   struct vv_llc_address peer = pair_address(1);
   struct vv_announcement announcement = {.nonce = a.nonce, .incarnation = 5, .peer = 6, .epoch = 1, .window = 9};
   uint8_t info[VV_ANNOUNCEMENT_BYTES];
   vv_announcement_emit(&announcement, info);
-  assert_true(vv_station_test(&pair->stations[0], &peer, info, sizeof info));
+  assert_true(vv_llc_station_test(&pair->stations[0], &peer, info, sizeof info));
   pair_send(pair, 0);
   while (pair_deliver(pair, 1)) continue;
-  struct vv_station_frame frame;
-  assert_true(vv_station_next_frame(&pair->stations[1], pair->now_ns, &frame));
+  struct vv_llc_station_frame frame;
+  assert_true(vv_llc_station_next_frame(&pair->stations[1], pair->now_ns, &frame));
   assert_int_equal(frame.data_bytes, sizeof info);
   assert_memory_equal(frame.data, info, sizeof info);
   peer = pair_address(0);
-  assert_int_equal(vv_station_find(&pair->stations[1], &peer), VV_NO_LINK);
+  assert_int_equal(vv_llc_station_find(&pair->stations[1], &peer), VV_LLC_NO_LINK);
   pair_free(pair);
 }
 
@@ -149,15 +149,15 @@ static void test_late_pdus_die_out(void **state) {
   for (int turn = 0; turn < 2; turn++) {
     call(pair, 0);
     pair_run(pair);
-    assert_int_equal(pair->told[0][VV_STATION_CONNECTED], turn == 0);
-    pair_sleep(pair, pair->stations[0].wanted.late_ns);
-    assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 1);
-    vv_station_disconnect(&pair->stations[1], pair->now_ns, pair->links[1]);
+    assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], turn == 0);
+    pair_sleep(pair, pair->stations[0].config.late_ns);
+    assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 1);
+    vv_llc_station_disconnect(&pair->stations[1], pair->now_ns, pair->links[1]);
     pair_run(pair);
-    struct vv_station_wanted next = pair_wanted(0);
+    struct vv_llc_station_config next = pair_config(0);
     next.incarnation = 12345;
     pair_start(pair, 0, &next);
-    pair->told[0][VV_STATION_CONNECTED] = 0;
+    pair->told[0][VV_LLC_STATION_CONNECTED] = 0;
   }
   pair_free(pair);
 }
@@ -178,7 +178,7 @@ static void test_a_call_that_gave_way_comes_late(void **state) {
   (void)state;
   for (unsigned apart = 1; apart < 256; apart++) {
     struct pair_frame held = {0};
-    struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+    struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
     a.incarnation = 0x1000 + 82 + apart;
     b.incarnation = 0x2000 + 82;
     struct pair *pair = pair_new(&a, &b);
@@ -187,7 +187,7 @@ static void test_a_call_that_gave_way_comes_late(void **state) {
     call(pair, 0);
     call(pair, 1);
     pair_sleep(pair, 1 * MS);
-    assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 1);
+    assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 1);
     assert_non_null(held.bytes);
     pair_put(pair, 1, held.bytes, held.count);
     pair_sleep(pair, 1000 * MS);
@@ -201,7 +201,7 @@ static void test_a_call_that_gave_way_comes_late(void **state) {
 /* Its incarnations never are 0, which stands for none. */
 static void test_no_link_is_called_none(void **state) {
   (void)state;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   a.incarnation = b.incarnation = 0;
   struct pair *pair = pair_new(&a, &b);
   pair_connect(pair);

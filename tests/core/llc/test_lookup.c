@@ -25,12 +25,12 @@ static void test_all_are_found(void **state) {
   vv_llc_lookup_init(&lookup, places, LINKS);
   for (uint32_t i = 0; i < LINKS; i++) {
     addresses[i] = address(i);
-    assert_int_equal(vv_llc_lookup_find(&lookup, &addresses[i], addresses, sizeof *addresses), VV_LOOKUP_NONE);
+    assert_int_equal(vv_llc_lookup_find(&lookup, &addresses[i], addresses, sizeof *addresses), VV_LLC_LOOKUP_NONE);
     vv_llc_lookup_add(&lookup, &addresses[i], i);
   }
   for (uint32_t i = 0; i < 2 * LINKS; i++) {
     struct vv_llc_address asked = address(i);
-    uint32_t should = i < LINKS ? i : VV_LOOKUP_NONE;
+    uint32_t should = i < LINKS ? i : VV_LLC_LOOKUP_NONE;
     assert_int_equal(vv_llc_lookup_find(&lookup, &asked, addresses, sizeof *addresses), should);
   }
 }

@@ -14,12 +14,12 @@
 enum { LENGTH = VV_ENVELOPE_BYTES };
 
 static struct pair *connected(bool plain) {
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   a.plain = b.plain = plain;
   struct pair *pair = pair_new(&a, &b);
   pair_connect(pair);
-  assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 1);
-  assert_int_equal(pair->told[1][VV_STATION_CONNECTED], 1);
+  assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 1);
+  assert_int_equal(pair->told[1][VV_LLC_STATION_CONNECTED], 1);
   return pair;
 }
 
@@ -31,14 +31,14 @@ static uint8_t *pattern(size_t count) {
 
 static void send_and_check(struct pair *pair, int from, uint32_t count) {
   uint8_t *bytes = pattern(count);
-  unsigned sent = pair->told[from][VV_STATION_SENT];
+  unsigned sent = pair->told[from][VV_LLC_STATION_SENT];
   pair->got_bytes[!from] = 0;
-  assert_true(vv_station_send(&pair->stations[from], pair->now_ns, pair->links[from], bytes, count, count));
+  assert_true(vv_llc_station_send(&pair->stations[from], pair->now_ns, pair->links[from], bytes, count, count));
   pair_sleep(pair, 20 * MS);
   assert_int_equal(pair->got_bytes[!from], count);
   assert_memory_equal(pair->got[!from], bytes, count);
-  assert_int_equal(pair->told[from][VV_STATION_SENT], sent + 1);
-  const struct vv_station_event *event = pair_event(pair, from, VV_STATION_SENT);
+  assert_int_equal(pair->told[from][VV_LLC_STATION_SENT], sent + 1);
+  const struct vv_llc_station_event *event = pair_event(pair, from, VV_LLC_STATION_SENT);
   assert_true(event->acknowledged && event->handle == count);
   pair->events_count[0] = pair->events_count[1] = 0;
   free(bytes);
@@ -61,24 +61,24 @@ static void test_messages_of_any_size(void **state) {
 static void test_what_left_waits_for_acknowledgements_only(void **state) {
   (void)state;
   struct pair *pair = connected(false);
-  struct vv_station *near = &pair->stations[0];
+  struct vv_llc_station *near = &pair->stations[0];
   uint32_t count = 2 * 127 * 1490;
   uint8_t *bytes = pattern(count);
-  assert_true(vv_station_has_left(near, pair->links[0]));
-  assert_true(vv_station_send(near, pair->now_ns, pair->links[0], bytes, count, 1));
-  assert_false(vv_station_has_left(near, pair->links[0]));
+  assert_true(vv_llc_station_has_left(near, pair->links[0]));
+  assert_true(vv_llc_station_send(near, pair->now_ns, pair->links[0], bytes, count, 1));
+  assert_false(vv_llc_station_has_left(near, pair->links[0]));
   pair_send(pair, 0);
-  assert_false(vv_station_has_left(near, pair->links[0]));
-  while (!vv_station_has_left(near, pair->links[0])) {
-    assert_int_equal(pair->told[0][VV_STATION_SENT], 0);
+  assert_false(vv_llc_station_has_left(near, pair->links[0]));
+  while (!vv_llc_station_has_left(near, pair->links[0])) {
+    assert_int_equal(pair->told[0][VV_LLC_STATION_SENT], 0);
     while (pair_deliver(pair, 1)) continue;
     pair_send(pair, 1);
     while (pair_deliver(pair, 0)) continue;
     pair_send(pair, 0);
   }
-  assert_int_equal(pair->told[0][VV_STATION_SENT], 0);
+  assert_int_equal(pair->told[0][VV_LLC_STATION_SENT], 0);
   pair_sleep(pair, 20 * MS);
-  assert_int_equal(pair->told[0][VV_STATION_SENT], 1);
+  assert_int_equal(pair->told[0][VV_LLC_STATION_SENT], 1);
   pair_free(pair);
   free(bytes);
 }
@@ -90,13 +90,13 @@ static void test_plain(void **state) {
   send_and_check(pair, 1, 1496);
   send_and_check(pair, 0, 1497);
   send_and_check(pair, 0, 1000000);
-  assert_false(vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "", 0, 0));
+  assert_false(vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "", 0, 0));
   pair_free(pair);
 }
 
 static void test_jumbo(void **state) {
   (void)state;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   a.pdu_bytes_max = b.pdu_bytes_max = 9000;
   struct pair *pair = pair_new(&a, &b);
   pair_connect(pair);
@@ -117,7 +117,7 @@ static void test_padded_frames(void **state) {
   memcpy(frame + LENGTH, "\x64\x68\x03word", 7);
   pair_put(pair, 0, frame, sizeof frame);
   pair_run(pair);
-  const struct vv_station_event *event = pair_event(pair, 0, VV_STATION_UNIT);
+  const struct vv_llc_station_event *event = pair_event(pair, 0, VV_LLC_STATION_UNIT);
   assert_non_null(event);
   assert_int_equal(event->data_bytes, 4);
   pair_free(pair);
@@ -125,63 +125,63 @@ static void test_padded_frames(void **state) {
 
 static void test_type_1(void **state) {
   (void)state;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   b.receive_window = 31;
   struct pair *pair = pair_new(&a, &b);
   struct vv_llc_address peer = pair_address(1), null = peer;
-  null.sap = VV_SAP_NULL;
-  assert_true(vv_station_unit(&pair->stations[0], &peer, "hello", 5));
-  assert_true(vv_station_test(&pair->stations[0], &peer, "ping", 4));
-  assert_true(vv_station_identify(&pair->stations[0], &peer));
+  null.sap = VV_LLC_SAP_NULL;
+  assert_true(vv_llc_station_unit(&pair->stations[0], &peer, "hello", 5));
+  assert_true(vv_llc_station_test(&pair->stations[0], &peer, "ping", 4));
+  assert_true(vv_llc_station_identify(&pair->stations[0], &peer));
   pair_run(pair);
-  assert_int_equal(pair_event(pair, 1, VV_STATION_UNIT)->data_bytes, 5);
-  assert_int_equal(pair_event(pair, 0, VV_STATION_ECHO)->data_bytes, 4);
-  assert_int_equal(pair_event(pair, 0, VV_STATION_IDENTITY)->window, 31);
-  assert_true(vv_station_test(&pair->stations[0], &null, "", 0));
+  assert_int_equal(pair_event(pair, 1, VV_LLC_STATION_UNIT)->data_bytes, 5);
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_ECHO)->data_bytes, 4);
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_IDENTITY)->window, 31);
+  assert_true(vv_llc_station_test(&pair->stations[0], &null, "", 0));
   pair_run(pair);
-  assert_int_equal(pair_event(pair, 0, VV_STATION_ECHO)->peer.sap, VV_SAP_NULL);
-  assert_false(vv_station_unit(&pair->stations[0], &peer, pair->got[0], 1498));
-  for (uint32_t i = 0; i < a.units; i++) assert_true(vv_station_unit(&pair->stations[0], &peer, "", 0));
-  assert_false(vv_station_unit(&pair->stations[0], &peer, "", 0));
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_ECHO)->peer.sap, VV_LLC_SAP_NULL);
+  assert_false(vv_llc_station_unit(&pair->stations[0], &peer, pair->got[0], 1498));
+  for (uint32_t i = 0; i < a.units; i++) assert_true(vv_llc_station_unit(&pair->stations[0], &peer, "", 0));
+  assert_false(vv_llc_station_unit(&pair->stations[0], &peer, "", 0));
   pair_free(pair);
 }
 
 /* Whoever asks a group cannot know how many will answer: all are told, and nobody else is. */
 static void test_everybody_is_asked(void **state) {
   (void)state;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   struct pair *pair = pair_new(&a, &b);
-  struct vv_llc_address all = {.mac = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, .sap = VV_SAP_GLOBAL};
-  assert_true(vv_station_test(&pair->stations[0], &all, "", 0));
-  all.sap = VV_SAP_NULL;
-  assert_true(vv_station_test(&pair->stations[0], &all, "", 0));
+  struct vv_llc_address all = {.mac = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, .sap = VV_LLC_SAP_GLOBAL};
+  assert_true(vv_llc_station_test(&pair->stations[0], &all, "", 0));
+  all.sap = VV_LLC_SAP_NULL;
+  assert_true(vv_llc_station_test(&pair->stations[0], &all, "", 0));
   pair_run(pair);
-  assert_int_equal(pair->told[0][VV_STATION_ECHO], 2);
+  assert_int_equal(pair->told[0][VV_LLC_STATION_ECHO], 2);
   assert_int_equal(pair->events[0][0].peer.sap, pair_address(1).sap);
-  assert_int_equal(pair->events[0][1].peer.sap, VV_SAP_NULL);
+  assert_int_equal(pair->events[0][1].peer.sap, VV_LLC_SAP_NULL);
   assert_memory_equal(pair->events[0][1].peer.mac, pair_address(1).mac, VV_MAC_BYTES);
-  assert_int_equal(pair->told[1][VV_STATION_ECHO], 0);
+  assert_int_equal(pair->told[1][VV_LLC_STATION_ECHO], 0);
   pair_free(pair);
 }
 
 static void test_nobody_listens(void **state) {
   (void)state;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
-  b.listen = VV_LISTEN_REFUSE;
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
+  b.listen = VV_LLC_LISTEN_REFUSE;
   struct pair *pair = pair_new(&a, &b);
   pair_connect(pair);
-  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_REFUSED);
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_REFUSED);
   assert_int_equal(pair->events_count[1], 0);
   pair_free(pair);
 }
 
 static void test_another_job(void **state) {
   (void)state;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   b.nonce++;
   struct pair *pair = pair_new(&a, &b);
   pair_connect(pair);
-  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_REFUSED);
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_REFUSED);
   assert_true(pair->stations[1].counts.foreign > 0);
   pair_free(pair);
 }
@@ -190,19 +190,19 @@ static void test_the_user_is_asked(void **state) {
   (void)state;
   for (int plain = 0; plain < 2; plain++) {
     for (int accepts = 0; accepts < 2; accepts++) {
-      struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+      struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
       a.plain = b.plain = plain;
-      b.listen = VV_LISTEN_ASK;
+      b.listen = VV_LLC_LISTEN_ASK;
       struct pair *pair = pair_new(&a, &b);
       pair_connect(pair);
-      assert_int_equal(pair->told[1][VV_STATION_ASKED], 1);
-      assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 0);
+      assert_int_equal(pair->told[1][VV_LLC_STATION_ASKED], 1);
+      assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 0);
       assert_int_equal(pair_link(pair, 1)->state, VV_LLC_CONN);
-      if (accepts) vv_station_accept(&pair->stations[1], pair->now_ns, pair->links[1]);
-      if (!accepts) vv_station_disconnect(&pair->stations[1], pair->now_ns, pair->links[1]);
+      if (accepts) vv_llc_station_accept(&pair->stations[1], pair->now_ns, pair->links[1]);
+      if (!accepts) vv_llc_station_disconnect(&pair->stations[1], pair->now_ns, pair->links[1]);
       pair_run(pair);
-      assert_int_equal(pair->told[0][VV_STATION_CONNECTED], accepts);
-      assert_int_equal(pair->told[0][VV_STATION_CLOSED], !accepts);
+      assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], accepts);
+      assert_int_equal(pair->told[0][VV_LLC_STATION_CLOSED], !accepts);
       pair_free(pair);
     }
   }
@@ -216,13 +216,13 @@ static bool deaf(struct pair *pair, int to, uint8_t *bytes, size_t *count, void 
 static void test_silence(void **state) {
   (void)state;
   int both = 2;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   struct pair *pair = pair_new(&a, &b);
   pair->filter = deaf;
   pair->context = &both;
   pair_connect(pair);
   pair_sleep(pair, 20000 * MS);
-  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_SILENT);
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_SILENT);
   pair_free(pair);
 }
 
@@ -231,16 +231,16 @@ static void test_late_is_not_dead(void **state) {
   (void)state;
   int both = 2;
   for (uint32_t n2 = 0; n2 < 8; n2 += 7) {
-    struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+    struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
     a.n2 = n2;
     struct pair *pair = pair_new(&a, &b);
     pair_connect(pair);
     pair->filter = deaf;
     pair->context = &both;
-    vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "word", 4, 1);
+    vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "word", 4, 1);
     pair_sleep(pair, 60000 * MS);
-    assert_int_equal(pair->told[0][VV_STATION_CLOSED], n2 > 0);
-    if (n2 > 0) assert_false(pair_event(pair, 0, VV_STATION_SENT)->acknowledged);
+    assert_int_equal(pair->told[0][VV_LLC_STATION_CLOSED], n2 > 0);
+    if (n2 > 0) assert_false(pair_event(pair, 0, VV_LLC_STATION_SENT)->acknowledged);
     pair->filter = NULL;
     pair_sleep(pair, 2000 * MS);
     assert_int_equal(pair->got_bytes[1], n2 > 0 ? 0 : 4);
@@ -252,11 +252,11 @@ static void test_disconnect(void **state) {
   (void)state;
   for (int plain = 0; plain < 2; plain++) {
     struct pair *pair = connected(plain);
-    vv_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
-    assert_false(vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "late", 4, 1));
+    vv_llc_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
+    assert_false(vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "late", 4, 1));
     pair_run(pair);
-    assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_ASKED);
-    assert_int_equal(pair_event(pair, 1, VV_STATION_CLOSED)->why, VV_CLOSE_PEER);
+    assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_ASKED);
+    assert_int_equal(pair_event(pair, 1, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_PEER);
     pair_connect(pair); /* and again, in the same place */
     send_and_check(pair, 1, 5000);
     pair_free(pair);
@@ -266,17 +266,17 @@ static void test_disconnect(void **state) {
 static void test_both_connect(void **state) {
   (void)state;
   for (int plain = 0; plain < 2; plain++) {
-    struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+    struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
     a.plain = b.plain = plain;
     struct pair *pair = pair_new(&a, &b);
     for (int i = 0; i < 2; i++) {
       struct vv_llc_address peer = pair_address(!i);
-      pair->links[i] = vv_station_connect(&pair->stations[i], pair->now_ns, &peer);
-      assert_int_equal(vv_station_connect(&pair->stations[i], pair->now_ns, &peer), pair->links[i]);
+      pair->links[i] = vv_llc_station_connect(&pair->stations[i], pair->now_ns, &peer);
+      assert_int_equal(vv_llc_station_connect(&pair->stations[i], pair->now_ns, &peer), pair->links[i]);
     }
     pair_sleep(pair, 50 * MS);
     for (int i = 0; i < 2; i++) {
-      assert_int_equal(pair->told[i][VV_STATION_CONNECTED], 1);
+      assert_int_equal(pair->told[i][VV_LLC_STATION_CONNECTED], 1);
       send_and_check(pair, i, 3000);
     }
     pair_free(pair);
@@ -285,20 +285,20 @@ static void test_both_connect(void **state) {
 
 static void test_busy(void **state) {
   (void)state;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   b.credit = 3;
   struct pair *pair = pair_new(&a, &b);
   pair_connect(pair);
   uint8_t *bytes = pattern(100000);
-  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 100000, 1);
+  vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 100000, 1);
   pair_sleep(pair, 100 * MS);
   assert_int_equal(pair->got_bytes[1], 1482 + 2 * 1490);
   assert_int_equal(pair_link(pair, 1)->state, VV_LLC_BUSY);
   assert_true(pair_link(pair, 0)->remote_busy);
-  vv_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], 10);
+  vv_llc_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], 10);
   pair_sleep(pair, 100 * MS);
   assert_int_equal(pair->got_bytes[1], 1482 + 12 * 1490);
-  vv_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], VV_CREDIT_UNLIMITED);
+  vv_llc_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], VV_LLC_CREDIT_UNLIMITED);
   pair_sleep(pair, 100 * MS);
   assert_int_equal(pair->got_bytes[1], 100000);
   assert_memory_equal(pair->got[1], bytes, 100000);
@@ -321,7 +321,7 @@ struct losses {
 static bool lose_some(struct pair *pair, int to, uint8_t *bytes, size_t *count, void *context) {
   (void)pair;
   struct losses *losses = context;
-  bool is_i = *count > VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES && (bytes[VV_ENVELOPE_BYTES + 2] & 1) == 0;
+  bool is_i = *count > VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX && (bytes[VV_ENVELOPE_BYTES + 2] & 1) == 0;
   if (to != 1 || !is_i) return true;
   unsigned which = losses->seen++;
   return which < losses->first || which > losses->last;
@@ -329,7 +329,7 @@ static bool lose_some(struct pair *pair, int to, uint8_t *bytes, size_t *count, 
 
 /* 200 I PDUs with some lost: all arrive, once, in order. Tells how many were sent again. */
 static uint64_t resent_of(bool plain, struct losses losses, uint32_t early) {
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   a.plain = b.plain = plain;
   b.early = early;
   struct pair *pair = pair_new(&a, &b);
@@ -339,7 +339,7 @@ static uint64_t resent_of(bool plain, struct losses losses, uint32_t early) {
   send_and_check(pair, 0, 200 * 1490);
   uint64_t resent = pair->stations[0].counts.resent;
   assert_true(pair->stations[1].counts.rejects > 0 || losses.last > 200);
-  assert_int_equal(pair_link(pair, 1)->early, VV_NO_EARLY);
+  assert_int_equal(pair_link(pair, 1)->early, VV_LLC_NO_EARLY);
   pair_free(pair);
   return resent;
 }
@@ -384,22 +384,22 @@ static void test_the_last_is_lost(void **state) {
 static void test_early_and_busy(void **state) {
   (void)state;
   struct losses losses = {.first = 2, .last = 2};
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   b.credit = 4;
   struct pair *pair = pair_new(&a, &b);
   pair_connect(pair);
   pair->filter = lose_some;
   pair->context = &losses;
   uint8_t *bytes = pattern(8 * 1490);
-  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 8 * 1490, 1);
+  vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 8 * 1490, 1);
   pair_run(pair);
   assert_int_equal(pair->got_bytes[1], 1482 + 3 * 1490);
   assert_int_equal(pair_link(pair, 1)->state, VV_LLC_BUSY);
-  assert_int_not_equal(pair_link(pair, 1)->early, VV_NO_EARLY);
-  vv_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], 2);
+  assert_int_not_equal(pair_link(pair, 1)->early, VV_LLC_NO_EARLY);
+  vv_llc_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], 2);
   pair_take(pair, 1); /* without any frame */
   assert_int_equal(pair->got_bytes[1], 1482 + 5 * 1490);
-  vv_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], VV_CREDIT_UNLIMITED);
+  vv_llc_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], VV_LLC_CREDIT_UNLIMITED);
   pair_sleep(pair, 100 * MS);
   assert_int_equal(pair->got_bytes[1], 8 * 1490);
   assert_memory_equal(pair->got[1], bytes, 8 * 1490);
@@ -415,16 +415,16 @@ static void test_a_reset_loses_nothing(void **state) {
   struct pair *pair = connected(false);
   pair->filter = lose_one_in;
   pair->context = &seen;
-  for (int i = 0; i < 2; i++) vv_station_send(&pair->stations[i], pair->now_ns, pair->links[i], bytes, 1000000, 1);
+  for (int i = 0; i < 2; i++) vv_llc_station_send(&pair->stations[i], pair->now_ns, pair->links[i], bytes, 1000000, 1);
   for (int turn = 0; turn < 10; turn++) {
     pair_sleep(pair, MS / 2);
-    vv_station_reset(&pair->stations[turn % 2], pair->now_ns, pair->links[turn % 2]);
+    vv_llc_station_reset(&pair->stations[turn % 2], pair->now_ns, pair->links[turn % 2]);
   }
   pair_sleep(pair, 5000 * MS);
   for (int i = 0; i < 2; i++) {
     assert_int_equal(pair->got_bytes[i], 1000000);
     assert_memory_equal(pair->got[i], bytes, 1000000);
-    assert_int_equal(pair->told[i][VV_STATION_RESET] + pair->told[i][VV_STATION_CLOSED], 0);
+    assert_int_equal(pair->told[i][VV_LLC_STATION_RESET] + pair->told[i][VV_LLC_STATION_CLOSED], 0);
   }
   assert_true(pair->stations[0].counts.resets > 0);
   free(bytes);
@@ -437,24 +437,24 @@ static void test_a_plain_reset_gives_messages_up(void **state) {
   struct pair *pair = connected(true);
   pair->filter = deaf;
   pair->context = &to_1;
-  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "lost", 4, 9);
+  vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "lost", 4, 9);
   pair_run(pair);
   pair->filter = NULL;
-  vv_station_reset(&pair->stations[1], pair->now_ns, pair->links[1]);
+  vv_llc_station_reset(&pair->stations[1], pair->now_ns, pair->links[1]);
   pair_run(pair);
-  assert_int_equal(pair->told[0][VV_STATION_RESET], 1);
-  assert_int_equal(pair->told[1][VV_STATION_RESET], 1);
-  assert_false(pair_event(pair, 0, VV_STATION_SENT)->acknowledged);
+  assert_int_equal(pair->told[0][VV_LLC_STATION_RESET], 1);
+  assert_int_equal(pair->told[1][VV_LLC_STATION_RESET], 1);
+  assert_false(pair_event(pair, 0, VV_LLC_STATION_SENT)->acknowledged);
   send_and_check(pair, 0, 4000);
   pair_free(pair);
 }
 
 /* A PDU of the peer, made by hand. */
-static void forge(struct pair *pair, int to, struct vv_llc_pdu pdu, const void *info, size_t count) {
-  uint8_t frame[VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES + 64];
+static void forge(struct pair *pair, int to, struct vv_lpdu pdu, const void *info, size_t count) {
+  uint8_t frame[VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX + 64];
   pdu.dsap = pair_address(to).sap;
   pdu.ssap = pair_address(!to).sap;
-  size_t header = vv_llc_pdu_emit(&pdu, frame + VV_ENVELOPE_BYTES);
+  size_t header = vv_lpdu_emit(&pdu, frame + VV_ENVELOPE_BYTES);
   if (count > 0) memcpy(frame + VV_ENVELOPE_BYTES + header, info, count);
   struct vv_envelope envelope = {.pdu_bytes = header + count};
   memcpy(envelope.destination, pair_address(to).mac, VV_MAC_BYTES);
@@ -469,16 +469,16 @@ static void test_frmr_both_ways(void **state) {
   for (int plain = 0; plain < 2; plain++) {
     struct pair *pair = connected(plain);
     /* acknowledges what was never sent; without marks one of ours says nothing at all */
-    forge(pair, 0, (struct vv_llc_pdu){.kind = VV_LLC_RR, .nr = 60}, NULL, 0);
+    forge(pair, 0, (struct vv_lpdu){.kind = VV_LPDU_RR, .nr = 60}, NULL, 0);
     assert_int_equal(pair->stations[0].counts.frmr_out, 1);
-    assert_int_equal(pair_link(pair, 0)->frmr.why, plain ? VV_LLC_FRMR_Z : VV_LLC_FRMR_W | VV_LLC_FRMR_X);
+    assert_int_equal(pair_link(pair, 0)->frmr.why, plain ? VV_LPDU_FRMR_Z : VV_LPDU_FRMR_W | VV_LPDU_FRMR_X);
     assert_int_equal(pair_link(pair, 0)->state, VV_LLC_ERROR);
     pair_sleep(pair, 100 * MS);
     assert_int_equal(pair->stations[1].counts.frmr_in, 1);
     assert_int_equal(pair_link(pair, 0)->state, VV_LLC_NORMAL);
     send_and_check(pair, 0, 2000);
-    forge(pair, 0, (struct vv_llc_pdu){.kind = VV_LLC_RR}, "x", 1); /* information where none may be */
-    assert_int_equal(pair_link(pair, 0)->frmr.why, VV_LLC_FRMR_W | VV_LLC_FRMR_X);
+    forge(pair, 0, (struct vv_lpdu){.kind = VV_LPDU_RR}, "x", 1); /* information where none may be */
+    assert_int_equal(pair_link(pair, 0)->frmr.why, VV_LPDU_FRMR_W | VV_LPDU_FRMR_X);
     pair_sleep(pair, 100 * MS);
     send_and_check(pair, 1, 2000);
     pair_free(pair);
@@ -494,16 +494,16 @@ static void test_a_late_rr_acknowledges_nothing(void **state) {
   send_and_check(pair, 0, 1000);
   pair->filter = deaf;
   pair->context = &to_1;
-  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 1000, 1);
+  vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 1000, 1);
   pair_run(pair);
   const struct vv_llc_link *link = pair_link(pair, 0);
-  struct vv_llc_pdu rr = {.kind = VV_LLC_RR, .response = true, .nr = 2};
+  struct vv_lpdu rr = {.kind = VV_LPDU_RR, .response = true, .nr = 2};
   const struct vv_segment old[] = {{.epoch = link->epoch - 1}, {.epoch = link->epoch, .round = 255}};
   for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
     uint8_t marks[VV_SEGMENT_BYTES_MIN];
     vv_segment_emit_least(&old[i], marks);
     forge(pair, 0, rr, marks, sizeof marks);
-    assert_null(pair_event(pair, 0, VV_STATION_SENT));
+    assert_null(pair_event(pair, 0, VV_LLC_STATION_SENT));
   }
   assert_int_equal(pair->stations[0].counts.frmr_out, 0);
   pair->filter = NULL;
@@ -517,13 +517,13 @@ static void test_a_successor_knows_nothing(void **state) {
   (void)state;
   struct pair *pair = connected(false);
   send_and_check(pair, 0, 2000);
-  struct vv_station_wanted b = pair_wanted(1);
+  struct vv_llc_station_config b = pair_config(1);
   b.incarnation += 12345;
   pair_start(pair, 1, &b);
-  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "word", 4, 1);
+  vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "word", 4, 1);
   pair_sleep(pair, 1000 * MS);
-  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_GONE);
-  assert_false(pair_event(pair, 0, VV_STATION_SENT)->acknowledged);
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_GONE);
+  assert_false(pair_event(pair, 0, VV_LLC_STATION_SENT)->acknowledged);
   pair_connect(pair);
   send_and_check(pair, 0, 2000);
   pair_free(pair);
@@ -544,14 +544,14 @@ static void test_a_link_after_another_delivers(void **state) {
     if (answered) send_and_check(pair, !cutter, 700);
     pair->filter = deaf;
     pair->context = &both;
-    vv_station_disconnect(&pair->stations[cutter], pair->now_ns, pair->links[cutter]);
+    vv_llc_station_disconnect(&pair->stations[cutter], pair->now_ns, pair->links[cutter]);
     pair_sleep(pair, 60000 * MS);
-    assert_int_equal(pair->told[cutter][VV_STATION_CLOSED], 1);
+    assert_int_equal(pair->told[cutter][VV_LLC_STATION_CLOSED], 1);
     pair->filter = NULL;
     struct vv_llc_address peer = pair_address(!cutter);
-    pair->links[cutter] = vv_station_connect(&pair->stations[cutter], pair->now_ns, &peer);
+    pair->links[cutter] = vv_llc_station_connect(&pair->stations[cutter], pair->now_ns, &peer);
     pair_sleep(pair, 5000 * MS);
-    assert_int_equal(pair->told[cutter][VV_STATION_CONNECTED], 2);
+    assert_int_equal(pair->told[cutter][VV_LLC_STATION_CONNECTED], 2);
     send_and_check(pair, sender, 700);
     send_and_check(pair, !sender, 700);
     pair_free(pair);
@@ -567,17 +567,17 @@ static void test_a_link_after_another_begins_anew(void **state) {
   uint8_t *bytes = pattern(50000);
   pair->filter = lose_some;
   pair->context = &losses;
-  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 50000, 1);
+  vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 50000, 1);
   pair_run(pair);
   assert_int_equal(pair->got_bytes[1], 1482 + 2 * 1490);
   pair->filter = deaf;
   pair->context = &both;
-  vv_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
+  vv_llc_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
   pair_sleep(pair, 60000 * MS);
-  assert_false(pair_event(pair, 0, VV_STATION_SENT)->acknowledged);
+  assert_false(pair_event(pair, 0, VV_LLC_STATION_SENT)->acknowledged);
   pair->filter = NULL;
   pair_connect(pair);
-  assert_int_equal(pair_event(pair, 1, VV_STATION_CLOSED)->why, VV_CLOSE_GONE);
+  assert_int_equal(pair_event(pair, 1, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_GONE);
   send_and_check(pair, 0, 50000);
   free(bytes);
   pair_free(pair);
@@ -587,26 +587,26 @@ static void test_a_link_after_another_begins_anew(void **state) {
 static void test_a_call_after_another(void **state) {
   (void)state;
   int to_0 = 0;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   struct pair *pair = pair_new(&a, &b);
   pair->filter = deaf;
   pair->context = &to_0;
   pair_connect(pair);
-  vv_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
+  vv_llc_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
   pair_run(pair);
   pair->filter = NULL;
   pair_connect(pair);
-  assert_int_equal(pair->told[1][VV_STATION_CLOSED], 0);
-  assert_int_equal(pair->told[1][VV_STATION_CONNECTED], 1);
+  assert_int_equal(pair->told[1][VV_LLC_STATION_CLOSED], 0);
+  assert_int_equal(pair->told[1][VV_LLC_STATION_CONNECTED], 1);
   send_and_check(pair, 0, 2000);
   pair_free(pair);
 }
 
 /* A frame to station 1 from somebody made up, who never hears anything. */
-static void forge_stranger(struct pair *pair, uint8_t who, enum vv_llc_kind kind, const void *info, size_t count) {
-  struct vv_llc_pdu pdu = {.dsap = pair_address(1).sap, .ssap = 0x64, .kind = kind, .pf = true};
-  uint8_t frame[VV_ENVELOPE_BYTES + VV_LLC_PDU_BYTES + 64];
-  size_t header = vv_llc_pdu_emit(&pdu, frame + VV_ENVELOPE_BYTES);
+static void forge_stranger(struct pair *pair, uint8_t who, enum vv_lpdu_kind kind, const void *info, size_t count) {
+  struct vv_lpdu pdu = {.dsap = pair_address(1).sap, .ssap = 0x64, .kind = kind, .pf = true};
+  uint8_t frame[VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX + 64];
+  size_t header = vv_lpdu_emit(&pdu, frame + VV_ENVELOPE_BYTES);
   if (count > 0) memcpy(frame + VV_ENVELOPE_BYTES + header, info, count);
   struct vv_envelope envelope = {.source = {2, 9, 9, 9, 9, who}, .pdu_bytes = header + count};
   memcpy(envelope.destination, pair_address(1).mac, VV_MAC_BYTES);
@@ -616,14 +616,14 @@ static void forge_stranger(struct pair *pair, uint8_t who, enum vv_llc_kind kind
 }
 
 static void call_as_strangers(struct pair *pair, bool plain) {
-  const struct vv_station *station = &pair->stations[1];
-  struct vv_announcement announcement = {.nonce = station->wanted.nonce, .incarnation = 5, .epoch = 1, .window = 127};
+  const struct vv_llc_station *station = &pair->stations[1];
+  struct vv_announcement announcement = {.nonce = station->config.nonce, .incarnation = 5, .epoch = 1, .window = 127};
   uint8_t info[VV_ANNOUNCEMENT_BYTES];
   vv_announcement_emit(&announcement, info);
-  for (uint8_t who = 0; who < station->wanted.links; who++) {
-    if (!plain) forge_stranger(pair, who, VV_LLC_TEST, info, sizeof info);
-    forge_stranger(pair, who, VV_LLC_SABME, NULL, 0);
-    if (who % 2 == 0) forge_stranger(pair, who, VV_LLC_RR, NULL, 0);
+  for (uint8_t who = 0; who < station->config.links; who++) {
+    if (!plain) forge_stranger(pair, who, VV_LPDU_TEST, info, sizeof info);
+    forge_stranger(pair, who, VV_LPDU_SABME, NULL, 0);
+    if (who % 2 == 0) forge_stranger(pair, who, VV_LPDU_RR, NULL, 0);
   }
 }
 
@@ -631,22 +631,22 @@ static void call_as_strangers(struct pair *pair, bool plain) {
 static void test_links_to_strangers_end(void **state) {
   (void)state;
   for (int plain = 0; plain < 2; plain++) {
-    struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+    struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
     a.plain = b.plain = plain;
     b.idle_ns = 1000 * MS;
     struct pair *pair = pair_new(&a, &b);
     call_as_strangers(pair, plain);
-    assert_int_equal(pair->told[1][VV_STATION_CONNECTED], b.links);
+    assert_int_equal(pair->told[1][VV_LLC_STATION_CONNECTED], b.links);
     pair_connect(pair);
-    assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 0);
+    assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 0);
     pair_sleep(pair, 60000 * MS);
-    assert_int_equal(pair->told[1][VV_STATION_CLOSED], b.links);
-    assert_int_equal(pair_event(pair, 1, VV_STATION_CLOSED)->why, VV_CLOSE_SILENT);
+    assert_int_equal(pair->told[1][VV_LLC_STATION_CLOSED], b.links);
+    assert_int_equal(pair_event(pair, 1, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_SILENT);
     pair_connect(pair);
-    assert_int_equal(pair->told[0][VV_STATION_CONNECTED], 1);
+    assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 1);
     send_and_check(pair, 0, 3000);
     pair_sleep(pair, 600000 * MS);
-    assert_int_equal(pair->told[1][VV_STATION_CLOSED], b.links);
+    assert_int_equal(pair->told[1][VV_LLC_STATION_CLOSED], b.links);
     send_and_check(pair, 1, 3000);
     pair_free(pair);
   }
@@ -657,17 +657,17 @@ static void test_who_was_let_in_may_be_late(void **state) {
   (void)state;
   int both = 2;
   for (int accepts = 0; accepts < 2; accepts++) {
-    struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
-    b.listen = accepts ? VV_LISTEN_ASK : VV_LISTEN_ACCEPT;
+    struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
+    b.listen = accepts ? VV_LLC_LISTEN_ASK : VV_LLC_LISTEN_ACCEPT;
     b.idle_ns = 1000 * MS;
     struct pair *pair = pair_new(&a, &b);
     pair_connect(pair);
-    if (accepts) vv_station_accept(&pair->stations[1], pair->now_ns, pair->links[1]);
+    if (accepts) vv_llc_station_accept(&pair->stations[1], pair->now_ns, pair->links[1]);
     pair_run(pair);
     pair->filter = deaf;
     pair->context = &both;
     pair_sleep(pair, 600000 * MS);
-    assert_int_equal(pair->told[1][VV_STATION_CLOSED], !accepts);
+    assert_int_equal(pair->told[1][VV_LLC_STATION_CLOSED], !accepts);
     pair_free(pair);
   }
 }
@@ -675,15 +675,15 @@ static void test_who_was_let_in_may_be_late(void **state) {
 /* A silent peer is asked, and one that has gone says DM. */
 static void test_an_idle_link_notices(void **state) {
   (void)state;
-  struct vv_station_wanted a = pair_wanted(0), b = pair_wanted(1);
+  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   a.idle_ns = 100 * MS;
   struct pair *pair = pair_new(&a, &b);
   pair_connect(pair);
   pair_sleep(pair, 1000 * MS);
-  assert_int_equal(pair->told[0][VV_STATION_CLOSED], 0);
+  assert_int_equal(pair->told[0][VV_LLC_STATION_CLOSED], 0);
   pair_start(pair, 1, &b);
   pair_sleep(pair, 300 * MS);
-  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_GONE);
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_GONE);
   pair_free(pair);
 }
 
@@ -698,10 +698,10 @@ static void test_long_frames_do_not_arrive(void **state) {
   uint8_t *bytes = pattern(5000);
   struct pair *pair = connected(false);
   pair->filter = lose_long;
-  vv_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 5000, 1);
+  vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 5000, 1);
   pair_sleep(pair, 10000 * MS);
-  assert_int_equal(pair_event(pair, 0, VV_STATION_CLOSED)->why, VV_CLOSE_STUCK);
-  assert_int_equal(pair_event(pair, 1, VV_STATION_CLOSED)->why, VV_CLOSE_PEER);
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_STUCK);
+  assert_int_equal(pair_event(pair, 1, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_PEER);
   free(bytes);
   pair_free(pair);
 }
@@ -718,7 +718,7 @@ static void test_frames_that_are_not_ours(void **state) {
     frame[12] = turn % 3 == 0 ? 0x81 : 0;
     frame[13] = (uint8_t)(turn % 120);
     frame[14] = turn % 5 == 0 ? 0x42 : pair_address(0).sap;
-    vv_station_receive(&pair->stations[0], pair->now_ns, frame, (size_t)turn % sizeof frame);
+    vv_llc_station_receive(&pair->stations[0], pair->now_ns, frame, (size_t)turn % sizeof frame);
     pair_take(pair, 0);
     pair_clear(pair);
   }
@@ -731,12 +731,12 @@ static void test_frames_that_are_not_ours(void **state) {
 
 static void test_memory(void **state) {
   (void)state;
-  struct vv_station_wanted wanted = pair_wanted(0);
-  wanted.links = 16;
-  wanted.messages = 1024;
-  wanted.units = 64;
-  assert_in_range(vv_station_bytes(&wanted), 1, 8 << 20); /* 16 peers; the ring of a packet socket is beside it */
-  assert_in_range(vv_station_bytes(&wanted), 1, 400 << 10);
+  struct vv_llc_station_config config = pair_config(0);
+  config.links = 16;
+  config.messages = 1024;
+  config.units = 64;
+  assert_in_range(vv_llc_station_bytes(&config), 1, 8 << 20); /* 16 peers; the ring of a packet socket is beside it */
+  assert_in_range(vv_llc_station_bytes(&config), 1, 400 << 10);
   assert_in_range(sizeof(struct vv_llc_link), 1, 600);
 }
 

@@ -13,20 +13,20 @@
 
 static void test_growth(void **state) {
   (void)state;
-  struct vv_window window;
-  vv_window_init(&window, 127, 8);
-  vv_window_acknowledged(&window, 8, true);
+  struct vv_llc_window window;
+  vv_llc_window_init(&window, 127, 8);
+  vv_llc_window_acknowledged(&window, 8, true);
   assert_int_equal(window.working, 16); /* one for each, before the first loss */
-  vv_window_acknowledged(&window, 8, false);
+  vv_llc_window_acknowledged(&window, 8, false);
   assert_int_equal(window.working, 16);
-  vv_window_lost(&window, 10);
+  vv_llc_window_lost(&window, 10);
   assert_int_equal(window.working, 8);
-  vv_window_lost(&window, 10); /* the same loss: none of the 10 was acknowledged since */
+  vv_llc_window_lost(&window, 10); /* the same loss: none of the 10 was acknowledged since */
   assert_int_equal(window.working, 8);
-  vv_window_acknowledged(&window, 8, true);
+  vv_llc_window_acknowledged(&window, 8, true);
   assert_int_equal(window.working, 9); /* one for a window */
-  vv_window_acknowledged(&window, 2, true);
-  vv_window_lost(&window, 9);
+  vv_llc_window_acknowledged(&window, 2, true);
+  vv_llc_window_lost(&window, 9);
   assert_int_equal(window.working, 4);
 }
 
@@ -34,12 +34,12 @@ static void test_bounds(void **state) {
   (void)state;
   struct vv_rng rng = {1};
   for (unsigned limit = 1; limit < 128; limit++) {
-    struct vv_window window;
-    vv_window_init(&window, (uint8_t)limit, 16);
+    struct vv_llc_window window;
+    vv_llc_window_init(&window, (uint8_t)limit, 16);
     for (int turn = 0; turn < 1000; turn++) {
       uint8_t count = (uint8_t)(vv_rng_next(&rng) % 128);
-      if (count % 7 == 0) vv_window_lost(&window, count);
-      vv_window_acknowledged(&window, count, count % 2 == 0);
+      if (count % 7 == 0) vv_llc_window_lost(&window, count);
+      vv_llc_window_acknowledged(&window, count, count % 2 == 0);
       assert_in_range(window.working, 1, limit);
     }
   }

@@ -47,7 +47,7 @@ static int failed(const struct vv_group_problem *problem) {
   return 1;
 }
 
-static int cast(struct vv_group_end *end, uint32_t rank, uint32_t root, size_t size, uint32_t seed) {
+static int cast(struct vv_group *end, uint32_t rank, uint32_t root, size_t size, uint32_t seed) {
   struct vv_group_problem problem;
   for (size_t i = 0; i < size; i++) buffer[i] = rank == root ? pattern(seed, i) : 0xa5;
   const int64_t begin_us = now_us();
@@ -69,7 +69,7 @@ static uint32_t draw(uint64_t *sequence, uint32_t end) {
 }
 
 /* What is drawn for all is the same at all ranks; who sleeps, and for how long, is each one's own. */
-static int nap(struct vv_group_end *end, const struct vv_group_config *config, uint32_t many, uint32_t size_max,
+static int nap(struct vv_group *end, const struct vv_group_config *config, uint32_t many, uint32_t size_max,
                uint32_t seed) {
   struct vv_group_problem problem;
   uint64_t all = seed, own = ((uint64_t)seed << 32) + config->rank, bytes = 0;
@@ -87,7 +87,7 @@ static int nap(struct vv_group_end *end, const struct vv_group_config *config, u
   return 0;
 }
 
-static int counts(const struct vv_group_end *end) {
+static int counts(const struct vv_group *end) {
   uint64_t given, asked;
   vv_group_repairs(end, &given, &asked);
   struct timespec had;
@@ -137,7 +137,7 @@ static void notice(void *context, const char *text) {
 }
 
 /* 0: go on; 1: it failed; 2: it has left. */
-static int obey(struct vv_group_end *end, const struct vv_group_config *config, const char *line) {
+static int obey(struct vv_group *end, const struct vv_group_config *config, const char *line) {
   uint32_t root, seed, many, most;
   size_t size;
   if (sscanf(line, "cast %" SCNu32 " %zu %" SCNu32, &root, &size, &seed) == 3) {
@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
   memset(config.key, atoi(argv[5]), sizeof config.key);
   if (argc > 7) config.timeout_ms = (uint32_t)atoi(argv[7]);
   while (strcmp(routes[config.route], argv[6]) != 0) config.route++;
-  struct vv_group_end *end = vv_group_open(&config, &problem);
+  struct vv_group *end = vv_group_open(&config, &problem);
   if (!end) return failed(&problem);
   printf("open %s\n", routes[vv_group_route_of(end)]);
   int result = 0;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "core/wire/bytes.h"
-#include "core/wire/group.h"
+#include "core/wire/gpdu.h"
 #include "io/port/cast.h"
 
 static int64_t now_ns(void) {
@@ -36,9 +36,9 @@ static uint64_t mixed(uint64_t *state) {
 static size_t forge(uint64_t *state, uint32_t stream, uint8_t *bytes) {
   const uint64_t choice = mixed(state);
   const size_t lengths[] = {0, 3, 16, 31, 40, 56, 200, 1472};
-  const uint32_t whose = choice % 16 == 0 ? (uint32_t)(choice >> 40) & VV_GROUP_STREAM_MAX : stream;
+  const uint32_t whose = choice % 16 == 0 ? (uint32_t)(choice >> 40) & VV_GPDU_STREAM_MAX : stream;
   for (size_t i = 0; i + 8 <= 64; i += 8) vv_put64(bytes + i, mixed(state));
-  vv_put32(bytes, (uint32_t)(VV_GROUP_HEAD - 2 + choice / 16 % 10) << 24 | whose);
+  vv_put32(bytes, (uint32_t)(VV_GPDU_HEAD - 2 + choice / 16 % 10) << 24 | whose);
   vv_put32(bytes + 4, (uint32_t)(choice >> 32) % 2000); /* a position that may be the present one */
   return lengths[choice / 160 % 8];
 }
@@ -53,10 +53,10 @@ static uint32_t learn(uint16_t port, struct in_addr *address) {
     const ssize_t got = recv(fd, packet, sizeof packet, 0);
     const uint8_t *udp = packet + 4 * (size_t)(packet[0] & 15), *body = udp + 8;
     if (got < 36 || packet[9] != IPPROTO_UDP || vv_get16(udp + 2) != port || packet[16] != 239) continue;
-    if (body[0] < VV_GROUP_HEAD || body[0] > VV_GROUP_FAIL) continue;
+    if (body[0] < VV_GPDU_HEAD || body[0] > VV_GPDU_FAIL) continue;
     memcpy(address, packet + 16, sizeof *address);
     close(fd);
-    return vv_get32(body) & VV_GROUP_STREAM_MAX;
+    return vv_get32(body) & VV_GPDU_STREAM_MAX;
   }
 }
 

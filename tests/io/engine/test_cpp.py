@@ -23,7 +23,7 @@ int main() {
   config.key[0] = 7;
   config.timeout_ms = 10000;
   vv_group_problem problem;
-  vv_group_end *end = vv_group_open(&config, &problem);
+  vv_group *end = vv_group_open(&config, &problem);
   char text[] = "hello";
   if (!end || vv_group_broadcast(end, 0, text, sizeof text, &problem) != 0) return std::puts(problem.text), 1;
   vv_group_leave(end);

@@ -40,7 +40,7 @@ static struct vv_cast_datagram datagram(uint8_t number, size_t length, struct so
   static uint8_t bytes[VV_CAST_BATCH][ROOM];
   uint8_t *own = bytes[number];
   memset(own, number, ROOM);
-  vv_put32(own, (uint32_t)VV_GROUP_DATA << 24 | STREAM);
+  vv_put32(own, (uint32_t)VV_GPDU_DATA << 24 | STREAM);
   return (struct vv_cast_datagram){to, {{own, 16}, {own + 16, length - 16}}};
 }
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/wire/llc.h"
+#include "core/wire/lpdu.h"
 #include "io/port/sap.h"
 
 enum { IFACE = 1000001 }; /* of no interface, and different from what other tests claim */
@@ -17,7 +17,7 @@ static void fifty_two_are_usable(void **state) {
   int usable = 0;
   for (unsigned sap = 0; sap < 256; sap++) usable += vv_sap_usable((uint8_t)sap);
   assert_int_equal(usable, 52);
-  assert_true(vv_sap_usable(VV_LLC_SAP));
+  assert_true(vv_sap_usable(VV_LPDU_SAP));
   assert_false(vv_sap_usable(0x00)); /* the station */
   assert_false(vv_sap_usable(0x42)); /* spanning tree */
   assert_false(vv_sap_usable(0xAA)); /* SNAP */
@@ -61,7 +61,7 @@ static void any_free_sap_is_another_each_time_until_all_are_taken(void **state) 
     uint8_t sap = 0;
     claims[count] = vv_sap_claim(IFACE, &sap, &error);
     if (claims[count] < 0) break;
-    assert_true(vv_sap_usable(sap) && !seen[sap] && sap != VV_LLC_SAP);
+    assert_true(vv_sap_usable(sap) && !seen[sap] && sap != VV_LPDU_SAP);
     seen[sap] = true;
   }
   assert_int_equal(count, 51); /* all but that of eth */

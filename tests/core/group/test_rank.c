@@ -9,7 +9,7 @@
 
 #include "core/base/heap.h"
 #include "core/group/cut.h"
-#include "core/group/group.h"
+#include "core/group/rank.h"
 
 enum { RANKS = 5, WINDOW = 8, DATAGRAM = 128, BODY = DATAGRAM - 16, INBOX = 200, MESSAGE = 20000 };
 #define MS UINT64_C(1000000)
@@ -21,12 +21,12 @@ struct inbox {
 };
 
 struct rank {
-  struct vv_group group;
+  struct vv_rank group;
   void *memory;
   struct inbox inboxes[2];
   uint8_t message[MESSAGE];
-  uint32_t told[VV_GROUP_CLOSED + 1]; /* how often each event */
-  struct vv_group_event last;         /* DONE, or FAILED */
+  uint32_t told[VV_RANK_CLOSED + 1]; /* how often each event */
+  struct vv_rank_event last;         /* DONE, or FAILED */
   uint64_t done_ns;
   bool asleep;
   uint32_t reads; /* datagrams of data in a turn; 0: only its engine runs, which answers peers */
@@ -39,16 +39,16 @@ static uint64_t now_ns;
 static uint32_t sent_data, sent_control;
 static bool queued; /* what goes to all but the last rank is still in a queue of the network */
 /* True when this datagram is lost on its way to that rank. */
-static bool (*loses)(const struct vv_group_datagram *datagram, uint32_t to);
+static bool (*loses)(const struct vv_rank_datagram *datagram, uint32_t to);
 
-static struct vv_group_wanted wanted(uint32_t rank) {
-  return (struct vv_group_wanted){.ranks = RANKS,
-                                  .rank = rank,
-                                  .key = "sixteen bytes !",
-                                  .stream = 9,
-                                  .datagram_bytes = DATAGRAM,
-                                  .window_datagrams = WINDOW,
-                                  .rtt_ns = MS};
+static struct vv_rank_config config_of(uint32_t rank) {
+  return (struct vv_rank_config){.ranks = RANKS,
+                                 .rank = rank,
+                                 .key = "sixteen bytes !",
+                                 .stream = 9,
+                                 .datagram_bytes = DATAGRAM,
+                                 .window_datagrams = WINDOW,
+                                 .rtt_ns = MS};
 }
 
 static int set_up(void **state) {
@@ -58,9 +58,9 @@ static int set_up(void **state) {
   queued = false;
   loses = NULL;
   for (uint32_t i = 0; i < RANKS; i++) {
-    struct vv_group_wanted mine = wanted(i);
-    ranks[i].memory = malloc(vv_group_bytes(&mine));
-    vv_group_init(&ranks[i].group, ranks[i].memory, &mine);
+    struct vv_rank_config mine = config_of(i);
+    ranks[i].memory = malloc(vv_rank_bytes(&mine));
+    vv_rank_init(&ranks[i].group, ranks[i].memory, &mine);
     ranks[i].reads = UINT32_MAX;
   }
   return 0;
@@ -73,7 +73,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-static void put(struct rank *to, enum vv_group_socket socket, const struct vv_group_datagram *datagram) {
+static void put(struct rank *to, enum vv_rank_socket socket, const struct vv_rank_datagram *datagram) {
   struct inbox *inbox = &to->inboxes[socket];
   assert_true(inbox->count < INBOX);
   memcpy(inbox->bytes[inbox->count], datagram->header, datagram->header_bytes);
@@ -83,32 +83,32 @@ static void put(struct rank *to, enum vv_group_socket socket, const struct vv_gr
   inbox->counts[inbox->count++] = datagram->header_bytes + datagram->payload_bytes;
 }
 
-static void send(uint32_t from, const struct vv_group_datagram *datagram) {
-  bool data = datagram->way == VV_GROUP_TO_DATA;
+static void send(uint32_t from, const struct vv_rank_datagram *datagram) {
+  bool data = datagram->way == VV_RANK_TO_DATA;
   sent_data += data;
   sent_control += !data;
   for (uint32_t to = 0; to < RANKS; to++) {
-    if (to == from || (datagram->way == VV_GROUP_TO_RANK && to != datagram->rank)) continue;
+    if (to == from || (datagram->way == VV_RANK_TO_RANK && to != datagram->rank)) continue;
     if (loses != NULL && loses(datagram, to)) continue;
-    put(&ranks[to], data ? VV_GROUP_SOCKET_DATA : VV_GROUP_SOCKET_CONTROL, datagram);
+    put(&ranks[to], data ? VV_RANK_SOCKET_DATA : VV_RANK_SOCKET_CONTROL, datagram);
   }
 }
 
 /* Puts together what has come of a stream. */
 static void read_stream(struct rank *rank) {
-  const struct vv_group *group = &rank->group;
-  if (!group->current.wanted.stream) return;
+  const struct vv_rank *group = &rank->group;
+  if (!group->current.operation.stream) return;
   for (; rank->read < group->consumed; rank->read++) {
     uint64_t number = rank->read - group->current.first;
     struct vv_cut cut = vv_cut_piece(group->current.size_bytes, BODY, number);
     const struct vv_store_slot *slot = vv_store_find(&group->store, rank->read);
     assert_non_null(slot);
-    const uint8_t *data = vv_store_body(&group->store, slot) + (number == 0 ? VV_GROUP_HEAD_BYTES : 0);
+    const uint8_t *data = vv_store_body(&group->store, slot) + (number == 0 ? VV_GPDU_HEAD_BYTES : 0);
     memcpy(rank->message + cut.offset, data, cut.bytes);
   }
 }
 
-static bool take_one(struct rank *rank, enum vv_group_socket socket) {
+static bool take_one(struct rank *rank, enum vv_rank_socket socket) {
   struct inbox *inbox = &rank->inboxes[socket];
   uint8_t bytes[DATAGRAM];
   if (inbox->count == 0) return false;
@@ -117,29 +117,29 @@ static bool take_one(struct rank *rank, enum vv_group_socket socket) {
   inbox->count--;
   memmove(inbox->bytes, inbox->bytes + 1, inbox->count * sizeof *inbox->bytes);
   memmove(inbox->counts, inbox->counts + 1, inbox->count * sizeof *inbox->counts);
-  vv_group_take(&rank->group, now_ns, socket, bytes, count);
+  vv_rank_take(&rank->group, now_ns, socket, bytes, count);
   read_stream(rank);
   return true;
 }
 
 static bool drive(uint32_t i) {
   struct rank *rank = &ranks[i];
-  struct vv_group_datagram datagram;
-  struct vv_group_event event;
+  struct vv_rank_datagram datagram;
+  struct vv_rank_event event;
   bool moved = false;
   if (rank->asleep) return false;
   bool reached = !queued || i == RANKS - 1;
-  while (reached && take_one(rank, VV_GROUP_SOCKET_CONTROL)) moved = true;
-  for (uint32_t n = 0; n < rank->reads && reached && vv_group_wants_data(&rank->group); n++) {
-    if (!take_one(rank, VV_GROUP_SOCKET_DATA)) break;
+  while (reached && take_one(rank, VV_RANK_SOCKET_CONTROL)) moved = true;
+  for (uint32_t n = 0; n < rank->reads && reached && vv_rank_wants_data(&rank->group); n++) {
+    if (!take_one(rank, VV_RANK_SOCKET_DATA)) break;
     moved = true;
   }
-  bool dry = !reached || rank->inboxes[VV_GROUP_SOCKET_DATA].count == 0;
-  if (dry && vv_group_wants_data(&rank->group)) vv_group_dry(&rank->group, now_ns);
-  for (; vv_group_next(&rank->group, now_ns, &datagram); moved = true) send(i, &datagram);
-  for (; vv_group_event(&rank->group, &event); moved = true) {
+  bool dry = !reached || rank->inboxes[VV_RANK_SOCKET_DATA].count == 0;
+  if (dry && vv_rank_wants_data(&rank->group)) vv_rank_dry(&rank->group, now_ns);
+  for (; vv_rank_next(&rank->group, now_ns, &datagram); moved = true) send(i, &datagram);
+  for (; vv_rank_event(&rank->group, &event); moved = true) {
     rank->told[event.kind]++;
-    if (event.kind > VV_GROUP_FAILED && event.kind != VV_GROUP_LATE) continue;
+    if (event.kind > VV_RANK_FAILED && event.kind != VV_RANK_LATE) continue;
     rank->last = event;
     rank->done_ns = now_ns;
   }
@@ -160,8 +160,8 @@ static void run(uint64_t until_ns) {
   while (now_ns < until_ns) {
     uint64_t next_ns = until_ns;
     for (uint32_t i = 0; i < RANKS; i++) {
-      const struct vv_group *group = &ranks[i].group;
-      uint64_t ns = ranks[i].reads > 0 ? vv_group_deadline_ns(group) : vv_group_duty_ns(group);
+      const struct vv_rank *group = &ranks[i].group;
+      uint64_t ns = ranks[i].reads > 0 ? vv_rank_deadline_ns(group) : vv_rank_duty_ns(group);
       if (ranks[i].asleep) ns = VV_NEVER;
       if (ns < next_ns) next_ns = ns;
     }
@@ -175,9 +175,9 @@ static void fill(uint8_t *message, uint64_t size_bytes, uint8_t seed) {
 }
 
 static void start(uint32_t i, uint32_t root, uint64_t size_bytes, bool known) {
-  struct vv_group_operation operation = {root, ranks[i].message, size_bytes, known, 7, ranks[i].stream && i != root};
+  struct vv_rank_operation operation = {root, ranks[i].message, size_bytes, known, 7, ranks[i].stream && i != root};
   ranks[i].read = ranks[i].group.consumed;
-  vv_group_start(&ranks[i].group, now_ns, &operation);
+  vv_rank_start(&ranks[i].group, now_ns, &operation);
   read_stream(&ranks[i]);
 }
 
@@ -194,17 +194,17 @@ static void assert_delivered(uint64_t size_bytes) {
   static uint8_t right[MESSAGE];
   fill(right, size_bytes, (uint8_t)size_bytes);
   for (uint32_t i = 0; i < RANKS; i++) {
-    assert_true(ranks[i].told[VV_GROUP_DONE] == 1 && ranks[i].told[VV_GROUP_FAILED] == 0);
+    assert_true(ranks[i].told[VV_RANK_DONE] == 1 && ranks[i].told[VV_RANK_FAILED] == 0);
     assert_true(ranks[i].last.size_bytes == size_bytes && ranks[i].last.representation == 7);
     assert_memory_equal(ranks[i].message, right, size_bytes);
-    ranks[i].told[VV_GROUP_DONE] = 0;
+    ranks[i].told[VV_RANK_DONE] = 0;
   }
 }
 
-static void assert_failed(uint32_t about, enum vv_group_why why) {
+static void assert_failed(uint32_t about, enum vv_gpdu_why why) {
   for (uint32_t i = 0; i < RANKS; i++) {
     if (ranks[i].asleep) continue;
-    assert_true(ranks[i].told[VV_GROUP_FAILED] >= 1);
+    assert_true(ranks[i].told[VV_RANK_FAILED] >= 1);
     assert_true(ranks[i].last.failure.rank == about && ranks[i].last.failure.why == why);
   }
 }
@@ -229,24 +229,24 @@ static void test_every_size(void **state) {
 
 static void test_a_group_of_one(void **state) {
   (void)state;
-  struct vv_group_wanted alone = {.ranks = 1, .datagram_bytes = DATAGRAM, .window_datagrams = WINDOW, .rtt_ns = MS};
-  struct vv_group group;
-  struct vv_group_event event;
-  void *memory = malloc(vv_group_bytes(&alone));
-  vv_group_init(&group, memory, &alone);
-  struct vv_group_operation operation = {0, ranks[0].message, UINT64_C(5) << 30, true, 0, false};
-  vv_group_start(&group, 0, &operation);
-  assert_true(vv_group_event(&group, &event) && event.kind == VV_GROUP_DONE && event.size_bytes == UINT64_C(5) << 30);
-  vv_group_close(&group, 0);
-  assert_true(vv_group_event(&group, &event) && event.kind == VV_GROUP_CLOSED);
-  assert_true(vv_group_deadline_ns(&group) == VV_NEVER);
+  struct vv_rank_config alone = {.ranks = 1, .datagram_bytes = DATAGRAM, .window_datagrams = WINDOW, .rtt_ns = MS};
+  struct vv_rank group;
+  struct vv_rank_event event;
+  void *memory = malloc(vv_rank_bytes(&alone));
+  vv_rank_init(&group, memory, &alone);
+  struct vv_rank_operation operation = {0, ranks[0].message, UINT64_C(5) << 30, true, 0, false};
+  vv_rank_start(&group, 0, &operation);
+  assert_true(vv_rank_event(&group, &event) && event.kind == VV_RANK_DONE && event.size_bytes == UINT64_C(5) << 30);
+  vv_rank_close(&group, 0);
+  assert_true(vv_rank_event(&group, &event) && event.kind == VV_RANK_CLOSED);
+  assert_true(vv_rank_deadline_ns(&group) == VV_NEVER);
   free(memory);
 }
 
 static uint32_t victim_number, multicasts;
 
-static bool loses_one(const struct vv_group_datagram *datagram, uint32_t to) {
-  if (datagram->way != VV_GROUP_TO_DATA) return false;
+static bool loses_one(const struct vv_rank_datagram *datagram, uint32_t to) {
+  if (datagram->way != VV_RANK_TO_DATA) return false;
   if (to == 0) multicasts++; /* the root is rank 4: each datagram passes here once, first */
   return multicasts == victim_number;
 }
@@ -286,9 +286,9 @@ static void test_what_is_late_and_not_lost_is_not_sent_again(void **state) {
 static uint32_t asked_or_deaf(void) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < RANKS; i++) {
-    const struct vv_group_counts *counts = &ranks[i].group.counts;
+    const struct vv_rank_counts *counts = &ranks[i].group.counts;
     count += (uint32_t)(counts->repairs_one + counts->repairs_all + counts->repeated);
-    count += ranks[i].told[VV_GROUP_DEAFENED];
+    count += ranks[i].told[VV_RANK_DEAFENED];
   }
   return count;
 }
@@ -303,19 +303,19 @@ static void test_what_lies_in_the_socket_is_not_asked_for(void **state) {
     }
     late->reads = 0;
     run(now_ns + 500 * MS);
-    assert_int_equal(late->inboxes[VV_GROUP_SOCKET_DATA].count, WINDOW);
+    assert_int_equal(late->inboxes[VV_RANK_SOCKET_DATA].count, WINDOW);
     assert_int_equal(late->group.edge, late->group.consumed + WINDOW);
     start(3, root, MESSAGE, true);
     run(now_ns + 500 * MS); /* it is descheduled, and asks nothing by name */
     late->reads = 1;
     run(now_ns + 500 * MS);
-    for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_GROUP_DONE], root + 1);
+    for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_DONE], root + 1);
     assert_int_equal(asked_or_deaf(), 0);
   }
 }
 
-static bool loses_rest(const struct vv_group_datagram *datagram, uint32_t to) {
-  return to == 3 && datagram->way == VV_GROUP_TO_DATA && multicasts++ >= victim_number;
+static bool loses_rest(const struct vv_rank_datagram *datagram, uint32_t to) {
+  return to == 3 && datagram->way == VV_RANK_TO_DATA && multicasts++ >= victim_number;
 }
 
 /* But the rest of a message, of which others tell, is asked for as soon as the socket is known to be empty. */
@@ -328,7 +328,7 @@ static void test_what_is_known_to_be_sent_and_does_not_lie_there_is_asked_for(vo
     run(now_ns + 20 * MS);
     assert_delivered(400);
   }
-  assert_int_equal(ranks[3].told[VV_GROUP_DEAFENED], 0); /* others came after these */
+  assert_int_equal(ranks[3].told[VV_RANK_DEAFENED], 0); /* others came after these */
 }
 
 static void test_a_sleeper_stops_the_root_and_loses_nothing(void **state) {
@@ -337,9 +337,9 @@ static void test_a_sleeper_stops_the_root_and_loses_nothing(void **state) {
   ranks[3].asleep = true;
   start_all(1, MESSAGE);
   run(2000 * MS);
-  assert_int_equal(ranks[3].inboxes[VV_GROUP_SOCKET_DATA].count, WINDOW);
-  assert_true(ranks[3].inboxes[VV_GROUP_SOCKET_CONTROL].count < 20);
-  assert_true(ranks[1].told[VV_GROUP_LATE] == 1 && ranks[1].last.rank == 3 && ranks[1].told[VV_GROUP_DONE] == 0);
+  assert_int_equal(ranks[3].inboxes[VV_RANK_SOCKET_DATA].count, WINDOW);
+  assert_true(ranks[3].inboxes[VV_RANK_SOCKET_CONTROL].count < 20);
+  assert_true(ranks[1].told[VV_RANK_LATE] == 1 && ranks[1].last.rank == 3 && ranks[1].told[VV_RANK_DONE] == 0);
   ranks[3].asleep = false;
   run(now_ns + 100 * MS);
   assert_delivered(MESSAGE);
@@ -351,10 +351,10 @@ static void test_a_message_may_go_on_in_another_buffer(void **state) {
   for (uint32_t i = 1; i <= 2; i++) { /* who knows the size and who does not: before anything came, and in the middle */
     ranks[4].asleep = true;
     start_all(0, 10000);
-    vv_group_redirect(&ranks[i].group, now_ns, elsewhere, i == 2 ? 10000 : MESSAGE);
+    vv_rank_redirect(&ranks[i].group, now_ns, elsewhere, i == 2 ? 10000 : MESSAGE);
     run(now_ns + MS);
     assert_true(ranks[i].group.consumed > ranks[i].group.current.first);
-    vv_group_redirect(&ranks[i].group, now_ns, ranks[i].message, MESSAGE);
+    vv_rank_redirect(&ranks[i].group, now_ns, ranks[i].message, MESSAGE);
     memset(elsewhere, 0xff, sizeof elsewhere);
     ranks[4].asleep = false;
     run(now_ns + 100 * MS);
@@ -367,10 +367,10 @@ static void test_a_message_that_does_not_fit_elsewhere_is_an_error(void **state)
   ranks[4].asleep = true;
   start_all(0, 10000);
   run(now_ns + MS);
-  vv_group_redirect(&ranks[1].group, now_ns, ranks[1].message, 9999);
+  vv_rank_redirect(&ranks[1].group, now_ns, ranks[1].message, 9999);
   ranks[4].asleep = false;
   run(now_ns + 100 * MS);
-  assert_failed(1, VV_GROUP_UNEQUAL_SIZE);
+  assert_failed(1, VV_GPDU_UNEQUAL_SIZE);
 }
 
 static void test_many_roots_do_not_overrun_a_sleeper(void **state) {
@@ -379,25 +379,25 @@ static void test_many_roots_do_not_overrun_a_sleeper(void **state) {
   for (uint32_t n = 0; n < WINDOW; n++) {
     for (uint32_t i = 1; i < RANKS; i++) start(i, 1 + n % (RANKS - 1), 5, true);
     run(now_ns + MS);
-    for (uint32_t i = 1; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_GROUP_DONE], n + 1);
+    for (uint32_t i = 1; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_DONE], n + 1);
   }
   for (uint32_t i = 1; i < RANKS; i++) start(i, 1, 5, true);
   run(now_ns + 500 * MS);
-  assert_int_equal(ranks[1].told[VV_GROUP_DONE], WINDOW); /* the next must wait */
-  assert_int_equal(ranks[0].inboxes[VV_GROUP_SOCKET_DATA].count, WINDOW);
+  assert_int_equal(ranks[1].told[VV_RANK_DONE], WINDOW); /* the next must wait */
+  assert_int_equal(ranks[0].inboxes[VV_RANK_SOCKET_DATA].count, WINDOW);
   ranks[0].asleep = false;
   for (uint32_t n = 0; n <= WINDOW; n++) {
     start(0, n == WINDOW ? 1 : 1 + n % (RANKS - 1), 5, true);
     run(now_ns + 50 * MS);
   }
-  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_GROUP_DONE], WINDOW + 1);
+  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_DONE], WINDOW + 1);
 }
 
 static void test_unequal_sizes_are_named(void **state) {
   (void)state;
   for (uint32_t i = 0; i < RANKS; i++) start(i, 0, i == 2 ? 11 : 10, true);
   run(100 * MS);
-  assert_failed(2, VV_GROUP_UNEQUAL_SIZE);
+  assert_failed(2, VV_GPDU_UNEQUAL_SIZE);
 }
 
 /* What is one datagram long is over before anybody can know: then the next operation says it. */
@@ -407,14 +407,14 @@ static void test_two_roots_are_found(void **state) {
   settle();
   start_all(0, 10);
   run(100 * MS);
-  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].last.failure.why, VV_GROUP_UNEQUAL_ROOT);
+  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].last.failure.why, VV_GPDU_UNEQUAL_ROOT);
 }
 
 static void test_no_root_is_found(void **state) {
   (void)state;
   for (uint32_t i = 0; i < RANKS; i++) start(i, i == 0 ? 1 : 0, 10, true);
   run(10000 * MS);
-  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].last.failure.why, VV_GROUP_UNEQUAL_ROOT);
+  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].last.failure.why, VV_GPDU_UNEQUAL_ROOT);
 }
 
 static void test_a_death_is_named_to_all_now_and_later(void **state) {
@@ -422,16 +422,16 @@ static void test_a_death_is_named_to_all_now_and_later(void **state) {
   ranks[1].asleep = true;
   start_all(1, 50);
   run(50 * MS);
-  vv_group_lost(&ranks[2].group, now_ns, 1, VV_GROUP_DIED);
+  vv_rank_lost(&ranks[2].group, now_ns, 1, VV_GPDU_DIED);
   run(now_ns + 50 * MS);
-  assert_failed(1, VV_GROUP_DIED);
+  assert_failed(1, VV_GPDU_DIED);
   start(4, 0, 5, true);
   settle();
-  assert_int_equal(ranks[4].told[VV_GROUP_FAILED], 2);
+  assert_int_equal(ranks[4].told[VV_RANK_FAILED], 2);
 }
 
-static bool loses_all_but_answers(const struct vv_group_datagram *datagram, uint32_t to) {
-  return to == 4 && datagram->way != VV_GROUP_TO_RANK;
+static bool loses_all_but_answers(const struct vv_rank_datagram *datagram, uint32_t to) {
+  return to == 4 && datagram->way != VV_RANK_TO_RANK;
 }
 
 static void test_a_deaf_rank_learns_of_a_death_by_asking(void **state) {
@@ -440,9 +440,9 @@ static void test_a_deaf_rank_learns_of_a_death_by_asking(void **state) {
   ranks[1].asleep = true;
   start_all(1, 50);
   run(20 * MS);
-  vv_group_lost(&ranks[2].group, now_ns, 1, VV_GROUP_DIED);
+  vv_rank_lost(&ranks[2].group, now_ns, 1, VV_GPDU_DIED);
   run(now_ns + 60000 * MS);
-  assert_failed(1, VV_GROUP_DIED);
+  assert_failed(1, VV_GPDU_DIED);
 }
 
 static void test_a_deaf_rank_gets_everything_and_says_so(void **state) {
@@ -450,16 +450,16 @@ static void test_a_deaf_rank_gets_everything_and_says_so(void **state) {
   loses = loses_all_but_answers;
   start_all(0, MESSAGE);
   run(100 * MS);
-  assert_int_equal(ranks[4].told[VV_GROUP_DEAFENED], 1);
+  assert_int_equal(ranks[4].told[VV_RANK_DEAFENED], 1);
   run(30000 * MS);
   assert_delivered(MESSAGE);
-  assert_int_equal(ranks[4].told[VV_GROUP_DEAFENED], 1);
+  assert_int_equal(ranks[4].told[VV_RANK_DEAFENED], 1);
   loses = NULL;
   for (uint32_t heard = 1; heard <= VV_GAP_HEARS; heard++) {
     start_all(0, 10);
     settle();
     assert_delivered(10);
-    assert_int_equal(ranks[4].told[VV_GROUP_HEARING], heard == VV_GAP_HEARS);
+    assert_int_equal(ranks[4].told[VV_RANK_HEARING], heard == VV_GAP_HEARS);
   }
 }
 
@@ -468,35 +468,35 @@ static void test_closing_waits_for_the_last(void **state) {
   start_all(0, 10);
   settle();
   for (uint32_t i = 0; i < RANKS; i++) {
-    if (i != 3) vv_group_close(&ranks[i].group, now_ns);
+    if (i != 3) vv_rank_close(&ranks[i].group, now_ns);
   }
   ranks[3].asleep = true;
   run(1000 * MS);
-  assert_int_equal(ranks[0].told[VV_GROUP_CLOSED], 0);
+  assert_int_equal(ranks[0].told[VV_RANK_CLOSED], 0);
   ranks[3].asleep = false;
-  vv_group_close(&ranks[3].group, now_ns);
+  vv_rank_close(&ranks[3].group, now_ns);
   run(now_ns + 20000 * MS);
-  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_GROUP_CLOSED], 1);
+  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_CLOSED], 1);
 }
 
 static void test_who_leaves_has_seen_all_of_it(void **state) {
   (void)state;
   start_all(0, 10);
   settle();
-  vv_group_close(&ranks[1].group, now_ns);
-  vv_group_lost(&ranks[1].group, now_ns, 0, VV_GROUP_LEFT);
+  vv_rank_close(&ranks[1].group, now_ns);
+  vv_rank_lost(&ranks[1].group, now_ns, 0, VV_GPDU_LEFT);
   settle();
-  assert_int_equal(ranks[1].told[VV_GROUP_CLOSED], 1);
-  vv_group_lost(&ranks[2].group, now_ns, 0, VV_GROUP_LEFT);
+  assert_int_equal(ranks[1].told[VV_RANK_CLOSED], 1);
+  vv_rank_lost(&ranks[2].group, now_ns, 0, VV_GPDU_LEFT);
   start(2, 0, 10, true); /* but rank 0 has left */
   settle();
-  assert_int_equal(ranks[2].last.failure.why, VV_GROUP_LEFT);
+  assert_int_equal(ranks[2].last.failure.why, VV_GPDU_LEFT);
 }
 
 /* All positions this far on, as after weeks. */
 static void move_on(uint64_t position) {
   for (uint32_t i = 0; i < RANKS; i++) {
-    struct vv_group *group = &ranks[i].group;
+    struct vv_rank *group = &ranks[i].group;
     group->consumed = group->edge = group->passed = group->published = group->credit.horizon = group->credit.reported =
         position;
     for (uint32_t j = 0; j < RANKS; j++) group->credit.lines[j].consumed = position;
@@ -516,11 +516,11 @@ static void test_positions_pass_32_bits(void **state) {
 
 static void test_strangers_change_nothing(void **state) {
   (void)state;
-  struct vv_group before = ranks[0].group;
-  uint8_t noise[DATAGRAM] = {VV_GROUP_HEAD, 0, 0, 9};
+  struct vv_rank before = ranks[0].group;
+  uint8_t noise[DATAGRAM] = {VV_GPDU_HEAD, 0, 0, 9};
   for (size_t count = 0; count <= DATAGRAM; count++) {
-    vv_group_take(&ranks[0].group, 0, VV_GROUP_SOCKET_DATA, noise, count);
-    vv_group_take(&ranks[0].group, 0, VV_GROUP_SOCKET_CONTROL, noise, count);
+    vv_rank_take(&ranks[0].group, 0, VV_RANK_SOCKET_DATA, noise, count);
+    vv_rank_take(&ranks[0].group, 0, VV_RANK_SOCKET_CONTROL, noise, count);
   }
   assert_true(ranks[0].group.counts.foreign == 2 * (DATAGRAM + 1));
   ranks[0].group.counts.foreign = 0;
@@ -531,12 +531,12 @@ static void test_strangers_change_nothing(void **state) {
 static void test_a_root_that_is_no_rank_is_foreign(void **state) {
   (void)state;
   static const uint8_t zeros[10];
-  struct vv_group_pdu head = {.kind = VV_GROUP_HEAD, .rank = 60000, .size_bytes = 10, .data = zeros, .data_bytes = 10};
+  struct vv_gpdu head = {.kind = VV_GPDU_HEAD, .rank = 60000, .size_bytes = 10, .data = zeros, .data_bytes = 10};
   uint8_t bytes[DATAGRAM] = {0};
   start_all(0, 10);
-  size_t count = vv_group_pdu_emit(&ranks[0].group.keys, 9, &head, bytes) + 10;
+  size_t count = vv_gpdu_emit(&ranks[0].group.keys, 9, &head, bytes) + 10;
   for (uint32_t i = 0; i < RANKS; i++) {
-    vv_group_take(&ranks[i].group, now_ns, VV_GROUP_SOCKET_DATA, bytes, count);
+    vv_rank_take(&ranks[i].group, now_ns, VV_RANK_SOCKET_DATA, bytes, count);
     assert_int_equal(ranks[i].group.counts.foreign, 1);
   }
   settle();

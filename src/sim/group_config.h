@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a simulated run of `group` is made of: the LAN, the ranks, their operations, and what goes wrong. */
-#ifndef VV_SIM_GROUP_PLAN_H
-#define VV_SIM_GROUP_PLAN_H
+#ifndef VV_SIM_GROUP_CONFIG_H
+#define VV_SIM_GROUP_CONFIG_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/ethernet/lan.h"
 
-struct vv_group_plan {
+struct vv_sim_group_config {
   uint64_t seed;
   uint32_t ranks;
-  enum vv_fabric fabric;
+  enum vv_lan_fabric fabric;
   uint64_t rate_bps;
   uint64_t buffer_bytes; /* of each socket, as the kernel counts */
   uint32_t datagram_bytes;
@@ -38,20 +38,20 @@ struct vv_group_plan {
 };
 
 /* A good LAN of two ranks, one operation, and no faults. */
-void vv_group_plan_init(struct vv_group_plan *plan, uint64_t seed);
+void vv_sim_group_config_init(struct vv_sim_group_config *config, uint64_t seed);
 
 /* True when no frame is lost, delayed or spoilt, and nobody dies: ranks sleep and compute, no more. */
-bool vv_group_plan_is_faultless(const struct vv_group_plan *plan);
+bool vv_sim_group_config_is_faultless(const struct vv_sim_group_config *config);
 
 /* Everything drawn from the seed. */
-void vv_group_plan_draw(struct vv_group_plan *plan, uint64_t seed);
+void vv_sim_group_config_draw(struct vv_sim_group_config *config, uint64_t seed);
 
 /* Operation number i, the same for all ranks. */
-struct vv_group_step {
+struct vv_sim_group_step {
   uint32_t root;
   uint64_t size_bytes;
 };
 
-struct vv_group_step vv_group_plan_step(const struct vv_group_plan *plan, uint32_t i);
+struct vv_sim_group_step vv_sim_group_config_step(const struct vv_sim_group_config *config, uint32_t i);
 
 #endif

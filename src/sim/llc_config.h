@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a simulated run of `llc` is made of: the LAN, the stations, their messages, and what goes wrong. */
-#ifndef VV_SIM_LLC_PLAN_H
-#define VV_SIM_LLC_PLAN_H
+#ifndef VV_SIM_LLC_CONFIG_H
+#define VV_SIM_LLC_CONFIG_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/ethernet/lan.h"
 
-struct vv_llc_plan {
+struct vv_sim_llc_config {
   uint64_t seed;
   uint32_t hosts; /* 2 .. 16; every pair has a link */
-  enum vv_fabric fabric;
+  enum vv_lan_fabric fabric;
   uint64_t rate_bps;
   uint32_t messages;   /* from each host to each other */
   uint64_t size_bytes; /* of a message: 0 .. this, mostly short ones */
@@ -40,12 +40,12 @@ struct vv_llc_plan {
 };
 
 /* A good LAN of two hosts, and no faults. */
-void vv_llc_plan_init(struct vv_llc_plan *plan, uint64_t seed);
+void vv_sim_llc_config_init(struct vv_sim_llc_config *config, uint64_t seed);
 
 /* Everything drawn from the seed. */
-void vv_llc_plan_draw(struct vv_llc_plan *plan, uint64_t seed);
+void vv_sim_llc_config_draw(struct vv_sim_llc_config *config, uint64_t seed);
 
 /* Bytes of message number `seq` from one host to another. */
-uint32_t vv_llc_plan_size(const struct vv_llc_plan *plan, uint32_t from, uint32_t to, uint32_t seq);
+uint32_t vv_sim_llc_config_size(const struct vv_sim_llc_config *config, uint32_t from, uint32_t to, uint32_t seq);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/ethernet/link.h"
+#include "core/ethernet/eth.h"
 
 #include <assert.h>
 

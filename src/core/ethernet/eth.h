@@ -7,8 +7,8 @@
  * clauses 3.1.1, 4.2.3.3 and 4A.4.2. A VLAN tag (IEEE 802.1Q, 4 bytes) counts
  * towards the minimum of 64 bytes from header to check sequence.
  */
-#ifndef VV_CORE_ETHERNET_LINK_H
-#define VV_CORE_ETHERNET_LINK_H
+#ifndef VV_CORE_ETHERNET_ETH_H
+#define VV_CORE_ETHERNET_ETH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -29,8 +29,8 @@
  * strangers, what was said in other groups of the job, and wrong bits, it hides nothing and it cannot tell one rank
  * from another.
  */
-#ifndef VV_CORE_WIRE_GROUP_H
-#define VV_CORE_WIRE_GROUP_H
+#ifndef VV_CORE_WIRE_GPDU_H
+#define VV_CORE_WIRE_GPDU_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,46 +38,46 @@
 
 #include "core/base/siphash.h"
 
-#define VV_GROUP_HEADER_BYTES       16
-#define VV_GROUP_HEAD_BYTES         10 /* of the body of HEAD, before the data */
-#define VV_GROUP_BITMAP_BYTES       32 /* of an ASK, at most */
-#define VV_GROUP_CONTROL_BYTES      62 /* the longest PDU that is not HEAD or DATA */
-#define VV_GROUP_STREAM_MAX         0xffffffu
-#define VV_GROUP_SIZE_BYTES_MAX     ((UINT64_C(1) << 40) - 1) /* of one operation */
-#define VV_GROUP_WINDOW_MAX         0xffff                    /* how far a HEAD may be ahead of the horizon */
-#define VV_GROUP_DATAGRAM_BYTES_MIN 128
-#define VV_GROUP_DATAGRAM_BYTES_MAX 65507
+#define VV_GPDU_HEADER_BYTES       16
+#define VV_GPDU_HEAD_BYTES         10 /* of the body of HEAD, before the data */
+#define VV_GPDU_BITMAP_BYTES       32 /* of an ASK, at most */
+#define VV_GPDU_CONTROL_BYTES      62 /* the longest PDU that is not HEAD or DATA */
+#define VV_GPDU_STREAM_MAX         0xffffffu
+#define VV_GPDU_SIZE_BYTES_MAX     ((UINT64_C(1) << 40) - 1) /* of one operation */
+#define VV_GPDU_WINDOW_MAX         0xffff                    /* how far a HEAD may be ahead of the horizon */
+#define VV_GPDU_DATAGRAM_BYTES_MIN 128
+#define VV_GPDU_DATAGRAM_BYTES_MAX 65507
 
-enum vv_group_kind {
-  VV_GROUP_HEAD = 0xa1,
-  VV_GROUP_DATA,
-  VV_GROUP_ASK,
-  VV_GROUP_ACK,
-  VV_GROUP_POLL,
-  VV_GROUP_STATE,
-  VV_GROUP_FAIL,
+enum vv_gpdu_kind {
+  VV_GPDU_HEAD = 0xa1,
+  VV_GPDU_DATA,
+  VV_GPDU_ASK,
+  VV_GPDU_ACK,
+  VV_GPDU_POLL,
+  VV_GPDU_STATE,
+  VV_GPDU_FAIL,
 };
 
 /* Flags of an ASK: source hears no multicast; it lacks what comes after the bitmap, too. */
-enum { VV_GROUP_ASK_DEAF = 1, VV_GROUP_ASK_MORE = 2 };
+enum { VV_GPDU_ASK_DEAF = 1, VV_GPDU_ASK_MORE = 2 };
 
 /* Why a group failed. */
-enum vv_group_why {
-  VV_GROUP_DIED = 1,     /* the rank's process or host is gone */
-  VV_GROUP_LEFT,         /* the rank left before the others were done */
-  VV_GROUP_UNEQUAL_SIZE, /* the rank expected another size than the root sends */
-  VV_GROUP_UNEQUAL_ROOT, /* the rank expected another root */
+enum vv_gpdu_why {
+  VV_GPDU_DIED = 1,     /* the rank's process or host is gone */
+  VV_GPDU_LEFT,         /* the rank left before the others were done */
+  VV_GPDU_UNEQUAL_SIZE, /* the rank expected another size than the root sends */
+  VV_GPDU_UNEQUAL_ROOT, /* the rank expected another root */
 };
 
 /* The two keys of a group's tags, made of the session's key and the stream. */
-struct vv_group_keys {
+struct vv_gpdu_keys {
   uint8_t header[VV_KEY_BYTES];
   uint8_t body[VV_KEY_BYTES];
 };
 
 /* Any PDU. Fields that a kind does not have are 0. */
-struct vv_group_pdu {
-  enum vv_group_kind kind;
+struct vv_gpdu {
+  enum vv_gpdu_kind kind;
   uint64_t position;
   uint32_t source;        /* ASK, ACK, POLL, STATE, FAIL */
   uint32_t operation;     /* ASK, POLL, FAIL: modulo 2^32 */
@@ -88,41 +88,41 @@ struct vv_group_pdu {
   uint64_t horizon;       /* HEAD, STATE: all ranks have consumed what is below */
   uint8_t representation; /* HEAD: of the sender's numbers; the caller's affair */
   uint8_t flags;          /* ASK */
-  enum vv_group_why why;  /* FAIL */
+  enum vv_gpdu_why why;   /* FAIL */
   const uint8_t *data;    /* HEAD, DATA: the data; ASK: the bitmap. Inside the bytes that were parsed */
   size_t data_bytes;
 };
 
 /* Keys of that stream of the session whose key it is. */
-void vv_group_keys_init(struct vv_group_keys *keys, const uint8_t key[VV_KEY_BYTES], uint32_t stream);
+void vv_gpdu_keys_init(struct vv_gpdu_keys *keys, const uint8_t key[VV_KEY_BYTES], uint32_t stream);
 
 /*
  * The value of a datagram. Positions are taken as those nearest to `near`, a
  * position that this rank is at. False, and nothing set, when it is no PDU of this
  * stream, or its tag is wrong.
  */
-bool vv_group_pdu_parse(const struct vv_group_keys *keys, uint32_t stream, uint64_t near, const uint8_t *bytes,
-                        size_t count, struct vv_group_pdu *pdu);
+bool vv_gpdu_parse(const struct vv_gpdu_keys *keys, uint32_t stream, uint64_t near, const uint8_t *bytes, size_t count,
+                   struct vv_gpdu *pdu);
 
 /*
  * Writes the header of that PDU, and its body but for data_bytes of data that
  * follow it: 16 bytes for DATA, 26 for HEAD, a whole control PDU for the others
  * (whose bitmap is copied). Tells how many.
  */
-size_t vv_group_pdu_emit(const struct vv_group_keys *keys, uint32_t stream, const struct vv_group_pdu *pdu,
-                         uint8_t header[VV_GROUP_CONTROL_BYTES]);
+size_t vv_gpdu_emit(const struct vv_gpdu_keys *keys, uint32_t stream, const struct vv_gpdu *pdu,
+                    uint8_t header[VV_GPDU_CONTROL_BYTES]);
 
 /*
  * The value of the body of a HEAD or DATA at that position, as a store keeps it:
  * `data` is inside it. False, and nothing set, when it is none.
  */
-bool vv_group_body_parse(enum vv_group_kind kind, uint64_t position, const uint8_t *body, size_t count,
-                         struct vv_group_pdu *pdu);
+bool vv_gpdu_body_parse(enum vv_gpdu_kind kind, uint64_t position, const uint8_t *body, size_t count,
+                        struct vv_gpdu *pdu);
 
 /* Writes the body of that HEAD but for its data. */
-void vv_group_head_emit(const struct vv_group_pdu *head, uint8_t body[VV_GROUP_HEAD_BYTES]);
+void vv_gpdu_head_emit(const struct vv_gpdu *head, uint8_t body[VV_GPDU_HEAD_BYTES]);
 
 /* The 64-bit number with that low half that is nearest to `near`; never below 0. */
-uint64_t vv_group_expand(uint32_t low, uint64_t near);
+uint64_t vv_gpdu_expand(uint32_t low, uint64_t near);
 
 #endif

@@ -10,7 +10,7 @@
 #include "core/base/rng.h"
 #include "core/wire/fragment.h"
 #include "core/wire/frame.h"
-#include "core/wire/llc.h"
+#include "core/wire/lpdu.h"
 
 /* A heap copy of exactly that many bytes, so that reading one more is caught. */
 static uint8_t *copy_of(const uint8_t *bytes, size_t count) {
@@ -40,12 +40,12 @@ static void test_known_bytes(void **state) {
   assert_memory_equal(frame.source, bytes + 6, 6);
   assert_ptr_equal(frame.data, bytes + 14);
   assert_int_equal(frame.data_bytes, 21);
-  struct vv_llc_view llc_view;
-  struct vv_llc_ui ui;
-  assert_true(vv_llc_view(frame.data, frame.data_bytes, &llc_view));
-  assert_true(vv_llc_parse(llc_view, &ui));
-  assert_int_equal(ui.dsap, VV_LLC_SAP);
-  assert_int_equal(ui.ssap, VV_LLC_SAP);
+  struct vv_lpdu_view llc_view;
+  struct vv_lpdu_ui ui;
+  assert_true(vv_lpdu_view(frame.data, frame.data_bytes, &llc_view));
+  assert_true(vv_lpdu_ui_parse(llc_view, &ui));
+  assert_int_equal(ui.dsap, VV_LPDU_SAP);
+  assert_int_equal(ui.ssap, VV_LPDU_SAP);
   assert_int_equal(ui.data_bytes, 18);
   struct vv_fragment_view fragment_view;
   struct vv_fragment fragment;
@@ -80,19 +80,19 @@ static void test_what_is_no_frame_is_refused(void **state) {
 
 static void test_what_is_no_ui_command_is_refused(void **state) {
   (void)state;
-  uint8_t bytes[3] = {VV_LLC_SAP, VV_LLC_SAP, 0x03};
-  struct vv_llc_view view;
-  struct vv_llc_ui ui = {.dsap = 7};
-  assert_false(vv_llc_view(bytes, 2, &view));
+  uint8_t bytes[3] = {VV_LPDU_SAP, VV_LPDU_SAP, 0x03};
+  struct vv_lpdu_view view;
+  struct vv_lpdu_ui ui = {.dsap = 7};
+  assert_false(vv_lpdu_view(bytes, 2, &view));
   for (unsigned control = 0; control < 256; control++) {
     bytes[2] = (uint8_t)control;
-    assert_true(vv_llc_view(bytes, 3, &view));
-    assert_int_equal(vv_llc_parse(view, &ui), control == 0x03);
+    assert_true(vv_lpdu_view(bytes, 3, &view));
+    assert_int_equal(vv_lpdu_ui_parse(view, &ui), control == 0x03);
   }
   bytes[2] = 0x03;
   bytes[1] |= 1; /* a response */
   ui.dsap = 7;
-  assert_false(vv_llc_parse(view, &ui));
+  assert_false(vv_lpdu_ui_parse(view, &ui));
   assert_int_equal(ui.dsap, 7);
 }
 
@@ -126,12 +126,12 @@ static void test_emit_and_parse_are_inverse(void **state) {
         .data_bytes = size,
     };
     fragment.index = (uint16_t)(vv_rng_next(&rng) % fragment.count);
-    struct vv_llc_ui ui = {(uint8_t)vv_rng_next(&rng), vv_rng_next(&rng) & 0xfe, bytes + 17, 16 + size};
+    struct vv_lpdu_ui ui = {(uint8_t)vv_rng_next(&rng), vv_rng_next(&rng) & 0xfe, bytes + 17, 16 + size};
     struct vv_frame frame = {.data = bytes + 14, .data_bytes = 3 + 16 + size};
     fill(&rng, frame.destination, 6);
     fill(&rng, frame.source, 6);
     vv_frame_emit(&frame, bytes);
-    vv_llc_emit(&ui, bytes + 14);
+    vv_lpdu_ui_emit(&ui, bytes + 14);
     vv_fragment_emit(&fragment, bytes + 17);
 
     struct vv_frame_view frame_view;
@@ -142,9 +142,10 @@ static void test_emit_and_parse_are_inverse(void **state) {
     assert_memory_equal(frame_back.destination, frame.destination, 6);
     assert_memory_equal(frame_back.source, frame.source, 6);
     assert_true(frame_back.data == frame.data && frame_back.data_bytes == frame.data_bytes);
-    struct vv_llc_view llc_view;
-    struct vv_llc_ui ui_back;
-    assert_true(vv_llc_view(frame_back.data, frame_back.data_bytes, &llc_view) && vv_llc_parse(llc_view, &ui_back));
+    struct vv_lpdu_view llc_view;
+    struct vv_lpdu_ui ui_back;
+    assert_true(vv_lpdu_view(frame_back.data, frame_back.data_bytes, &llc_view) &&
+                vv_lpdu_ui_parse(llc_view, &ui_back));
     assert_true(ui_back.dsap == ui.dsap && ui_back.ssap == ui.ssap);
     assert_true(ui_back.data == ui.data && ui_back.data_bytes == ui.data_bytes);
     struct vv_fragment_view view;
@@ -170,15 +171,15 @@ static void test_any_bytes_are_judged_within_their_bounds(void **state) {
     if (vv_rng_next(&rng) % 4 > 0) bytes[29] = 0, bytes[30] = 1, bytes[31] = 1;
     uint8_t *copy = copy_of(bytes, count);
     struct vv_frame_view frame_view;
-    struct vv_llc_view llc_view;
+    struct vv_lpdu_view llc_view;
     struct vv_fragment_view view;
     struct vv_frame frame;
-    struct vv_llc_ui ui;
+    struct vv_lpdu_ui ui;
     struct vv_fragment fragment;
     if (vv_frame_view(copy, count, &frame_view)) {
       vv_frame_parse(frame_view, &frame);
       assert_true(frame.data + frame.data_bytes <= copy + count);
-      if (vv_llc_view(frame.data, frame.data_bytes, &llc_view) && vv_llc_parse(llc_view, &ui) &&
+      if (vv_lpdu_view(frame.data, frame.data_bytes, &llc_view) && vv_lpdu_ui_parse(llc_view, &ui) &&
           vv_fragment_view(ui.data, ui.data_bytes, &view) && vv_fragment_parse(view, &fragment)) {
         assert_true(fragment.index < fragment.count);
         assert_true(fragment.data + fragment.data_bytes == frame.data + frame.data_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What frames take of a link: the sizes and times that everybody can work out by hand. */
-#include "core/ethernet/link.h"
+#include "core/ethernet/eth.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@
  * Two sockets. DATA gets what roots send by multicast; CONTROL gets all else, by
  * multicast or to one rank: questions, answers, repairs. CONTROL must be read
  * whenever the process lives, because a rank owes its peers repairs while its
- * application computes. DATA is read only while vv_group_wants_data says so:
+ * application computes. DATA is read only while vv_rank_wants_data says so:
  * outside an operation data stays in the kernel's buffer, and is not lost
  * there, because of
  *
@@ -34,16 +34,16 @@
  * A driver's turn, in this order, whenever something has come, a deadline has
  * passed, or the application has called:
  *
- *   1. vv_group_take     every datagram of CONTROL, then of DATA if it is wanted; vv_group_dry when DATA has no more
- *   2. vv_group_next     until it gives none; send each where it says. When the
+ *   1. vv_rank_take     every datagram of CONTROL, then of DATA if it is wanted; vv_rank_dry when DATA has no more
+ *   2. vv_rank_next     until it gives none; send each where it says. When the
  *                        socket has no room, wait until it has, then go on
- *   3. vv_group_event    until it gives none
- *   4. wait for CONTROL, for DATA if vv_group_wants_data, until vv_group_deadline_ns
+ *   3. vv_rank_event    until it gives none
+ *   4. wait for CONTROL, for DATA if vv_rank_wants_data, until vv_rank_deadline_ns
  *
  * Time is any clock in ns that never goes back. One thread at a time.
  */
-#ifndef VV_CORE_GROUP_GROUP_H
-#define VV_CORE_GROUP_GROUP_H
+#ifndef VV_CORE_GROUP_RANK_H
+#define VV_CORE_GROUP_RANK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,33 +57,32 @@
 #include "core/group/repair.h"
 #include "core/group/store.h"
 #include "core/group/tree.h"
-#include "core/wire/group.h"
+#include "core/wire/gpdu.h"
 
-#define VV_GROUP_RANKS_MAX 65536
+#define VV_RANK_COUNT_MAX 65536
 
 /* What all ranks agreed on before, and must have equal, but for `rank`. */
-struct vv_group_wanted {
-  uint32_t ranks; /* 1 .. VV_GROUP_RANKS_MAX */
+struct vv_rank_config {
+  uint32_t ranks; /* 1 .. VV_RANK_COUNT_MAX */
   uint32_t rank;  /* this one */
   uint8_t key[VV_KEY_BYTES];
-  uint32_t stream;         /* <= VV_GROUP_STREAM_MAX; another for each group of the job, never used twice */
-  uint32_t datagram_bytes; /* UDP payload that no link on the way fragments: 1472 for an MTU of 1500 */
-  uint32_t
-      window_datagrams; /* the least of all ranks' vv_credit_datagrams; VV_GROUP_WINDOW_MIN .. VV_GROUP_WINDOW_MAX */
-  uint64_t rtt_ns;      /* a small datagram to a rank and its answer, both engines idle */
-  uint64_t slot_ns;     /* on a hub, how far apart ranks ask; 0 on a switch */
-  uint64_t rate_bps;    /* of payload, that the slowest link can carry; 0: as fast as the sockets take it */
-  uint32_t burst_datagrams; /* at once, if there is a rate; >= 1 */
+  uint32_t stream;           /* <= VV_GPDU_STREAM_MAX; another for each group of the job, never used twice */
+  uint32_t datagram_bytes;   /* UDP payload that no link on the way fragments: 1472 for an MTU of 1500 */
+  uint32_t window_datagrams; /* the least of all ranks' vv_credit_datagrams; VV_RANK_WINDOW_MIN .. VV_GPDU_WINDOW_MAX */
+  uint64_t rtt_ns;           /* a small datagram to a rank and its answer, both engines idle */
+  uint64_t slot_ns;          /* on a hub, how far apart ranks ask; 0 on a switch */
+  uint64_t rate_bps;         /* of payload, that the slowest link can carry; 0: as fast as the sockets take it */
+  uint32_t burst_datagrams;  /* at once, if there is a rate; >= 1 */
 };
 
-#define VV_GROUP_WINDOW_MIN 2
+#define VV_RANK_WINDOW_MIN 2
 
 /*
  * A broadcast. A receiver that has no memory for the whole message takes it as a
  * stream: what it has consumed is in the store for a window more
  * (vv_store_find), where the driver reads it after each datagram.
  */
-struct vv_group_operation {
+struct vv_rank_operation {
   uint32_t root;
   uint8_t *buffer;        /* root: what to send, not written to. Others: where it goes, unless it is a stream */
   uint64_t size_bytes;    /* of the message (root, or size_known), or of the buffer */
@@ -92,42 +91,42 @@ struct vv_group_operation {
   bool stream;            /* not root: there is no buffer */
 };
 
-enum vv_group_event_kind {
-  VV_GROUP_DONE,     /* the operation is done: the buffer is the caller's again, and whole */
-  VV_GROUP_FAILED,   /* the group has failed, and with it this and all later operations: `failure` says why */
-  VV_GROUP_LATE,     /* root: waits for `rank` to consume. Told once per wait; it goes on waiting */
-  VV_GROUP_DEAFENED, /* this rank gets no multicast, only what it asks for: join the group again */
-  VV_GROUP_HEARING,  /* it does again */
-  VV_GROUP_CLOSED,   /* after vv_group_close: nobody needs this rank any more */
+enum vv_rank_event_kind {
+  VV_RANK_DONE,     /* the operation is done: the buffer is the caller's again, and whole */
+  VV_RANK_FAILED,   /* the group has failed, and with it this and all later operations: `failure` says why */
+  VV_RANK_LATE,     /* root: waits for `rank` to consume. Told once per wait; it goes on waiting */
+  VV_RANK_DEAFENED, /* this rank gets no multicast, only what it asks for: join the group again */
+  VV_RANK_HEARING,  /* it does again */
+  VV_RANK_CLOSED,   /* after vv_rank_close: nobody needs this rank any more */
 };
 
-struct vv_group_event {
-  enum vv_group_event_kind kind;
-  uint64_t size_bytes;             /* DONE: of the message */
-  uint8_t representation;          /* DONE: as the root gave it */
-  uint32_t rank;                   /* LATE */
-  struct vv_group_failure failure; /* FAILED */
+struct vv_rank_event {
+  enum vv_rank_event_kind kind;
+  uint64_t size_bytes;              /* DONE: of the message */
+  uint8_t representation;           /* DONE: as the root gave it */
+  uint32_t rank;                    /* LATE */
+  struct vv_member_failure failure; /* FAILED */
 };
 
-enum vv_group_way {
-  VV_GROUP_TO_DATA,    /* everybody else's DATA socket, by multicast */
-  VV_GROUP_TO_CONTROL, /* everybody else's CONTROL socket, by multicast */
-  VV_GROUP_TO_RANK,    /* the CONTROL socket of `rank` */
+enum vv_rank_way {
+  VV_RANK_TO_DATA,    /* everybody else's DATA socket, by multicast */
+  VV_RANK_TO_CONTROL, /* everybody else's CONTROL socket, by multicast */
+  VV_RANK_TO_RANK,    /* the CONTROL socket of `rank` */
 };
 
 /* A datagram to send: header and payload, one behind the other. */
-struct vv_group_datagram {
-  enum vv_group_way way;
+struct vv_rank_datagram {
+  enum vv_rank_way way;
   uint32_t rank;
-  uint8_t header[VV_GROUP_CONTROL_BYTES];
+  uint8_t header[VV_GPDU_CONTROL_BYTES];
   size_t header_bytes;
-  const uint8_t *payload; /* the user's buffer or the store; if there is no room for it now, until vv_group_event */
+  const uint8_t *payload; /* the user's buffer or the store; if there is no room for it now, until vv_rank_event */
   size_t payload_bytes;
 };
 
-enum vv_group_socket { VV_GROUP_SOCKET_DATA, VV_GROUP_SOCKET_CONTROL };
+enum vv_rank_socket { VV_RANK_SOCKET_DATA, VV_RANK_SOCKET_CONTROL };
 
-struct vv_group_counts {
+struct vv_rank_counts {
   uint64_t sent; /* datagrams of data sent for the first time, and their bytes with headers */
   uint64_t sent_bytes;
   uint64_t repairs_one; /* repairs sent to one rank, and to all, and the bytes of both */
@@ -145,10 +144,10 @@ struct vv_group_counts {
 };
 
 /* The operation that this rank is in. */
-struct vv_group_current {
+struct vv_rank_current {
   bool busy;
   bool laid_out; /* its HEAD is known: so are size and end */
-  struct vv_group_operation wanted;
+  struct vv_rank_operation operation;
   uint32_t number; /* modulo 2^32 */
   uint64_t first;  /* position */
   uint64_t end;    /* the position behind it, if laid out */
@@ -156,11 +155,11 @@ struct vv_group_current {
   uint8_t representation;
 };
 
-struct vv_group {
-  struct vv_group_wanted wanted;
+struct vv_rank {
+  struct vv_rank_config config;
   uint32_t body_bytes; /* of a full datagram, without the 16 bytes of header */
-  struct vv_group_keys keys;
-  struct vv_group_current current;
+  struct vv_gpdu_keys keys;
+  struct vv_rank_current current;
   struct vv_tree tree; /* under the root that this rank heard of last */
   uint64_t consumed;   /* all positions below are delivered here, or sent */
   uint64_t edge;       /* all positions below have been sent by somebody, as far as known here */
@@ -189,28 +188,28 @@ struct vv_group {
   uint32_t left_rank;
   uint32_t waiting; /* events to be told: a bit for each kind */
   uint32_t late_rank;
-  struct vv_group_counts counts;
+  struct vv_rank_counts counts;
   struct vv_outbox outbox; /* last, because it is large: what every datagram touches lies together before it */
 };
 
 /* For the files of core/group: an event is to be told, or is no more. */
-static inline void vv_group_tell(struct vv_group *group, enum vv_group_event_kind kind) {
-  group->waiting |= 1u << kind;
+static inline void vv_rank_tell(struct vv_rank *self, enum vv_rank_event_kind kind) {
+  self->waiting |= 1u << kind;
 }
 
-static inline void vv_group_untell(struct vv_group *group, enum vv_group_event_kind kind) {
-  group->waiting &= ~(1u << kind);
+static inline void vv_rank_untell(struct vv_rank *self, enum vv_rank_event_kind kind) {
+  self->waiting &= ~(1u << kind);
 }
 
 /* The memory that such a group needs, and the group in it: the caller's, aligned as malloc's, there as long as it. */
-size_t vv_group_bytes(const struct vv_group_wanted *wanted);
-void vv_group_init(struct vv_group *group, void *memory, const struct vv_group_wanted *wanted);
+size_t vv_rank_bytes(const struct vv_rank_config *config);
+void vv_rank_init(struct vv_rank *self, void *memory, const struct vv_rank_config *config);
 
 /*
- * Starts the next operation: VV_GROUP_DONE or VV_GROUP_FAILED ends it. The buffer
+ * Starts the next operation: VV_RANK_DONE or VV_RANK_FAILED ends it. The buffer
  * belongs to the group until then. No operation is going on, and the group is not closing.
  */
-void vv_group_start(struct vv_group *group, uint64_t now_ns, const struct vv_group_operation *operation);
+void vv_rank_start(struct vv_rank *self, uint64_t now_ns, const struct vv_rank_operation *operation);
 
 /*
  * The message of the present operation, which has another root, goes to that
@@ -218,48 +217,46 @@ void vv_group_start(struct vv_group *group, uint64_t now_ns, const struct vv_gro
  * before is the caller's again. If it is known to be longer than room_bytes, the
  * group fails.
  */
-void vv_group_redirect(struct vv_group *group, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes);
+void vv_rank_redirect(struct vv_rank *self, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes);
 
 /* A datagram has come to that socket. Bytes of strangers are counted and dropped. */
-void vv_group_take(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from, const uint8_t *bytes,
-                   size_t count);
+void vv_rank_take(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket from, const uint8_t *bytes, size_t count);
 
 /* The same of one that has been parsed: for a process that holds many ranks of a group. */
-void vv_group_take_pdu(struct vv_group *group, uint64_t now_ns, enum vv_group_socket from,
-                       const struct vv_group_pdu *pdu);
+void vv_rank_take_pdu(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket from, const struct vv_gpdu *pdu);
 
 /*
  * The DATA socket was found empty, not before then_ns, when all that had been taken from CONTROL was there, and all
  * that it had given is taken. A driver need not make sure of it for each datagram: a question waits for it, and then
- * vv_group_deadline_ns has passed.
+ * vv_rank_deadline_ns has passed.
  */
-void vv_group_dry(struct vv_group *group, uint64_t then_ns);
+void vv_rank_dry(struct vv_rank *self, uint64_t then_ns);
 
 /* The next datagram to send now: false when there is none. */
-bool vv_group_next(struct vv_group *group, uint64_t now_ns, struct vv_group_datagram *datagram);
+bool vv_rank_next(struct vv_rank *self, uint64_t now_ns, struct vv_rank_datagram *datagram);
 
 /* What has happened: false when nothing has that was not told. A root flushes its sockets before it believes DONE. */
-bool vv_group_event(struct vv_group *group, struct vv_group_event *event);
+bool vv_rank_event(struct vv_rank *self, struct vv_rank_event *event);
 
-/* When to look at DATA and call vv_group_next again even if nothing comes; VV_NEVER: then only. */
-uint64_t vv_group_deadline_ns(const struct vv_group *group);
+/* When to look at DATA and call vv_rank_next again even if nothing comes; VV_NEVER: then only. */
+uint64_t vv_rank_deadline_ns(const struct vv_rank *self);
 
 /* The same of all but questions: for who answers peers while somebody else reads DATA, or nobody. */
-uint64_t vv_group_duty_ns(const struct vv_group *group);
+uint64_t vv_rank_duty_ns(const struct vv_rank *self);
 
 /* True when the DATA socket should be read. */
-bool vv_group_wants_data(const struct vv_group *group);
+bool vv_rank_wants_data(const struct vv_rank *self);
 
 /* True when nothing else need be read: this rank lacks nothing that was sent, and has asked for nothing. */
-bool vv_group_wants_data_alone(const struct vv_group *group);
+bool vv_rank_wants_data_alone(const struct vv_rank *self);
 
 /* A rank is gone, says a kernel: the group fails, unless that rank left in order and is needed no more. */
-void vv_group_lost(struct vv_group *group, uint64_t now_ns, uint32_t rank, enum vv_group_why why);
+void vv_rank_lost(struct vv_rank *self, uint64_t now_ns, uint32_t rank, enum vv_gpdu_why why);
 
 /*
- * No more operations here. The group stays a peer of the others until VV_GROUP_CLOSED
+ * No more operations here. The group stays a peer of the others until VV_RANK_CLOSED
  * says that all of them have consumed everything; then it may be forgotten.
  */
-void vv_group_close(struct vv_group *group, uint64_t now_ns);
+void vv_rank_close(struct vv_rank *self, uint64_t now_ns);
 
 #endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/group_config.h"
+
+#define MS UINT64_C(1000000)
+#define S  (1000 * MS)
+
+void vv_sim_group_config_init(struct vv_sim_group_config *config, uint64_t seed) {
+  *config = (struct vv_sim_group_config){.seed = seed,
+                                         .ranks = 2,
+                                         .fabric = VV_LAN_SWITCH,
+                                         .rate_bps = 100000000,
+                                         .buffer_bytes = 2 * 212992,
+                                         .datagram_bytes = 1472,
+                                         .operations = 1,
+                                         .size_bytes = 1000000,
+                                         .memory_bytes = 4 << 20,
+                                         .take_max = 64,
+                                         .wake_ns = 20000,
+                                         .pause_ns = 100 * MS,
+                                         .deadline_ns = 36000 * S};
+}
+
+static uint64_t below(struct vv_rng *rng, uint64_t end) {
+  return vv_rng_next(rng) % end;
+}
+
+static bool one_in(struct vv_rng *rng, uint32_t n) {
+  return below(rng, n) == 0;
+}
+
+/* Mostly none, else up to `most`. */
+static double chance(struct vv_rng *rng, double most) {
+  double share = vv_rng_unit(rng);
+  return one_in(rng, 2) ? most * share * share : 0;
+}
+
+static void draw_faults(struct vv_sim_group_config *config, struct vv_rng *rng) {
+  config->loss = chance(rng, 0.3);
+  config->correlated = chance(rng, 0.2);
+  config->burst = chance(rng, 0.02);
+  config->bad_host = chance(rng, 0.6);
+  config->reorder = chance(rng, 0.2);
+  config->duplicate = chance(rng, 0.01); /* what a credit's reserve is made for */
+  config->flip = chance(rng, 0.05);
+  config->pauses = one_in(rng, 2) ? (uint32_t)below(rng, 6) : 0;
+  config->pause_ns = one_in(rng, 4) ? 10 * S : 100 * MS;
+  config->deaf = one_in(rng, 4);
+  config->crash = one_in(rng, 6);
+  config->partition = one_in(rng, 6);
+}
+
+/* Ranks that sleep, and all else is well. */
+static void spare_faults(struct vv_sim_group_config *config) {
+  config->loss = config->correlated = config->burst = config->bad_host = 0;
+  config->reorder = config->duplicate = config->flip = 0;
+  config->deaf = config->crash = config->partition = false;
+  config->pauses = 5;
+}
+
+bool vv_sim_group_config_is_faultless(const struct vv_sim_group_config *config) {
+  double lost = config->loss + config->correlated + config->burst + config->bad_host;
+  bool spoilt = config->reorder + config->duplicate + config->flip > 0;
+  return lost <= 0 && !spoilt && !config->deaf && !config->crash && !config->partition;
+}
+
+void vv_sim_group_config_draw(struct vv_sim_group_config *config, uint64_t seed) {
+  struct vv_rng rng = {.state = seed ^ UINT64_C(0x766f757021)};
+  vv_sim_group_config_init(config, seed);
+  bool large = one_in(&rng, 50);
+  config->ranks = 2 + (uint32_t)below(&rng, large ? 150 : 14);
+  config->fabric = one_in(&rng, 5) ? VV_LAN_HUB : VV_LAN_SWITCH;
+  config->rate_bps = one_in(&rng, 3) ? 10000000 : 100000000;
+  config->buffer_bytes = one_in(&rng, 2) ? 212992 : 2 * 212992;
+  config->datagram_bytes = one_in(&rng, 3) ? 128 + (uint32_t)below(&rng, 1345) : 1472;
+  config->operations = 1 + (uint32_t)below(&rng, large ? 10 : 40);
+  config->size_bytes = one_in(&rng, 3) ? 1 + below(&rng, large ? 20000 : 100000) : 1 + below(&rng, 3000);
+  config->memory_bytes = one_in(&rng, 3) ? 0 : config->memory_bytes;
+  config->mixed = true;
+  config->compute_ns = one_in(&rng, 2) ? 0 : below(&rng, 20 * MS);
+  draw_faults(config, &rng);
+  config->take_max = 1 + (uint32_t)below(&rng, 64);
+  if (one_in(&rng, 8)) spare_faults(config);
+}
+
+/* Every size class has its turn: nothing, a few bytes, anything. */
+static uint64_t draw_size(struct vv_rng *rng, uint64_t most) {
+  uint64_t kind = below(rng, 8);
+  if (kind == 0) return 0;
+  return kind <= 2 ? below(rng, most < 64 ? most + 1 : 64) : below(rng, most + 1);
+}
+
+struct vv_sim_group_step vv_sim_group_config_step(const struct vv_sim_group_config *config, uint32_t i) {
+  struct vv_rng rng = {.state = config->seed * UINT64_C(0x9e3779b97f4a7c15) + i};
+  if (!config->mixed) return (struct vv_sim_group_step){0, config->size_bytes};
+  uint32_t root = (uint32_t)below(&rng, config->ranks);
+  return (struct vv_sim_group_step){root, draw_size(&rng, config->size_bytes)};
+}
