@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/question.h"
+#include "probe/ask/question.h"
+#include "probe/registry.h"
+#include "stack/registry.h"
 
 #define SIZES_MAX 100000
 #define MS        1000000 /* ns */
@@ -25,7 +27,7 @@ struct row {
   const char *value;  /* how the manual calls it; NULL: a flag */
   unsigned commands;  /* those that know it */
   uint64_t low, high; /* of a number */
-  int (*take)(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error);
+  int (*take)(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error);
   size_t offset; /* of the member that take_* sets */
   const char *help;
 };
@@ -35,8 +37,8 @@ static int usage(struct vv_error *error, const char *code, const char *text, con
   return vv_error_remedy(error, "see vaiven-probe --help");
 }
 
-static void *member(struct vv_options *options, const struct row *row) {
-  return (char *)options + row->offset;
+static void *member(struct vv_probe_config *config, const struct row *row) {
+  return (char *)config + row->offset;
 }
 
 static int parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *number) {
@@ -55,60 +57,60 @@ static int take_number(const struct row *row, const char *value, uint64_t *numbe
   return vv_error_remedy(error, "see vaiven-probe --help");
 }
 
-static int take_u32(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_u32(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   uint64_t number;
   if (take_number(row, value, &number, error) != 0) return -1;
-  *(uint32_t *)member(options, row) = (uint32_t)number;
+  *(uint32_t *)member(config, row) = (uint32_t)number;
   return 0;
 }
 
-static int take_u64(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
-  return take_number(row, value, member(options, row), error);
+static int take_u64(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
+  return take_number(row, value, member(config, row), error);
 }
 
-static int take_ms(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_ms(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   uint64_t number;
   if (take_number(row, value, &number, error) != 0) return -1;
-  *(int64_t *)member(options, row) = (int64_t)number * MS;
+  *(int64_t *)member(config, row) = (int64_t)number * MS;
   return 0;
 }
 
-static int take_cpu(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_cpu(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   uint64_t number;
   if (take_number(row, value, &number, error) != 0) return -1;
-  options->cpu = (int)number;
+  config->cpu = (int)number;
   return 0;
 }
 
-static int take_text(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_text(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   (void)error;
-  *(const char **)member(options, row) = value;
+  *(const char **)member(config, row) = value;
   return 0;
 }
 
-static int take_flag(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_flag(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   (void)value, (void)error;
-  *(bool *)member(options, row) = true;
+  *(bool *)member(config, row) = true;
   return 0;
 }
 
-static int take_bind(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_bind(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   (void)row;
-  return vv_address_parse(value, 0, &options->address, error);
+  return vv_address_parse(value, 0, &config->address, error);
 }
 
-static int take_peer(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_peer(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   (void)row;
-  return vv_address_parse_pair(value, &options->address, error);
+  return vv_address_parse_pair(value, &config->address, error);
 }
 
-static int take_also(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_also(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   (void)row;
-  if (options->also_count == VV_ALSO_MAX) return usage(error, "usage", "%s is given too often", "--also");
-  return vv_address_parse_pair(value, &options->also[options->also_count++], error);
+  if (config->also_count == VV_PROBE_ALSO_MAX) return usage(error, "usage", "%s is given too often", "--also");
+  return vv_address_parse_pair(value, &config->also[config->also_count++], error);
 }
 
-static int take_port(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_port(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   char low_text[8];
   size_t length = strcspn(value, "-");
   uint64_t low = 0, high = 0;
@@ -118,39 +120,34 @@ static int take_port(struct vv_options *options, const struct row *row, const ch
   if (!bad && value[length] == '-') bad = parse_number(value + length + 1, row->low, row->high, &high);
   if (bad || length > 5 || high < low)
     return usage(error, "usage", "--port: \"%.60s\" is no port or range LO-HI", value);
-  options->port_min = (uint16_t)low;
-  options->port_max = (uint16_t)high;
+  config->port_min = (uint16_t)low;
+  config->port_max = (uint16_t)high;
   return 0;
 }
 
-static int take_ask(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_ask(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   (void)row;
-  options->question = vv_question_find(value);
-  return options->question ? 0 : usage(error, "usage", "--ask: there is no question \"%.60s\"", value);
+  config->question = vv_probe_registry_find(value);
+  return config->question ? 0 : usage(error, "usage", "--ask: there is no question \"%.60s\"", value);
 }
 
-static int take_sizes(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
+static int take_sizes(struct vv_probe_config *config, const struct row *row, const char *value,
+                      struct vv_error *error) {
   size_t count = 1;
   for (const char *at = value; *at; at++) count += *at == ',';
   if (count > SIZES_MAX) return usage(error, "usage", "%s: too many sizes", row->name);
-  free(options->sizes);
-  options->sizes = malloc(count * sizeof *options->sizes);
+  free(config->sizes);
+  config->sizes = malloc(count * sizeof *config->sizes);
   char *copy = strdup(value), *rest = copy;
-  int result = options->sizes && copy ? 0 : vv_error_set(error, "no-memory", "no memory for %zu sizes", count);
-  options->size_count = 0;
+  int result = config->sizes && copy ? 0 : vv_error_set(error, "no-memory", "no memory for %zu sizes", count);
+  config->size_count = 0;
   for (char *item; result == 0 && (item = strsep(&rest, ","));) {
     uint64_t size;
-    if ((result = take_number(row, item, &size, error)) == 0) options->sizes[options->size_count++] = (size_t)size;
+    if ((result = take_number(row, item, &size, error)) == 0) config->sizes[config->size_count++] = (size_t)size;
   }
   free(copy);
   return result;
 }
-
-/* The words stand in the order of the enumerations. */
-static const char *const write_words[] = {"one", "split", "writev", NULL};
-static const char *const wait_words[] = {"block", "spin", NULL};
-static const char *const to_words[] = {"broadcast", "multicast", "each", NULL};
-static const char *const buffers_words[] = {"hot", "cold", NULL};
 
 /* Which word it is, or -1. */
 static int find_word(const struct row *row, const char *const words[], const char *value, struct vv_error *error) {
@@ -161,31 +158,33 @@ static int find_word(const struct row *row, const char *const words[], const cha
   return vv_error_remedy(error, "see vaiven-probe --help");
 }
 
-static int take_write(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
-  int index = find_word(row, write_words, value, error);
-  if (index >= 0) options->write = (enum vv_write)index;
+static int take_write(struct vv_probe_config *config, const struct row *row, const char *value,
+                      struct vv_error *error) {
+  int index = find_word(row, vv_probe_config_write, value, error);
+  if (index >= 0) config->write = (enum vv_write)index;
   return index >= 0 ? 0 : -1;
 }
 
-static int take_wait(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
-  int index = find_word(row, wait_words, value, error);
-  if (index >= 0) options->wait = (enum vv_wait)index;
+static int take_wait(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
+  int index = find_word(row, vv_probe_config_wait, value, error);
+  if (index >= 0) config->wait = (enum vv_wait)index;
   return index >= 0 ? 0 : -1;
 }
 
-static int take_buffers(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
-  int index = find_word(row, buffers_words, value, error);
-  if (index >= 0) options->buffers = (enum vv_buffers)index;
+static int take_buffers(struct vv_probe_config *config, const struct row *row, const char *value,
+                        struct vv_error *error) {
+  int index = find_word(row, vv_probe_config_buffers, value, error);
+  if (index >= 0) config->buffers = (enum vv_probe_buffers)index;
   return index >= 0 ? 0 : -1;
 }
 
-static int take_to(struct vv_options *options, const struct row *row, const char *value, struct vv_error *error) {
-  int index = find_word(row, to_words, value, error);
-  if (index >= 0) options->to = (enum vv_to)index;
+static int take_to(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
+  int index = find_word(row, vv_probe_config_to, value, error);
+  if (index >= 0) config->to = (enum vv_to)index;
   return index >= 0 ? 0 : -1;
 }
 
-#define AT(member_name) offsetof(struct vv_options, member_name)
+#define AT(member_name) offsetof(struct vv_probe_config, member_name)
 
 static const struct row rows[] = {
     {"--bind", "ADDR", FAR, 0, 0, take_bind, 0, "own address to listen on and to answer from"},
@@ -199,9 +198,9 @@ static const struct row rows[] = {
      "the launch key is the first line of standard input, whose end is the end of the launch"},
     {"--key-file", "FILE", ENDS, 0, 0, take_text, AT(key_file),
      "the launch key is in that file: 32 hex digits (far without a key makes one)"},
-    {"--ask", "pingpong|connect|oneway|prtt|fanout|stream|exchange|pingpongs|overlap|layers|steps", NEAR, 0, 0,
-     take_ask, 0, "the question (pingpong)"},
-    {"--sizes", "N,N,...", NEAR | WIRE, 0, VV_SIZE_BYTES_MAX, take_sizes, 0, "payload bytes, measured in this order"},
+    {"--ask", "QUESTION", NEAR, 0, 0, take_ask, 0, "what is asked, see below (the first one)"},
+    {"--sizes", "N,N,...", NEAR | WIRE, 0, VV_PROBE_SIZE_BYTES_MAX, take_sizes, 0,
+     "payload bytes, measured in this order"},
     {"--samples", "N", NEAR, 1, 10000000, take_u32, AT(samples), "exchanges to time of each size (1000)"},
     {"--samples-min", "N", NEAR, 1, 10000000, take_u32, AT(samples_min),
      "exchanges of each size at least, even when its time is up (1)"},
@@ -241,23 +240,23 @@ static const struct row *find_row(const char *name) {
 }
 
 /* One option at argv[*at], which moves behind it. */
-static int take_option(struct vv_options *options, int argc, char **argv, int *at, struct vv_error *error) {
+static int take_option(struct vv_probe_config *config, int argc, char **argv, int *at, struct vv_error *error) {
   const struct row *row = find_row(argv[*at]);
   if (!row) return usage(error, "usage", "there is no option \"%.60s\"", argv[*at]);
-  if (!(row->commands >> options->command & 1)) {
+  if (!(row->commands >> config->command & 1)) {
     return usage(error, "usage", "%s means nothing to this command", row->name);
   }
   ++*at;
-  if (!row->value) return row->take(options, row, NULL, error);
+  if (!row->value) return row->take(config, row, NULL, error);
   if (*at == argc) return usage(error, "usage", "%s needs a value", row->name);
-  return row->take(options, row, argv[(*at)++], error);
+  return row->take(config, row, argv[(*at)++], error);
 }
 
-static int check_sizes(const struct vv_options *options, struct vv_error *error) {
-  const struct vv_stack *stack = options->stack;
-  if (options->size_count == 0) return usage(error, "usage", "%s: --sizes is missing", stack->id);
-  for (size_t i = 0; i < options->size_count; i++) {
-    size_t size_bytes = options->sizes[i];
+static int check_sizes(const struct vv_probe_config *config, struct vv_error *error) {
+  const struct vv_stack *stack = config->stack;
+  if (config->size_count == 0) return usage(error, "usage", "%s: --sizes is missing", stack->id);
+  for (size_t i = 0; i < config->size_count; i++) {
+    size_t size_bytes = config->sizes[i];
     if (size_bytes >= stack->size_bytes_min && size_bytes <= stack->size_bytes_max) continue;
     vv_error_set(error, "size-limit", "%s cannot carry a message of %zu bytes: its limits are %zu and %zu", stack->id,
                  size_bytes, stack->size_bytes_min, stack->size_bytes_max);
@@ -266,104 +265,89 @@ static int check_sizes(const struct vv_options *options, struct vv_error *error)
   return 0;
 }
 
-static int check_ends(const struct vv_options *options, struct vv_error *error) {
-  if (options->command == VV_COMMAND_FAR && options->stack->alone) {
-    return usage(error, "usage", "%s has no far end", options->stack->id);
+static int check_ends(const struct vv_probe_config *config, struct vv_error *error) {
+  if (config->command == VV_COMMAND_FAR && config->stack->alone) {
+    return usage(error, "usage", "%s has no far end", config->stack->id);
   }
-  bool placeless = options->stack->alone || (options->stack->ranked && options->command == VV_COMMAND_NEAR);
-  if (!placeless && options->address.length == 0) {
-    return usage(error, "usage", "%s is missing", options->command == VV_COMMAND_FAR ? "--bind" : "--peer");
+  bool placeless = config->stack->alone || (config->stack->ranked && config->command == VV_COMMAND_NEAR);
+  if (!placeless && config->address.length == 0) {
+    return usage(error, "usage", "%s is missing", config->command == VV_COMMAND_FAR ? "--bind" : "--peer");
   }
-  bool port_needed = options->command == VV_COMMAND_NEAR && !placeless && !options->stack->kernel_echo;
-  if (port_needed && vv_address_port(&options->address) == 0) {
+  bool port_needed = config->command == VV_COMMAND_NEAR && !placeless && !config->stack->kernel_echo;
+  if (port_needed && vv_address_port(&config->address) == 0) {
     return usage(error, "usage", "%s has no port", "--peer");
   }
-  if (options->write == VV_WRITE_SPLIT && !options->stack->two_writes) {
-    return usage(error, "usage", "--write split would make two messages of one on %s", options->stack->id);
+  if (config->write == VV_WRITE_SPLIT && !config->stack->two_writes) {
+    return usage(error, "usage", "--write split would make two messages of one on %s", config->stack->id);
   }
-  if (options->to != VV_TO_BROADCAST && !options->stack->to_all) {
-    return usage(error, "usage", "--to means nothing to %s", options->stack->id);
+  if (config->to != VV_TO_BROADCAST && !config->stack->to_all) {
+    return usage(error, "usage", "--to means nothing to %s", config->stack->id);
   }
-  if (options->key_stdin && options->key_file)
+  if (config->key_stdin && config->key_file)
     return usage(error, "usage", "%s", "--key-stdin and --key-file exclude each other");
   return 0;
 }
 
-static int check_near(struct vv_options *options, struct vv_error *error) {
-  if (!options->question) options->question = &vv_question_pingpong;
+static int check_near(struct vv_probe_config *config, struct vv_error *error) {
+  if (!config->question) config->question = vv_probe_registry[0];
   /* Datagrams to all have no way back; a group has. */
-  if (options->stack->to_all && options->stack->datagram && options->question != &vv_question_fanout) {
-    return usage(error, "usage", "%s answers only --ask fanout", options->stack->id);
+  if (config->stack->to_all && config->stack->datagram && !config->question->unanswered) {
+    return usage(error, "usage", "%s answers only --ask fanout", config->stack->id);
   }
-  if (options->train == 0) options->train = options->question->train;
-  if (options->question->check && options->question->check(options, error) != 0) return -1;
-  return options->question->sizeless ? 0 : check_sizes(options, error);
+  if (config->train == 0) config->train = config->question->train;
+  config->steps = config->question->steps;
+  if (config->question->check && config->question->check(config, error) != 0) return -1;
+  return config->question->sizeless ? 0 : check_sizes(config, error);
 }
 
-static int check(struct vv_options *options, struct vv_error *error) {
-  if (options->command == VV_COMMAND_WIRE) {
-    if (options->mtu_bytes == 0) return usage(error, "usage", "%s is missing", "--mtu");
-    return check_sizes(options, error);
+static int check(struct vv_probe_config *config, struct vv_error *error) {
+  if (config->command == VV_COMMAND_WIRE) {
+    if (config->mtu_bytes == 0) return usage(error, "usage", "%s is missing", "--mtu");
+    return check_sizes(config, error);
   }
-  if (options->command != VV_COMMAND_FAR && options->command != VV_COMMAND_NEAR) return 0;
-  if (check_ends(options, error) != 0) return -1;
-  if (options->stack->spins) options->wait = VV_WAIT_SPIN;
-  return options->command == VV_COMMAND_NEAR ? check_near(options, error) : 0;
+  if (config->command != VV_COMMAND_FAR && config->command != VV_COMMAND_NEAR) return 0;
+  if (check_ends(config, error) != 0) return -1;
+  if (config->stack->spins) config->wait = VV_WAIT_SPIN;
+  return config->command == VV_COMMAND_NEAR ? check_near(config, error) : 0;
 }
 
-static int take_command(struct vv_options *options, const char *word, struct vv_error *error) {
+static int take_command(struct vv_probe_config *config, const char *word, struct vv_error *error) {
   static const char *const words[] = {"--help",    "--version", "far", "near",   "wire",
                                       "inventory", "stacks",    "map", "station"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     if (strcmp(word, words[i]) != 0) continue;
-    options->command = (enum vv_command)i;
+    config->command = (enum vv_command)i;
     return 0;
   }
   return usage(error, "usage", "there is no command \"%.60s\"", word);
 }
 
-static int take_stack(struct vv_options *options, const char *id, struct vv_error *error) {
-  options->stack = vv_stack_find(id);
-  if (options->stack) return 0;
+static int take_stack(struct vv_probe_config *config, const char *id, struct vv_error *error) {
+  config->stack = vv_stack_registry_find(id);
+  if (config->stack) return 0;
   vv_error_set(error, "unknown-stack", "there is no stack \"%.60s\"", id);
   return vv_error_remedy(error, "`vaiven-probe stacks` lists those there are");
 }
 
-int vv_options_parse(struct vv_options *options, int argc, char **argv, struct vv_error *error) {
-  *options = (struct vv_options){
+int vv_options_parse(struct vv_probe_config *config, int argc, char **argv, struct vv_error *error) {
+  *config = (struct vv_probe_config){
       .cpu = -1, .samples = 1000, .samples_min = 1, .cell_ns = (int64_t)2000 * MS, .timeout_ns = (int64_t)1000 * MS};
   if (argc < 2) return usage(error, "usage", "%s is missing", "a command");
-  if (take_command(options, argv[1], error) != 0) return -1;
+  if (take_command(config, argv[1], error) != 0) return -1;
   int at = 2;
-  if ((FAR | NEAR | WIRE) >> options->command & 1) {
+  if ((FAR | NEAR | WIRE) >> config->command & 1) {
     if (argc < 3) return usage(error, "usage", "%s: a stack is missing", argv[1]);
-    if (take_stack(options, argv[at++], error) != 0) return -1;
+    if (take_stack(config, argv[at++], error) != 0) return -1;
   }
   while (at < argc) {
-    if (take_option(options, argc, argv, &at, error) != 0) return -1;
+    if (take_option(config, argc, argv, &at, error) != 0) return -1;
   }
-  return check(options, error);
+  return check(config, error);
 }
 
-void vv_options_free(struct vv_options *options) {
-  free(options->sizes);
-  options->sizes = NULL;
-}
-
-const char *vv_options_write_word(enum vv_write write) {
-  return write_words[write];
-}
-
-const char *vv_options_wait_word(enum vv_wait wait) {
-  return wait_words[wait];
-}
-
-const char *vv_options_to_word(enum vv_to to) {
-  return to_words[to];
-}
-
-const char *vv_options_buffers_word(enum vv_buffers buffers) {
-  return buffers_words[buffers];
+void vv_options_free(struct vv_probe_config *config) {
+  free(config->sizes);
+  config->sizes = NULL;
 }
 
 void vv_options_help(void) {
@@ -381,6 +365,9 @@ void vv_options_help(void) {
     snprintf(head, sizeof head, "%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
     printf("  %-31s %s\n", head, rows[i].help);
   }
-  puts("\nBoth ends must be given the same --write, --wait, --buffers, --to and --idle-ms.\n"
+  printf("\nQuestions:");
+  for (const struct vv_question *const *question = vv_probe_registry; *question; question++)
+    printf(" %s", (*question)->id);
+  puts("\n\nBoth ends must be given the same --write, --wait, --buffers, --to and --idle-ms.\n"
        "Exit status: 0; 1 with an \"error\" record last; 2 for wrong usage.");
 }

@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "probe/run.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "io/os/host.h"
 #include "io/os/watch.h"
-#include "probe/commands.h"
+#include "probe/base/record.h"
+#include "probe/link/fars.h"
+#include "probe/link/session.h"
 #include "probe/options.h"
-#include "probe/question.h"
-#include "probe/record.h"
-#include "probe/session.h"
+#include "probe/registry.h"
+#include "probe/show/show.h"
 
 /* How often a blocking call is broken to look round: often enough for the shortest time-out, too seldom to be felt. */
 #define TICK_NS_MAX 20000000
 #define TICK_NS_MIN 1000000
 
-static int prepare(const struct vv_options *options, struct vv_error *error) {
-  int64_t tick_ns = options->timeout_ns / 4;
+static int prepare(const struct vv_probe_config *config, struct vv_error *error) {
+  int64_t tick_ns = config->timeout_ns / 4;
   if (tick_ns > TICK_NS_MAX) tick_ns = TICK_NS_MAX;
   if (tick_ns < TICK_NS_MIN) tick_ns = TICK_NS_MIN;
-  if (options->cpu >= 0 && vv_host_pin(options->cpu, error) != 0) return -1;
+  if (config->cpu >= 0 && vv_host_pin(config->cpu, error) != 0) return -1;
   return vv_watch_start(tick_ns, error);
 }
 
-static int ask(struct vv_session *session, const struct vv_options *options, struct vv_error *error) {
-  size_t cells = options->question->sizeless ? 1 : options->size_count;
+static int ask(struct vv_session *session, const struct vv_probe_config *config, struct vv_error *error) {
+  size_t cells = config->question->sizeless ? 1 : config->size_count;
   for (size_t i = 0; i < cells; i++) {
-    size_t size_bytes = options->question->sizeless ? 0 : options->sizes[i];
-    if (options->question->near(session, size_bytes, error) != 0) return -1;
+    size_t size_bytes = config->question->sizeless ? 0 : config->sizes[i];
+    if (config->question->near(session, size_bytes, error) != 0) return -1;
   }
   if (session->control.fd >= 0 && vv_control_send(&session->control, error, "bye") != 0) return -1;
   struct vv_record record;
@@ -36,33 +39,56 @@ static int ask(struct vv_session *session, const struct vv_options *options, str
   return vv_record_end(&record, error);
 }
 
-static int run_end(const struct vv_options *options, struct vv_error *error) {
+/* One line of the near end. 1: it has said good-bye. */
+static int serve_line(struct vv_session *session, const char *line, struct vv_error *error) {
+  char verb[32];
+  snprintf(verb, sizeof verb, "%.*s", (int)strcspn(line, " "), line);
+  if (strcmp(verb, "bye") == 0) return 1;
+  if (strcmp(verb, "clock") == 0) return vv_fars_serve_clock(session, error);
+  if (strcmp(verb, "open") == 0) return vv_session_serve_open(session, line, error);
+  const struct vv_question *question = vv_probe_registry_find(verb);
+  bool ready = question && (session->end || session->stack->kernel_echo || question->own_ends);
+  if (ready) return question->far(session, line, error);
+  return vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
+}
+
+static int serve(struct vv_session *session, struct vv_error *error) {
+  char line[VV_CONTROL_LINE_MAX];
+  int result = 0;
+  while (result == 0) {
+    result = vv_control_receive(&session->control, line, VV_FOREVER, error);
+    if (result == 0) result = serve_line(session, line, error);
+  }
+  return result < 0 ? -1 : 0;
+}
+
+static int run_end(const struct vv_probe_config *config, struct vv_error *error) {
   static struct vv_session session;
-  bool far = options->command == VV_COMMAND_FAR;
-  if (prepare(options, error) != 0) return -1;
-  int result = far ? vv_session_far(&session, options, error) : vv_session_near(&session, options, error);
-  if (result == 0 && !far) result = ask(&session, options, error);
-  if (!far && options->question->finish) options->question->finish();
+  bool far = config->command == VV_COMMAND_FAR;
+  if (prepare(config, error) != 0) return -1;
+  int result = far ? vv_session_far(&session, config, error) : vv_session_near(&session, config, error);
+  if (result == 0) result = far ? serve(&session, error) : ask(&session, config, error);
+  if (!far && config->question->finish) config->question->finish();
   if (result != 0) vv_control_send_error(&session.control, error);
   vv_session_close(&session);
   return result;
 }
 
-int vv_command_run(const struct vv_options *options, struct vv_error *error) {
-  switch (options->command) {
+int vv_run(const struct vv_probe_config *config, struct vv_error *error) {
+  switch (config->command) {
   case VV_COMMAND_FAR:
   case VV_COMMAND_NEAR:
-    return run_end(options, error);
+    return run_end(config, error);
   case VV_COMMAND_WIRE:
-    return vv_command_wire(options, error);
+    return vv_show_wire(config, error);
   case VV_COMMAND_INVENTORY:
-    return vv_command_inventory(options, error);
+    return vv_show_inventory(config, error);
   case VV_COMMAND_STACKS:
-    return vv_command_stacks(options, error);
+    return vv_show_stacks(config, error);
   case VV_COMMAND_MAP:
-    return vv_command_map(options, error);
+    return vv_show_map(config, error);
   case VV_COMMAND_STATION:
-    return vv_command_station(options, error);
+    return vv_show_station(config, error);
   case VV_COMMAND_HELP:
     vv_options_help();
     return 0;

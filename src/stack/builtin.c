@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stacks of vaiven-probe, which needs libc alone. Those of a library are in a program of their own (mpi.h). */
+#include "stack/registry.h"
 #include "stack/stack.h"
 
-const struct vv_stack *const vv_stacks[] = {
+const struct vv_stack *const vv_stack_registry[] = {
     &vv_stack_icmp,       &vv_stack_eth,
     &vv_stack_llc,        &vv_stack_llc_jumbo,
     &vv_stack_llc_kernel, &vv_stack_udp,

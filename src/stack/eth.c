@@ -58,13 +58,13 @@ static void draw_identity(struct vv_end *end, const uint8_t random[4]) {
   end->own_end = vv_get32(random);
 }
 
-static void write_contact(const struct vv_end *end, char contact[VV_CONTACT_MAX]) {
+static void write_contact(const struct vv_end *end, char contact[VV_STACK_CONTACT_MAX]) {
   const uint8_t *mac = end->packet.mac;
-  snprintf(contact, VV_CONTACT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x/%08x/%zu", mac[0], mac[1], mac[2], mac[3], mac[4],
-           mac[5], end->own_end, end->packet.mtu_bytes);
+  snprintf(contact, VV_STACK_CONTACT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x/%08x/%zu", mac[0], mac[1], mac[2], mac[3],
+           mac[4], mac[5], end->own_end, end->packet.mtu_bytes);
 }
 
-static struct vv_end *eth_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *eth_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                struct vv_error *error) {
   uint8_t random[4];
   if (vv_host_random(random, sizeof random, error) != 0) return NULL;

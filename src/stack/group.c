@@ -74,7 +74,7 @@ static void give_up(struct vv_end *end) {
   free(end);
 }
 
-static struct vv_end *group_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *group_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                  struct vv_error *error) {
   struct vv_end *end = calloc(1, sizeof *end);
   uint8_t *bounce = malloc(config->size_bytes_max + 1);
@@ -95,7 +95,7 @@ static struct vv_end *group_open(const struct vv_stack_config *config, char cont
                                                .context = end};
   memcpy(end->group_config.key, config->key, sizeof end->group_config.key);
   if (config->far) {
-    snprintf(contact, VV_CONTACT_MAX, "%s", end->address);
+    snprintf(contact, VV_STACK_CONTACT_MAX, "%s", end->address);
     return end;
   }
   if (near.ends == config->far_ends) {
@@ -105,7 +105,7 @@ static struct vv_end *group_open(const struct vv_stack_config *config, char cont
   if (near.ends == 0 && choose_meeting(end, error) != 0) return give_up(end), NULL;
   near.ends++;
   snprintf(end->meeting, sizeof end->meeting, "%s", near.meeting);
-  snprintf(contact, VV_CONTACT_MAX, "%s/%u/%u", near.meeting, config->far_ends + 1, near.ends);
+  snprintf(contact, VV_STACK_CONTACT_MAX, "%s/%u/%u", near.meeting, config->far_ends + 1, near.ends);
   return end;
 }
 

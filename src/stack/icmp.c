@@ -38,11 +38,11 @@
 #define PING_BYTES_MIN 16   /* it prints no time for less; up to 18 bytes the frame is the same */
 #define PING_LOOK_NS   1000000
 
-enum way { WAY_RAW, WAY_PING_SOCKET, WAY_PROGRAM };
+enum icmp_way { WAY_RAW, WAY_PING_SOCKET, WAY_PROGRAM };
 enum { IP_HEADER = 20, ECHO_HEADER = 8, AT_TYPE = 0, AT_CODE = 1, AT_CHECKSUM = 2, AT_ID = 4, AT_SEQ = 6 };
 
 struct vv_end {
-  enum way way;
+  enum icmp_way way;
   int fd; /* -1: none */
   struct vv_stack_config config;
   uint16_t id;
@@ -124,7 +124,7 @@ static int start(struct vv_end *end, struct vv_error *error) {
   return prepare(end, &own, error);
 }
 
-static struct vv_end *icmp_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *icmp_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                 struct vv_error *error) {
   struct vv_end *end = malloc(sizeof *end);
   if (!end) {
@@ -239,23 +239,23 @@ static enum vv_got icmp_recv(struct vv_end *end, uint8_t *message, size_t size_b
 
 /* connect ------------------------------------------------------------- */
 
-struct trial {
-  struct vv_stop usual;
+struct icmp_trial {
+  struct vv_watch_stop usual;
   int64_t deadline_ns;
 };
 
 static bool trial_over(void *context) {
-  const struct trial *trial = context;
+  const struct icmp_trial *trial = context;
   return vv_clock_ns() >= trial->deadline_ns || vv_watch_launcher_gone();
 }
 
 /* Whether the far host answers a message of that size within a few trials. 1, 0, or -1 and *error. */
 static int answers(struct vv_end *end, size_t size_bytes, int64_t deadline_ns, struct vv_error *error) {
-  struct trial trial = {.usual = end->config.stop};
+  struct icmp_trial trial = {.usual = end->config.stop};
   uint8_t *message = calloc(2, size_bytes);
   enum vv_got got = VV_GOT_STOPPED;
   if (!message) return vv_error_set(error, "no-memory", "no memory for an icmp message");
-  end->config.stop = (struct vv_stop){.ask = trial_over, .context = &trial};
+  end->config.stop = (struct vv_watch_stop){.ask = trial_over, .context = &trial};
   for (int i = 0; i < TRIALS && got == VV_GOT_STOPPED && vv_clock_ns() < deadline_ns; i++) {
     trial.deadline_ns = vv_clock_ns() + TRIAL_NS + NS_PER_BYTE * (int64_t)size_bytes;
     got = icmp_send(end, message, size_bytes, error);

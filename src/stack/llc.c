@@ -200,10 +200,10 @@ static bool has_message(void *context) {
 
 /* open and connect ------------------------------------------------------- */
 
-static void write_contact(const struct vv_end *end, char contact[VV_CONTACT_MAX]) {
+static void write_contact(const struct vv_end *end, char contact[VV_STACK_CONTACT_MAX]) {
   const uint8_t *mac = end->node.self.mac;
-  snprintf(contact, VV_CONTACT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x/%02x/%zu", mac[0], mac[1], mac[2], mac[3], mac[4],
-           mac[5], end->node.self.sap, end->node.packet.mtu_bytes);
+  snprintf(contact, VV_STACK_CONTACT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x/%02x/%zu", mac[0], mac[1], mac[2], mac[3],
+           mac[4], mac[5], end->node.self.sap, end->node.packet.mtu_bytes);
 }
 
 static int open_node(struct vv_end *end, struct vv_error *error) {
@@ -234,7 +234,7 @@ static void give_up(struct vv_end *end) {
   free(end);
 }
 
-static struct vv_end *open_end(const struct vv_stack_config *config, bool jumbo, char contact[VV_CONTACT_MAX],
+static struct vv_end *open_end(const struct vv_stack_config *config, bool jumbo, char contact[VV_STACK_CONTACT_MAX],
                                struct vv_error *error) {
   struct vv_end *end = calloc(1, sizeof *end);
   if (!end) {
@@ -254,12 +254,12 @@ static struct vv_end *open_end(const struct vv_stack_config *config, bool jumbo,
   return NULL;
 }
 
-static struct vv_end *llc_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *llc_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                struct vv_error *error) {
   return open_end(config, false, contact, error);
 }
 
-static struct vv_end *llc_jumbo_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *llc_jumbo_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                      struct vv_error *error) {
   return open_end(config, true, contact, error);
 }
@@ -302,16 +302,16 @@ static int start(struct vv_end *end, enum vv_llc_listen listen, struct vv_error 
 static int settle(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
   for (;;) {
     switch (vv_node_run(&end->node, has_settled, deadline_ns, error)) {
-    case VV_RAN_DONE:
+    case VV_ENGINE_RAN_DONE:
       if (end->up) return 0;
       return vv_error_set(error, "refused", "llc: no connection with %s: %s", contact, vv_node_why(end->why));
-    case VV_RAN_LATE:
+    case VV_ENGINE_RAN_LATE:
       vv_error_set(error, "timeout", "llc: no LLC frame came back from %s", contact);
       return vv_error_remedy(error, "both interfaces must lie on one Ethernet (--iface); clouds, Wi-Fi and routers "
                                     "drop frames that are not IP");
-    case VV_RAN_ERROR:
+    case VV_ENGINE_RAN_ERROR:
       return -1;
-    case VV_RAN_STOPPED:
+    case VV_ENGINE_RAN_STOPPED:
       if (vv_watch_launcher_gone()) return vv_error_set(error, "launcher-gone", "the launcher has gone");
       break;
     }
@@ -342,9 +342,9 @@ static enum vv_got ended(const struct vv_end *end, struct vv_error *error) {
 /* Runs until done, and says what that means for a message. */
 static enum vv_got wait_for(struct vv_end *end, bool (*done)(void *context), struct vv_error *error) {
   switch (vv_node_run(&end->node, done, VV_FOREVER, error)) {
-  case VV_RAN_STOPPED:
+  case VV_ENGINE_RAN_STOPPED:
     return VV_GOT_STOPPED;
-  case VV_RAN_DONE:
+  case VV_ENGINE_RAN_DONE:
     return end->closed ? ended(end, error) : VV_GOT_MESSAGE;
   default:
     return VV_GOT_ERROR;

@@ -78,7 +78,7 @@ static int open_socket(struct vv_end *end, struct vv_error *error) {
   return bind_socket(end, fd, error);
 }
 
-static struct vv_end *llc_kernel_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *llc_kernel_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                       struct vv_error *error) {
   struct vv_end *end = malloc(sizeof *end);
   if (!end) {
@@ -88,7 +88,7 @@ static struct vv_end *llc_kernel_open(const struct vv_stack_config *config, char
   *end = (struct vv_end){.listener = -1, .stream = {.fd = -1}, .config = *config};
   if (open_socket(end, error) != 0) return give_up(end);
   const uint8_t *mac = end->own.sllc_mac;
-  snprintf(contact, VV_CONTACT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x/%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
+  snprintf(contact, VV_STACK_CONTACT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x/%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
            mac[5], end->own.sllc_sap);
   return end;
 }

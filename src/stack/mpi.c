@@ -18,7 +18,7 @@
 enum { TAG_ADDRESS = 1, TAG_FIRST };
 
 struct vv_end {
-  struct vv_stop stop;
+  struct vv_watch_stop stop;
   int own_tag;              /* of what comes to this end */
   int peer;                 /* rank */
   int peer_tag;             /* of what goes to the other */
@@ -73,16 +73,16 @@ void vv_mpi_share_key(uint8_t key[16]) {
 }
 
 void vv_mpi_tell(const char *text) {
-  char copy[VV_CONTACT_MAX];
+  char copy[VV_STACK_CONTACT_MAX];
   snprintf(copy, sizeof copy, "%s", text);
-  MPI_Send(copy, VV_CONTACT_MAX, MPI_CHAR, 0, TAG_ADDRESS, MPI_COMM_WORLD);
+  MPI_Send(copy, VV_STACK_CONTACT_MAX, MPI_CHAR, 0, TAG_ADDRESS, MPI_COMM_WORLD);
 }
 
-size_t vv_mpi_hear(char texts[VV_MPI_RANKS_MAX][VV_CONTACT_MAX]) {
+size_t vv_mpi_hear(char texts[VV_MPI_RANKS_MAX][VV_STACK_CONTACT_MAX]) {
   int count = ranks();
   for (int rank = 1; rank < count; rank++) {
-    MPI_Recv(texts[rank - 1], VV_CONTACT_MAX, MPI_CHAR, rank, TAG_ADDRESS, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    texts[rank - 1][VV_CONTACT_MAX - 1] = '\0';
+    MPI_Recv(texts[rank - 1], VV_STACK_CONTACT_MAX, MPI_CHAR, rank, TAG_ADDRESS, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    texts[rank - 1][VV_STACK_CONTACT_MAX - 1] = '\0';
   }
   return (size_t)count - 1;
 }
@@ -177,7 +177,7 @@ static int check_library(const struct vv_mpi_library *library, struct vv_error *
 }
 
 struct vv_end *vv_mpi_open(const struct vv_mpi_library *library, const struct vv_stack_config *config,
-                           char contact[VV_CONTACT_MAX], struct vv_error *error) {
+                           char contact[VV_STACK_CONTACT_MAX], struct vv_error *error) {
   if (check_library(library, error) != 0) return NULL;
   struct vv_end *end = malloc(sizeof *end);
   if (!end) {
@@ -187,7 +187,7 @@ struct vv_end *vv_mpi_open(const struct vv_mpi_library *library, const struct vv
   /* A tag of its own keeps the messages of two ends of one process apart. */
   *end = (struct vv_end){
       .stop = config->stop, .own_tag = TAG_FIRST + tags++, .peer = MPI_PROC_NULL, .sending = MPI_REQUEST_NULL};
-  snprintf(contact, VV_CONTACT_MAX, "%d/%d", own_rank(), end->own_tag);
+  snprintf(contact, VV_STACK_CONTACT_MAX, "%d/%d", own_rank(), end->own_tag);
   describe(library);
   return end;
 }

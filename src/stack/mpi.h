@@ -36,18 +36,18 @@ void vv_mpi_end(int status);
 /* Rank 0 gives its key to all. */
 void vv_mpi_share_key(uint8_t key[16]);
 /*
- * Far: tells rank 0 a text, at most VV_CONTACT_MAX with its end. Near: hears that
+ * Far: tells rank 0 a text, at most VV_STACK_CONTACT_MAX with its end. Near: hears that
  * of every other rank, in their order, and returns how many there are.
  */
 void vv_mpi_tell(const char *text);
-size_t vv_mpi_hear(char texts[VV_MPI_RANKS_MAX][VV_CONTACT_MAX]);
+size_t vv_mpi_hear(char texts[VV_MPI_RANKS_MAX][VV_STACK_CONTACT_MAX]);
 
 /* An integer control variable of the library, or -1 if it has none of that name. */
 int64_t vv_mpi_variable(const char *name);
 
 /* The members of a table. `library` says what vv_mpi_way() tells of its settings. */
 struct vv_end *vv_mpi_open(const struct vv_mpi_library *library, const struct vv_stack_config *config,
-                           char contact[VV_CONTACT_MAX], struct vv_error *error);
+                           char contact[VV_STACK_CONTACT_MAX], struct vv_error *error);
 int vv_mpi_link(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error);
 enum vv_got vv_mpi_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error);
 enum vv_got vv_mpi_recv(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPICH over TCP (device ch4 with UCX or OFI; both are told by the environment what to use). */
 #include "stack/mpi.h"
+#include "stack/registry.h"
 
 /* Before each message that is sent at once: the frame of UCX over TCP 5, its tag 8. */
 #define HEADER_BYTES 13
@@ -12,7 +13,7 @@ static const char *const environment[] = {
 };
 static const struct vv_mpi_library library = {"MPICH", variables, environment};
 
-static struct vv_end *mpich_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *mpich_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                  struct vv_error *error) {
   return vv_mpi_open(&library, config, contact, error);
 }
@@ -31,4 +32,4 @@ static const struct vv_stack vv_stack_mpich_bcast = {.id = "mpich:default",
                                                      .open = mpich_open,
                                                      VV_MPI_BROADCAST};
 
-const struct vv_stack *const vv_stacks[] = {&vv_stack_mpich, &vv_stack_mpich_bcast, NULL};
+const struct vv_stack *const vv_stack_registry[] = {&vv_stack_mpich, &vv_stack_mpich_bcast, NULL};

@@ -26,7 +26,7 @@ static struct {
 } world;
 
 struct vv_end {
-  struct vv_stop stop;
+  struct vv_watch_stop stop;
   uint8_t *under_way; /* the message that was sent; size_bytes_max */
   uint8_t *stale;     /* the answer that comes late; size_bytes_max */
   size_t stale_bytes; /* SIZE_MAX: none */
@@ -165,7 +165,7 @@ static void null_close(struct vv_end *end) {
   free(end);
 }
 
-static struct vv_end *null_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *null_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                 struct vv_error *error) {
   if (begin_world(config, error) != 0) return NULL;
   struct vv_end *end = calloc(1, sizeof *end);
@@ -180,7 +180,7 @@ static struct vv_end *null_open(const struct vv_stack_config *config, char conta
   }
   end->stop = config->stop;
   end->stale_bytes = SIZE_MAX;
-  snprintf(contact, VV_CONTACT_MAX, "null");
+  snprintf(contact, VV_STACK_CONTACT_MAX, "null");
   return end;
 }
 

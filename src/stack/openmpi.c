@@ -4,6 +4,7 @@
  * its launcher, such as Nagle's algorithm, is checked here, where it takes effect.
  */
 #include "stack/mpi.h"
+#include "stack/registry.h"
 
 /* Before each message that is sent at once (up to btl_tcp_eager_limit with it): btl tcp 8, ob1's match header 14. */
 #define HEADER_BYTES 22
@@ -26,7 +27,7 @@ static const char *const variables[] = {
 static const char *const environment[] = {NULL};
 static const struct vv_mpi_library library = {"Open MPI", variables, environment};
 
-static struct vv_end *open_end(const struct vv_stack_config *config, bool nagle, char contact[VV_CONTACT_MAX],
+static struct vv_end *open_end(const struct vv_stack_config *config, bool nagle, char contact[VV_STACK_CONTACT_MAX],
                                struct vv_error *error) {
   int64_t is = vv_mpi_variable("btl_tcp_use_nagle");
   if (is >= 0 && is != nagle) {
@@ -37,12 +38,12 @@ static struct vv_end *open_end(const struct vv_stack_config *config, bool nagle,
   return vv_mpi_open(&library, config, contact, error);
 }
 
-static struct vv_end *openmpi_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *openmpi_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                    struct vv_error *error) {
   return open_end(config, false, contact, error);
 }
 
-static struct vv_end *openmpi_nagle_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *openmpi_nagle_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                          struct vv_error *error) {
   return open_end(config, true, contact, error);
 }
@@ -63,8 +64,8 @@ static const struct vv_stack vv_stack_openmpi_nagle = {.id = "openmpi-nagle",
 
 /* broadcasts: a table for each algorithm of the component coll tuned, by its number there; 0: what it chooses itself */
 
-static struct vv_end *open_bcast(const struct vv_stack_config *config, int algorithm, char contact[VV_CONTACT_MAX],
-                                 struct vv_error *error) {
+static struct vv_end *open_bcast(const struct vv_stack_config *config, int algorithm,
+                                 char contact[VV_STACK_CONTACT_MAX], struct vv_error *error) {
   if (config->to == VV_TO_EACH) {
     vv_error_set(error, "usage", "MPI_Bcast is one message for all far ends");
     vv_error_remedy(error, "openmpi alone sends to each");
@@ -82,7 +83,7 @@ static struct vv_end *open_bcast(const struct vv_stack_config *config, int algor
 }
 
 #define BCAST(name, word, number)                                                                                      \
-  static struct vv_end *open_##name(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],                \
+  static struct vv_end *open_##name(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],          \
                                     struct vv_error *error) {                                                          \
     return open_bcast(config, number, contact, error);                                                                 \
   }                                                                                                                    \
@@ -104,7 +105,7 @@ BCAST(knomial, "knomial", 7);
 BCAST(scatter_allgather, "scatter-allgather", 8);
 BCAST(scatter_ring, "scatter-ring", 9);
 
-const struct vv_stack *const vv_stacks[] = {
+const struct vv_stack *const vv_stack_registry[] = {
     &vv_stack_openmpi,  &vv_stack_openmpi_nagle, &chosen, &linear,   &chain,
     &pipeline,          &split_binary,           &binary, &binomial, &knomial,
     &scatter_allgather, &scatter_ring,           NULL,

@@ -32,7 +32,7 @@ static bool is_blank(const char *line) {
 }
 
 /* Until it says these words, *status -1, or until it has ended, with its *status and the *last that it said. */
-static enum vv_got hear(struct vv_program *program, const char *words, const struct vv_stop *stop, int *status,
+static enum vv_got hear(struct vv_program *program, const char *words, const struct vv_watch_stop *stop, int *status,
                         char last[VV_CHILD_LINE_MAX], struct vv_error *error) {
   char line[VV_CHILD_LINE_MAX];
   for (*status = -1; *status < 0;) {
@@ -55,7 +55,7 @@ static enum vv_got failed(const struct vv_program *program, int status, const ch
   return VV_GOT_ERROR;
 }
 
-enum vv_got vv_program_until(struct vv_program *program, const char *words, const struct vv_stop *stop,
+enum vv_got vv_program_until(struct vv_program *program, const char *words, const struct vv_watch_stop *stop,
                              char line[VV_CHILD_LINE_MAX], struct vv_error *error) {
   int status;
   line[0] = '\0';
@@ -63,7 +63,7 @@ enum vv_got vv_program_until(struct vv_program *program, const char *words, cons
   return got != VV_GOT_MESSAGE || status < 0 ? got : failed(program, status, line, error);
 }
 
-enum vv_got vv_program_end(struct vv_program *program, const struct vv_stop *stop, struct vv_error *error) {
+enum vv_got vv_program_end(struct vv_program *program, const struct vv_watch_stop *stop, struct vv_error *error) {
   char last[VV_CHILD_LINE_MAX] = "";
   int status;
   if (program->child.pid == 0) return VV_GOT_MESSAGE;
@@ -71,7 +71,7 @@ enum vv_got vv_program_end(struct vv_program *program, const struct vv_stop *sto
   return got != VV_GOT_MESSAGE || status == 0 ? got : failed(program, status, last, error);
 }
 
-enum vv_got vv_program_broke(struct vv_program *program, const struct vv_stop *stop, struct vv_error *error) {
+enum vv_got vv_program_broke(struct vv_program *program, const struct vv_watch_stop *stop, struct vv_error *error) {
   char last[VV_CHILD_LINE_MAX] = "";
   int status;
   enum vv_got got = hear(program, NULL, stop, &status, last, error);

@@ -40,12 +40,12 @@ int vv_program_place(const struct vv_stack_config *config, const char *program, 
  * VV_GOT_ERROR and *error "program-failed" when it ends before, with what it said
  * last.
  */
-enum vv_got vv_program_until(struct vv_program *program, const char *words, const struct vv_stop *stop,
+enum vv_got vv_program_until(struct vv_program *program, const char *words, const struct vv_watch_stop *stop,
                              char line[VV_CHILD_LINE_MAX], struct vv_error *error);
 /* Waits until it has ended well, or was never started: the same results. */
-enum vv_got vv_program_end(struct vv_program *program, const struct vv_stop *stop, struct vv_error *error);
+enum vv_got vv_program_end(struct vv_program *program, const struct vv_watch_stop *stop, struct vv_error *error);
 /* It took or gave less than a message: waits for its end. VV_GOT_STOPPED; VV_GOT_ERROR and *error, however it ended. */
-enum vv_got vv_program_broke(struct vv_program *program, const struct vv_stop *stop, struct vv_error *error);
+enum vv_got vv_program_broke(struct vv_program *program, const struct vv_watch_stop *stop, struct vv_error *error);
 
 /*
  * For the stack's table. Who is there is found out anew for each message, so

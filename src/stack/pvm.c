@@ -26,6 +26,7 @@
 #include <sys/time.h>
 
 #include "io/os/watch.h"
+#include "stack/registry.h"
 #include "stack/stack.h"
 #include "vaiven/data.h"
 
@@ -46,7 +47,7 @@ static const struct vv_data_field number = {VV_DATA_DOUBLE, 1, 0};
 static const struct vv_data_layout numbers = {NUMBER_BYTES, 1, &number};
 
 struct vv_end {
-  struct vv_stop stop;
+  struct vv_watch_stop stop;
   enum encoding encoding;
   int style; /* PvmData* */
   int own_tag;
@@ -74,7 +75,7 @@ static int failed(int code, const char *what, struct vv_error *error) {
 /* joining ------------------------------------------------------------- */
 
 static struct vv_end *open_end(const struct vv_stack_config *config, bool direct, enum encoding encoding,
-                               char contact[VV_CONTACT_MAX], struct vv_error *error) {
+                               char contact[VV_STACK_CONTACT_MAX], struct vv_error *error) {
   pvm_setopt(PvmAutoErr, 0);
   int tid = pvm_mytid();
   if (tid < 0) {
@@ -95,7 +96,7 @@ static struct vv_end *open_end(const struct vv_stack_config *config, bool direct
                          .style = styles[encoding],
                          .own_tag = TAG_ALL + ++tags,
                          .counts = config->steps};
-  snprintf(contact, VV_CONTACT_MAX, "t%x/%d", (unsigned)tid, end->own_tag);
+  snprintf(contact, VV_STACK_CONTACT_MAX, "t%x/%d", (unsigned)tid, end->own_tag);
   const char *slack = getenv("VAIVEN_PVMD_SLACK_NS");
   snprintf(way, sizeof way, "PVM %s: fragments of %d bytes, timer slack of the daemons %s ns", pvm_version(),
            pvm_getopt(PvmFragSize), slack ? slack : "unknown");
@@ -265,8 +266,8 @@ static enum vv_got pvm_take(struct vv_end *end, uint8_t *message, size_t size_by
 /* messages for all, each of which PVM makes one for each ------------- */
 
 /* `grouped`: a far end is a member of a group, which the near one need not be. */
-static struct vv_end *open_for_all(const struct vv_stack_config *config, bool grouped, char contact[VV_CONTACT_MAX],
-                                   struct vv_error *error) {
+static struct vv_end *open_for_all(const struct vv_stack_config *config, bool grouped,
+                                   char contact[VV_STACK_CONTACT_MAX], struct vv_error *error) {
   if (config->to == VV_TO_EACH) {
     vv_error_set(error, "usage", "pvm_mcast and pvm_bcast are one message for all far ends");
     vv_error_remedy(error, "pvm-direct-raw sends to each");
@@ -281,16 +282,16 @@ static struct vv_end *open_for_all(const struct vv_stack_config *config, bool gr
     return NULL;
   }
   end->own_tag = TAG_ALL;
-  snprintf(contact, VV_CONTACT_MAX, "t%x/%d", (unsigned)pvm_mytid(), TAG_ALL);
+  snprintf(contact, VV_STACK_CONTACT_MAX, "t%x/%d", (unsigned)pvm_mytid(), TAG_ALL);
   return end;
 }
 
-static struct vv_end *open_mcast(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *open_mcast(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                  struct vv_error *error) {
   return open_for_all(config, false, contact, error);
 }
 
-static struct vv_end *open_bcast(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *open_bcast(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                  struct vv_error *error) {
   return open_for_all(config, true, contact, error);
 }
@@ -324,7 +325,7 @@ static void pvm_leave(struct vv_end *end) {
 
 /* One table for each mode; `open` is all that differs. */
 #define MODE(name, word, text, is_direct, how, on_wire)                                                                \
-  static struct vv_end *open_##name(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],                \
+  static struct vv_end *open_##name(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],          \
                                     struct vv_error *error) {                                                          \
     return open_end(config, is_direct, how, contact, error);                                                           \
   }                                                                                                                    \
@@ -377,7 +378,7 @@ MODE(direct_trans, "pvm-direct-trans", "PVM over TCP, the receiver makes right",
 FOR_ALL(mcast, "pvm-mcast", "pvm_mcast() of PVM over TCP");
 FOR_ALL(bcast, "pvm-bcast", "pvm_bcast() of PVM to a group, over TCP");
 
-const struct vv_stack *const vv_stacks[] = {
+const struct vv_stack *const vv_stack_registry[] = {
     &default_xdr,    &default_raw,  &default_inplace, &default_trans, &direct_xdr, &direct_raw,
     &direct_inplace, &direct_trans, &mcast,           &bcast,         NULL,
 };

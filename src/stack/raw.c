@@ -143,7 +143,7 @@ static int open_receiver(struct vv_end *end, struct vv_error *error) {
   return vv_error_errno(error, "socket", "raw: cannot set the size of a socket's buffer");
 }
 
-static struct vv_end *raw_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *raw_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                struct vv_error *error) {
   struct vv_end *end = calloc(1, sizeof *end);
   if (!end) {

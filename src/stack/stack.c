@@ -8,15 +8,8 @@
 #define PORT_FIRST 49152 /* RFC 6335: dynamic ports */
 #define PORT_LAST  65535
 
-const struct vv_stack *vv_stack_find(const char *id) {
-  for (const struct vv_stack *const *stack = vv_stacks; *stack; stack++) {
-    if (strcmp((*stack)->id, id) == 0) return *stack;
-  }
-  return NULL;
-}
-
 size_t vv_stack_pieces(const uint8_t *message, size_t size_bytes, struct iovec pieces[2]) {
-  size_t head = size_bytes > VV_HEADER_BYTES ? VV_HEADER_BYTES : size_bytes / 2;
+  size_t head = size_bytes > VV_STACK_PIECE_BYTES ? VV_STACK_PIECE_BYTES : size_bytes / 2;
   pieces[0] = (struct iovec){.iov_base = (void *)(uintptr_t)message, .iov_len = head};
   pieces[1] = (struct iovec){.iov_base = (void *)(uintptr_t)(message + head), .iov_len = size_bytes - head};
   return head;
@@ -35,7 +28,7 @@ uint16_t vv_stack_port(const struct vv_stack_config *config, uint64_t hash, uint
   return first < beyond ? (uint16_t)((first + hash % (beyond - first)) * count) : 0;
 }
 
-enum vv_got vv_stack_judge(const struct vv_stop *stop, const char *id, const char *what, struct vv_error *error) {
+enum vv_got vv_stack_judge(const struct vv_watch_stop *stop, const char *id, const char *what, struct vv_error *error) {
   bool no_room = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS;
   bool asked = errno == EINTR || (no_room && vv_watch_rang());
   if (asked) return stop->ask(stop->context) ? VV_GOT_STOPPED : VV_GOT_MESSAGE;

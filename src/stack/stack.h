@@ -22,16 +22,16 @@
 #include "io/os/clock.h"
 #include "io/os/error.h"
 #include "io/os/iface.h"
-#include "io/os/marks.h"
+#include "io/os/mark.h"
 #include "io/os/watch.h"
 
-#define VV_FOREVER      INT64_MAX
-#define VV_HEADER_BYTES 16 /* the first piece of a message that is written in two */
+#define VV_FOREVER           INT64_MAX
+#define VV_STACK_PIECE_BYTES 16 /* the first piece of a message that is written in two */
 
 /* How one message is handed to the system. */
 enum vv_write {
   VV_WRITE_ONE,    /* one call */
-  VV_WRITE_SPLIT,  /* header (VV_HEADER_BYTES, or half of a smaller message) and rest in two calls, for Nagle */
+  VV_WRITE_SPLIT,  /* header (VV_STACK_PIECE_BYTES, or half of a smaller message) and rest in two calls, for Nagle */
   VV_WRITE_WRITEV, /* the same two pieces in one gathering call */
 };
 
@@ -62,13 +62,13 @@ struct vv_stack_config {
   unsigned far_ends;     /* near: how many far ends this launch has */
   size_t size_bytes_max; /* the largest message of this launch */
   uint8_t key[16];       /* the launch key */
-  struct vv_stop stop;
+  struct vv_watch_stop stop;
   bool steps;          /* vv_stack.steps will be asked for: the end keeps account of them, which costs a little */
   const char *program; /* null only: what it shall do (stack/null.h) */
 };
 
 /* Room for an end's contact: a short text that tells the other end how to reach it. */
-#define VV_CONTACT_MAX 128
+#define VV_STACK_CONTACT_MAX 128
 
 struct vv_end; /* one end; each stack defines its own */
 
@@ -128,7 +128,8 @@ struct vv_stack {
    * never receive each other's messages: after a loss the probe opens a new end
    * and closes the old one, so that stale answers go nowhere.
    */
-  struct vv_end *(*open)(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX], struct vv_error *error);
+  struct vv_end *(*open)(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
+                         struct vv_error *error);
   /*
    * Far, after open: waits until the near end of that contact has connected and
    * lets nobody else in; called again it drops that one and waits for another.
@@ -214,12 +215,6 @@ extern const struct vv_stack vv_stack_udp;
 extern const struct vv_stack vv_stack_udpcast;
 extern const struct vv_stack vv_stack_uftp;
 
-/* All stacks of this build, NULL at the end. */
-extern const struct vv_stack *const vv_stacks[];
-
-/* The stack of that id, or NULL. */
-const struct vv_stack *vv_stack_find(const char *id);
-
 /*
  * For stacks: the two pieces of a message under VV_WRITE_SPLIT and
  * VV_WRITE_WRITEV, header and rest. Returns the bytes of the first.
@@ -240,7 +235,7 @@ uint16_t vv_stack_port(const struct vv_stack_config *config, uint64_t hash, uint
  * For stacks over sockets: what a failed call (errno) means. VV_GOT_MESSAGE:
  * nothing, make it again. `id` and `what` are for the error's words.
  */
-enum vv_got vv_stack_judge(const struct vv_stop *stop, const char *id, const char *what, struct vv_error *error);
+enum vv_got vv_stack_judge(const struct vv_watch_stop *stop, const char *id, const char *what, struct vv_error *error);
 
 /*
  * For stacks of bare frames: 0, or -1 and *error "one-host" when both ends have

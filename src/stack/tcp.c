@@ -42,7 +42,7 @@ static int open_socket(struct vv_end *end, struct vv_error *error) {
   return end->stream.fd < 0 ? -1 : 0;
 }
 
-static struct vv_end *open_end(const struct vv_stack_config *config, bool nagle, char contact[VV_CONTACT_MAX],
+static struct vv_end *open_end(const struct vv_stack_config *config, bool nagle, char contact[VV_STACK_CONTACT_MAX],
                                struct vv_error *error) {
   struct vv_end *end = malloc(sizeof *end);
   if (!end) {
@@ -56,12 +56,12 @@ static struct vv_end *open_end(const struct vv_stack_config *config, bool nagle,
   return end;
 }
 
-static struct vv_end *tcp_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *tcp_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                struct vv_error *error) {
   return open_end(config, false, contact, error);
 }
 
-static struct vv_end *tcp_nagle_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *tcp_nagle_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                      struct vv_error *error) {
   return open_end(config, true, contact, error);
 }

@@ -46,7 +46,7 @@ static int allow_fragments(struct vv_end *end, struct vv_error *error) {
   return result == 0 ? 0 : vv_error_errno(error, "socket", "udp: cannot turn path MTU discovery off");
 }
 
-static struct vv_end *udp_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *udp_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                struct vv_error *error) {
   struct vv_end *end = malloc(sizeof *end);
   if (!end) {

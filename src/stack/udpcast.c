@@ -34,7 +34,7 @@ struct vv_end {
   bool whole;                 /* far: it has come, but its receiver may still run */
 };
 
-static struct vv_end *udpcast_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *udpcast_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                    struct vv_error *error) {
   const char *program = config->far ? "udp-receiver" : "udp-sender";
   struct vv_end *end = calloc(1, sizeof *end);
@@ -49,7 +49,7 @@ static struct vv_end *udpcast_open(const struct vv_stack_config *config, char co
     free(end);
     return NULL;
   }
-  snprintf(contact, VV_CONTACT_MAX, "%s", config->address);
+  snprintf(contact, VV_STACK_CONTACT_MAX, "%s", config->address);
   return end;
 }
 

@@ -94,7 +94,7 @@ static int open_receiver(struct vv_end *end, struct vv_error *error) {
   return vv_child_start(&end->program.child, argv, 0, error);
 }
 
-static struct vv_end *uftp_open(const struct vv_stack_config *config, char contact[VV_CONTACT_MAX],
+static struct vv_end *uftp_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
                                 struct vv_error *error) {
   struct vv_end *end = calloc(1, sizeof *end);
   if (!end) {
@@ -109,7 +109,7 @@ static struct vv_end *uftp_open(const struct vv_stack_config *config, char conta
   if (result == 0) result = make_directory(end, error);
   if (result == 0) result = config->far ? open_receiver(end, error) : open_sender(end, error);
   if (result != 0) return uftp_close(end), NULL;
-  snprintf(contact, VV_CONTACT_MAX, "%s", config->address);
+  snprintf(contact, VV_STACK_CONTACT_MAX, "%s", config->address);
   return end;
 }
 

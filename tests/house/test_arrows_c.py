@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who may include whom in src: core <- io <- stack <- probe; base <- wire <- ethernet inside core."""
+"""Who may include whom in src: core <- io <- stack <- probe, and the floors inside core, io and probe."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ from pathlib import Path
 
 import pytest
 
-# area -> areas it may include from, besides itself. bpf is two worlds: programs for the kernel and their loader.
+# area -> areas it may include from, besides itself; a room stands before the area that it lies in. bpf is two worlds: programs for the kernel and their loader.
 ARROWS = {
     "core/base": [],
     "core/wire": ["core/base"],
     "core/ethernet": ["core/wire", "core/base"],
     "core/llc": ["core/wire", "core/base"],
     "core/group": ["core/wire", "core/base"],
-    "io": ["core"],
+    "io/os": ["core"],
+    "io/port": ["io/os", "core"],
+    "io/boot": ["io/os", "core"],
+    "io/engine": ["io/boot", "io/port", "io/os", "core"],
     "stack": ["io", "core"],
+    "probe/base": ["stack", "io", "core"],
+    "probe/show": ["probe/base", "stack", "io", "core"],
+    "probe/link": ["probe/base", "stack", "io", "core"],
+    "probe/kit": ["probe/link", "probe/show", "probe/base", "stack", "io", "core"],
+    "probe/ask": ["probe/kit", "probe/link", "probe/show", "probe/base", "stack", "io", "core"],
     "probe": ["stack", "io", "core"],
     "bpf": ["io", "core"],
     "sim": ["core"],
@@ -82,6 +90,9 @@ def test_conditional_compilation_only_in_io_os(root: Path) -> None:
         ("core/wire/llc.c", "#include <time.h>\n"),
         ("core/wire/llc.c", "#  include <stdlib.h>\n"),
         ("io/os/clock.c", '#include "stack/stack.h"\n'),
+        ("io/port/cast.c", '#include "io/engine/reach.h"\n'),
+        ("probe/kit/series.c", '#include "probe/ask/question.h"\n'),
+        ("probe/link/session.c", '#include "probe/options.h"\n'),
         ("stack/tcp.c", '#include "probe/near.h"\n'),
         ("misc/x.c", ""),
     ],

@@ -13,12 +13,24 @@ def unlisted_tests(build: str, names: list[str]) -> set[str]:
     return {n for n in names if re.sub(r"(^|/)test_([^/]+)\.c$", r"\1\2", n) not in listed}
 
 
+_LIST = re.compile(r"^(\w+) = \[\n((?:  '\w+',\n)+)\]", re.MULTILINE)
+_LOOP = re.compile(r"^foreach (\w+) : (\w+)\n  \w+ \+= files\('(\w+)' / \1 \+ '\.c'\)", re.MULTILINE)
+
+
+def named_sources(build: str) -> set[str]:
+    """What a meson.build names: 'room/noun.c', or a list of nouns and a loop that makes files of them."""
+    lists = {name: re.findall(r"'(\w+)'", body) for name, body in _LIST.findall(build)}
+    looped = {f"{room}/{noun}.c" for _, name, room in _LOOP.findall(build) for noun in lists[name]}
+    return looped | set(re.findall(r"'([\w/]+\.c)'", build))
+
+
 def unbuilt_sources(build_files: dict[str, str], names: list[str]) -> set[str]:
     """C sources (paths below src) that no meson.build above them names."""
+    named = {place: named_sources(build) for place, build in build_files.items()}
 
     def is_built(name: str) -> bool:
         parents = [p.as_posix() for p in Path(name).parents]
-        return any(f"'{Path(name).relative_to(p)}'" in build_files.get(p, "") for p in parents)
+        return any(Path(name).relative_to(p).as_posix() in named.get(p, set()) for p in parents)
 
     return {n for n in names if not is_built(n)}
 
@@ -56,4 +68,7 @@ def test_a_forgotten_file_is_found() -> None:
     assert unlisted_tests(build, ["core/base/test_rng.c"]) == set()
     assert unlisted_tests(build, ["core/base/test_other.c"]) == {"core/base/test_other.c"}
     build_files = {"core": "files('base/rng.c')", "io": "files('os/clock.c')"}
+    assert unbuilt_sources(build_files, ["core/base/rng.c", "io/os/error.c"]) == {"io/os/error.c"}
+    asked = "asked = [\n  'what',\n]\nall = []\nforeach one : asked\n  all += files('ask' / one + '.c')\nendforeach\n"
+    assert unbuilt_sources({"probe": asked}, ["probe/ask/what.c", "probe/ask/who.c"]) == {"probe/ask/who.c"}
     assert unbuilt_sources(build_files, ["core/base/rng.c", "io/os/error.c"]) == {"io/os/error.c"}

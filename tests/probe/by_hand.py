@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ends of a probe made by hand, to behave as no real one does.
 
-They speak the control protocol that src/probe/session.h states.
+They speak the control protocol that src/probe/link/session.h states.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "probe/question.h"
+#include "probe/ask/question.h"
 
 static struct vv_error error;
-static struct vv_options options;
+static struct vv_probe_config config;
 
 /* The words, separated by single spaces, as argv. */
 static int parse(const char *words) {
@@ -21,8 +21,8 @@ static int parse(const char *words) {
   int argc = 0;
   strcpy(copy, words);
   while ((argv[argc] = strsep(&rest, " "))) argc++;
-  vv_options_free(&options);
-  return vv_options_parse(&options, argc, argv, &error);
+  vv_options_free(&config);
+  return vv_options_parse(&config, argc, argv, &error);
 }
 
 static void a_near_end(void **state) {
@@ -31,35 +31,35 @@ static void a_near_end(void **state) {
                          "--write split --wait spin --buffers cold --idle-ms 3 --cpu 1 --port 4000-4010 --key-stdin "
                          "--rate-bps 100000000 --hops 2 --mtu 1500"),
                    0);
-  assert_string_equal(options.stack->id, "tcp");
-  assert_string_equal(options.question->id, "pingpong");
-  assert_int_equal(vv_address_port(&options.address), 4000);
-  assert_int_equal(options.size_count, 3);
-  assert_int_equal(options.sizes[2], 67108864);
-  assert_int_equal(options.samples, 10);
-  assert_int_equal(options.cell_ns, 50000000);
-  assert_int_equal(options.timeout_ns, 7000000);
-  assert_int_equal(options.write, VV_WRITE_SPLIT);
-  assert_int_equal(options.wait, VV_WAIT_SPIN);
-  assert_int_equal(options.buffers, VV_BUFFERS_COLD);
-  assert_int_equal(options.idle_ns, 3000000);
-  assert_int_equal(options.cpu, 1);
-  assert_int_equal(options.port_min, 4000);
-  assert_int_equal(options.port_max, 4010);
-  assert_true(options.key_stdin);
-  assert_int_equal(options.rate_bps, 100000000);
-  assert_int_equal(options.hops, 2);
-  assert_int_equal(options.mtu_bytes, 1500);
+  assert_string_equal(config.stack->id, "tcp");
+  assert_string_equal(config.question->id, "pingpong");
+  assert_int_equal(vv_address_port(&config.address), 4000);
+  assert_int_equal(config.size_count, 3);
+  assert_int_equal(config.sizes[2], 67108864);
+  assert_int_equal(config.samples, 10);
+  assert_int_equal(config.cell_ns, 50000000);
+  assert_int_equal(config.timeout_ns, 7000000);
+  assert_int_equal(config.write, VV_WRITE_SPLIT);
+  assert_int_equal(config.wait, VV_WAIT_SPIN);
+  assert_int_equal(config.buffers, VV_PROBE_BUFFERS_COLD);
+  assert_int_equal(config.idle_ns, 3000000);
+  assert_int_equal(config.cpu, 1);
+  assert_int_equal(config.port_min, 4000);
+  assert_int_equal(config.port_max, 4010);
+  assert_true(config.key_stdin);
+  assert_int_equal(config.rate_bps, 100000000);
+  assert_int_equal(config.hops, 2);
+  assert_int_equal(config.mtu_bytes, 1500);
 }
 
 static void what_is_not_said_has_a_default(void **state) {
   (void)state;
   assert_int_equal(parse("p far udp --bind 127.0.0.1"), 0);
-  assert_int_equal(options.port_max, 0);
-  assert_int_equal(options.cpu, -1);
-  assert_int_equal(options.timeout_ns, 1000000000);
+  assert_int_equal(config.port_max, 0);
+  assert_int_equal(config.cpu, -1);
+  assert_int_equal(config.timeout_ns, 1000000000);
   assert_int_equal(parse("p near tcp --peer 127.0.0.1:1 --ask connect"), 0);
-  assert_int_equal(options.size_count, 0);
+  assert_int_equal(config.size_count, 0);
   assert_int_equal(parse("p near null --sizes 0"), 0);
   assert_int_equal(parse("p near icmp --peer 127.0.0.1 --sizes 0"), 0);
 }
@@ -116,7 +116,7 @@ static void a_size_limit_is_named(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  vv_options_free(&options);
+  vv_options_free(&config);
   return 0;
 }
 

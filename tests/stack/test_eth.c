@@ -72,7 +72,7 @@ static void need_namespace(void) {
 
 struct pair {
   struct vv_end *near, *far;
-  char near_contact[VV_CONTACT_MAX], far_contact[VV_CONTACT_MAX];
+  char near_contact[VV_STACK_CONTACT_MAX], far_contact[VV_STACK_CONTACT_MAX];
   int accepted;
 };
 
@@ -271,7 +271,7 @@ static void test_silence_and_nonsense_are_errors(void **state) {
   (void)state;
   need_namespace();
   struct vv_error error = {0};
-  char contact[VV_CONTACT_MAX];
+  char contact[VV_STACK_CONTACT_MAX];
   struct vv_stack_config config = config_of(VV_WAIT_BLOCK, 1);
   struct vv_end *end = vv_stack_eth.open(&config, contact, &error);
   assert_non_null(end);
@@ -305,7 +305,7 @@ static void test_without_the_right_the_remedy_is_named(void **state) {
   pid_t child = fork();
   if (child == 0) {
     struct vv_error error = {0};
-    char contact[VV_CONTACT_MAX];
+    char contact[VV_STACK_CONTACT_MAX];
     struct vv_stack_config config = config_of(VV_WAIT_BLOCK, 1);
     struct __user_cap_header_struct self = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};

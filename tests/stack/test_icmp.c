@@ -66,7 +66,7 @@ static bool set_sysctl(const char *name, const char *value) {
 }
 
 static struct vv_end *connected(enum vv_wait wait, size_t size_bytes_max, struct vv_error *error) {
-  char contact[VV_CONTACT_MAX];
+  char contact[VV_STACK_CONTACT_MAX];
   struct vv_stack_config config = {
       .address = "127.0.0.1", .wait = wait, .size_bytes_max = size_bytes_max, .stop = {.ask = ask_stop}};
   struct vv_end *end = vv_stack_icmp.open(&config, contact, error);
@@ -189,7 +189,7 @@ static void test_a_host_that_fails_above_32_kb_is_measured_by_halves(void **stat
 static void test_only_ipv4(void **state) {
   (void)state;
   struct vv_error error = {0};
-  char contact[VV_CONTACT_MAX];
+  char contact[VV_STACK_CONTACT_MAX];
   struct vv_stack_config config = {.address = "::1", .size_bytes_max = 100, .stop = {.ask = ask_stop}};
   assert_null(vv_stack_icmp.open(&config, contact, &error));
   assert_string_equal(error.code, "bad-address");

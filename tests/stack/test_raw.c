@@ -34,7 +34,7 @@ static int start_watch(void **state) {
 
 struct party {
   struct vv_end *near[ENDS], *far[ENDS];
-  char far_contact[ENDS][VV_CONTACT_MAX];
+  char far_contact[ENDS][VV_STACK_CONTACT_MAX];
 };
 
 static struct vv_stack_config config_of(enum vv_to to, bool far) {
@@ -50,7 +50,7 @@ static struct vv_stack_config config_of(enum vv_to to, bool far) {
 static struct party meet(enum vv_to to) {
   struct party party;
   struct vv_error error;
-  char near_contact[VV_CONTACT_MAX];
+  char near_contact[VV_STACK_CONTACT_MAX];
   struct vv_stack_config near = config_of(to, false), far = config_of(to, true);
   for (int i = 0; i < ENDS; i++) {
     party.far[i] = vv_stack_raw.open(&far, party.far_contact[i], &error);
@@ -225,7 +225,7 @@ static void a_wait_ends_when_it_is_told_to(void **state) {
 static void ports_stay_in_their_range(void **state) {
   (void)state;
   struct vv_error error;
-  char contact[VV_CONTACT_MAX];
+  char contact[VV_STACK_CONTACT_MAX];
   struct vv_stack_config near = config_of(VV_TO_BROADCAST, false), far = config_of(VV_TO_BROADCAST, true);
   near.port_min = far.port_min = 41000;
   near.port_max = far.port_max = 41200;
@@ -243,7 +243,7 @@ static void ports_stay_in_their_range(void **state) {
 static void ipv6_has_no_broadcast(void **state) {
   (void)state;
   struct vv_error error;
-  char contact[VV_CONTACT_MAX];
+  char contact[VV_STACK_CONTACT_MAX];
   struct vv_stack_config config = config_of(VV_TO_BROADCAST, true);
   config.address = "::1";
   assert_null(vv_stack_raw.open(&config, contact, &error));

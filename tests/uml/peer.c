@@ -175,10 +175,10 @@ static void failed(int number, const char *text) {
 /* True when it came; else the answer is given. */
 static bool wait_for(struct peer *peer, bool (*done)(void *context)) {
   struct vv_error error = {.text = "stopped"};
-  peer->node.engine.stop = (struct vv_stop){0};
-  enum vv_ran ran = vv_node_run(&peer->node, done, vv_clock_ns() + patience_ns, &error);
-  if (ran == VV_RAN_DONE) return true;
-  failed(ran == VV_RAN_LATE ? ETIMEDOUT : EIO, ran == VV_RAN_LATE ? "it did not come" : error.text);
+  peer->node.engine.stop = (struct vv_watch_stop){0};
+  enum vv_engine_ran ran = vv_node_run(&peer->node, done, vv_clock_ns() + patience_ns, &error);
+  if (ran == VV_ENGINE_RAN_DONE) return true;
+  failed(ran == VV_ENGINE_RAN_LATE ? ETIMEDOUT : EIO, ran == VV_ENGINE_RAN_LATE ? "it did not come" : error.text);
   return false;
 }
 
@@ -389,7 +389,7 @@ static void obey(struct peer *peer, char *line) {
 /* One line; the station works until there is one. False at the end of the input. */
 static bool next_line(struct peer *peer, char *line, int room) {
   struct vv_error error;
-  peer->node.engine.stop = (struct vv_stop){.ask = has_line};
+  peer->node.engine.stop = (struct vv_watch_stop){.ask = has_line};
   while (!has_line(NULL)) vv_node_run(&peer->node, has_line, INT64_MAX, &error);
   return fgets(line, room, stdin);
 }

@@ -17,8 +17,8 @@ _SRC = _HERE.parents[1] / "src"
 _PARTS = {
     "core/base": "*",
     "core/llc": "*",
-    "core/wire": "announcement envelope frame llc segment",
-    "io/os": "clock error host iface socket watch",
+    "core/wire": "announcement envelope frame lpdu segment",
+    "io/os": "address clock error host iface socket watch",
     "io/port": "filter lossy packet sap",
     "io/engine": "engine node",
 }

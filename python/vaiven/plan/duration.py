@@ -2,7 +2,7 @@
 """How long a run will take, before it has begun: a guess from the plan and its ground, good to a factor of two.
 
 A run is its setting up, then blocks of launches; a launch is its processes, then its cells; a cell warms up and goes on
-until it has its samples or its time is over, as src/probe/warmup.h and pingpong.c do it.
+until it has its samples or its time is over, as src/probe/kit/warmup.h and ask/pingpong.c do it.
 """
 
 from __future__ import annotations

@@ -20,12 +20,12 @@ static struct vv_switch_config switch_config(const struct vv_lan *lan) {
                                    config->rate_bps, config->ageing_ns,   lan->wire_bytes};
 }
 
-struct parts {
+struct lan_parts {
   void *arrivals;
   void *fabric;
 };
 
-static struct parts lay_out(struct vv_lan *lan, struct vv_carve *carve) {
+static struct lan_parts lay_out(struct vv_lan *lan, struct vv_carve *carve) {
   const struct vv_lan_config *config = &lan->config;
   lan->faults = vv_carve(carve, 2 * (size_t)config->stations * sizeof *lan->faults);
   lan->slots = vv_carve(carve, config->frames * sizeof *lan->slots);
@@ -34,7 +34,7 @@ static struct parts lay_out(struct vv_lan *lan, struct vv_carve *carve) {
   lan->done_slots.values = vv_carve(carve, config->frames * sizeof(uint32_t));
   lan->flights = vv_carve(carve, config->flights * sizeof *lan->flights);
   lan->free_flights.numbers = vv_carve(carve, config->flights * sizeof(uint32_t));
-  struct parts parts = {.arrivals = vv_carve(carve, vv_heap_bytes(config->flights))};
+  struct lan_parts parts = {.arrivals = vv_carve(carve, vv_heap_bytes(config->flights))};
   struct vv_hub_config hub = hub_config(lan);
   struct vv_switch_config sw = switch_config(lan);
   parts.fabric = vv_carve(carve, config->fabric == VV_LAN_HUB ? vv_hub_bytes(&hub) : vv_switch_bytes(&sw));
@@ -64,7 +64,7 @@ void vv_lan_init(struct vv_lan *lan, void *memory, const struct vv_lan_config *c
   assert(config->stations >= 2 && config->stations <= 1u << 20 && config->flights >= 2 * config->stations);
   *lan = (struct vv_lan){.config = *config};
   struct vv_carve carve = {.memory = memory};
-  struct parts parts = lay_out(lan, &carve);
+  struct lan_parts parts = lay_out(lan, &carve);
   struct vv_hub_config hub = hub_config(lan);
   struct vv_switch_config sw = switch_config(lan);
   fill(&lan->free_slots, config->frames);

@@ -11,7 +11,7 @@
 #include "core/group/receiver.h"
 #include "core/group/sender.h"
 
-struct parts {
+struct rank_parts {
   void *store, *credit, *repair;
 };
 
@@ -19,10 +19,10 @@ static uint32_t body_bytes(const struct vv_rank_config *config) {
   return config->datagram_bytes - VV_GPDU_HEADER_BYTES;
 }
 
-static struct parts lay_out(const struct vv_rank_config *config, struct vv_carve *carve) {
-  return (struct parts){.store = vv_carve(carve, vv_store_bytes(config->window_datagrams, body_bytes(config))),
-                        .credit = vv_carve(carve, vv_credit_bytes(config->ranks)),
-                        .repair = vv_carve(carve, vv_repair_bytes(config->window_datagrams))};
+static struct rank_parts lay_out(const struct vv_rank_config *config, struct vv_carve *carve) {
+  return (struct rank_parts){.store = vv_carve(carve, vv_store_bytes(config->window_datagrams, body_bytes(config))),
+                             .credit = vv_carve(carve, vv_credit_bytes(config->ranks)),
+                             .repair = vv_carve(carve, vv_repair_bytes(config->window_datagrams))};
 }
 
 size_t vv_rank_bytes(const struct vv_rank_config *config) {
@@ -43,7 +43,7 @@ void vv_rank_init(struct vv_rank *self, void *memory, const struct vv_rank_confi
   check(config);
   memset(self, 0, sizeof *self);
   struct vv_carve carve = {.memory = memory};
-  struct parts parts = lay_out(config, &carve);
+  struct rank_parts parts = lay_out(config, &carve);
   uint32_t window = config->window_datagrams;
   self->config = *config;
   self->body_bytes = body_bytes(config);

@@ -116,7 +116,7 @@ static enum outcome pay_visit(struct visit *visit, bool *was_let_in) {
   visit->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (visit->fd < 0) return vv_error_errno(visit->error, "socket", "cannot open a TCP socket"), FAILED;
   setsockopt(visit->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  vv_stream_keepalive(visit->fd, VV_MEETING_KEEPALIVE_S);
+  vv_socket_keepalive(visit->fd, VV_MEETING_KEEPALIVE_S);
   enum outcome outcome = LEFT_ALONE;
   if (vv_socket_connect(visit->fd, &visit->config->place, visit->deadline_ns, visit->error) == 0) {
     outcome = join(visit, was_let_in);

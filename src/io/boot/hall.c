@@ -151,7 +151,7 @@ static void receive_visitor(struct hall *hall) {
   if (fd < 0) return;
   struct visitor *visitor = free_place(hall);
   *visitor = (struct visitor){.fd = fd, .until_ns = vv_clock_ns() + VISIT_NS};
-  vv_stream_keepalive(fd, VV_MEETING_KEEPALIVE_S);
+  vv_socket_keepalive(fd, VV_MEETING_KEEPALIVE_S);
   if (vv_host_random(visitor->challenge, NONCE_BYTES, &ignored) != 0) return show_out(visitor);
   vv_letter_challenge_emit(visitor->challenge, letter);
   if (!vv_socket_write_all(fd, letter, sizeof letter)) show_out(visitor);

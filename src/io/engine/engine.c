@@ -90,15 +90,15 @@ static bool take(struct vv_engine *engine, bool (*done)(void *context), void *co
 }
 
 /* What is due by the clock: timers, a look at the port now and then, whoever may stop us, the deadline. */
-static enum vv_ran keep_time(struct vv_engine *engine, int64_t deadline_ns, struct vv_error *error) {
+static enum vv_engine_ran keep_time(struct vv_engine *engine, int64_t deadline_ns, struct vv_error *error) {
   uint64_t now_ns = (uint64_t)vv_clock_ns();
   if (engine->core->next_ns(engine->self) <= now_ns) engine->core->tick(engine->self, now_ns);
   if (now_ns - engine->checked_ns >= check_ns) {
     engine->checked_ns = now_ns;
-    if (engine->port.ops->check(engine->port.self, error) != 0) return VV_RAN_ERROR;
+    if (engine->port.ops->check(engine->port.self, error) != 0) return VV_ENGINE_RAN_ERROR;
   }
-  if (engine->stop.ask && vv_watch_rang() && engine->stop.ask(engine->stop.context)) return VV_RAN_STOPPED;
-  return (int64_t)now_ns >= deadline_ns ? VV_RAN_LATE : VV_RAN_DONE;
+  if (engine->stop.ask && vv_watch_rang() && engine->stop.ask(engine->stop.context)) return VV_ENGINE_RAN_STOPPED;
+  return (int64_t)now_ns >= deadline_ns ? VV_ENGINE_RAN_LATE : VV_ENGINE_RAN_DONE;
 }
 
 static int sleep_some(struct vv_engine *engine, int64_t deadline_ns, struct vv_error *error) {
@@ -110,25 +110,25 @@ static int sleep_some(struct vv_engine *engine, int64_t deadline_ns, struct vv_e
 }
 
 /* What came is taken before timers are asked: it may be what they wait for, when this process slept for long. */
-enum vv_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context, int64_t deadline_ns,
-                          struct vv_error *error) {
+enum vv_engine_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context,
+                                 int64_t deadline_ns, struct vv_error *error) {
   bool over = done(context);
   for (uint32_t looks = 1;; looks++) {
     size_t count = 0;
     uint64_t now_ns = 0; /* of what came; else the clock is asked */
-    enum vv_ran ran = VV_RAN_DONE;
+    enum vv_engine_ran ran = VV_ENGINE_RAN_DONE;
     if (!over) over = take(engine, done, context, &count, &now_ns);
     bool stirred = looks == 1 || over || count > 0; /* something happened after which there may be units to send */
     bool idle = !over && !engine->spin && count == 0;
     if (idle || (!over && looks % LOOKS_PER_READING == 0)) {
       ran = keep_time(engine, deadline_ns, error);
-      if (ran == VV_RAN_ERROR) return ran;
+      if (ran == VV_ENGINE_RAN_ERROR) return ran;
       over = done(context);
       stirred = true;
     }
-    if (stirred && flush_at(engine, now_ns ? now_ns : (uint64_t)vv_clock_ns(), error) != 0) return VV_RAN_ERROR;
-    if (over || (stirred && done(context))) return VV_RAN_DONE;
-    if (ran != VV_RAN_DONE) return ran;
-    if (idle && sleep_some(engine, deadline_ns, error) != 0) return VV_RAN_ERROR;
+    if (stirred && flush_at(engine, now_ns ? now_ns : (uint64_t)vv_clock_ns(), error) != 0) return VV_ENGINE_RAN_ERROR;
+    if (over || (stirred && done(context))) return VV_ENGINE_RAN_DONE;
+    if (ran != VV_ENGINE_RAN_DONE) return ran;
+    if (idle && sleep_some(engine, deadline_ns, error) != 0) return VV_ENGINE_RAN_ERROR;
   }
 }

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "io/os/error.h"
-#include "io/os/marks.h"
+#include "io/os/mark.h"
 #include "io/os/watch.h"
 #include "io/port/port.h"
 
@@ -45,20 +45,20 @@ struct vv_engine {
   struct vv_port port; /* may be put behind another between two calls */
   const struct vv_engine_core *core;
   void *self;
-  bool spin;              /* ask again and again; else sleep in the port */
-  struct vv_stop stop;    /* ask == NULL: nobody stops it */
-  struct vv_marks *marks; /* of what is sent and received now; NULL: nobody wants them */
-  uint64_t unsent;        /* units that found no room at the interface for a long time: lost, as on any wire */
-  uint64_t checked_ns;    /* when the port was last looked at */
+  bool spin;                 /* ask again and again; else sleep in the port */
+  struct vv_watch_stop stop; /* ask == NULL: nobody stops it */
+  struct vv_marks *marks;    /* of what is sent and received now; NULL: nobody wants them */
+  uint64_t unsent;           /* units that found no room at the interface for a long time: lost, as on any wire */
+  uint64_t checked_ns;       /* when the port was last looked at */
   uint8_t heads[VV_PORT_BATCH_MAX][VV_ENGINE_HEAD_BYTES];
 };
 
 /* Why a run ended. */
-enum vv_ran {
-  VV_RAN_DONE,
-  VV_RAN_STOPPED, /* the stop said so */
-  VV_RAN_LATE,    /* the deadline passed */
-  VV_RAN_ERROR,   /* the port is not what it was: *error is set */
+enum vv_engine_ran {
+  VV_ENGINE_RAN_DONE,
+  VV_ENGINE_RAN_STOPPED, /* the stop said so */
+  VV_ENGINE_RAN_LATE,    /* the deadline passed */
+  VV_ENGINE_RAN_ERROR,   /* the port is not what it was: *error is set */
 };
 
 void vv_engine_init(struct vv_engine *engine, struct vv_port port, const struct vv_engine_core *core, void *self);
@@ -68,8 +68,8 @@ void vv_engine_init(struct vv_engine *engine, struct vv_port port, const struct 
  * (what came behind that one stays in the port) and after what it sent. Before it returns everything is
  * sent that the core wants sent. deadline_ns: INT64_MAX is never.
  */
-enum vv_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context, int64_t deadline_ns,
-                          struct vv_error *error);
+enum vv_engine_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context,
+                                 int64_t deadline_ns, struct vv_error *error);
 
 /* Sends what the core wants sent now. 0, or -1 and *error: the port is not what it was. */
 int vv_engine_flush(struct vv_engine *engine, struct vv_error *error);

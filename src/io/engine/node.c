@@ -100,8 +100,8 @@ int vv_node_start(struct vv_node *node, struct vv_llc_station_config config, str
   return 0;
 }
 
-enum vv_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), int64_t deadline_ns,
-                        struct vv_error *error) {
+enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), int64_t deadline_ns,
+                               struct vv_error *error) {
   tell_all(node);
   return vv_engine_run(&node->engine, done, node->config.context, deadline_ns, error);
 }

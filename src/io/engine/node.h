@@ -29,7 +29,7 @@ struct vv_node_config {
   uint32_t links; /* peers at most: the ring has room for a window of each */
   bool jumbo;     /* frames as long as the MTU, with EtherType 0x8870 above 1500 bytes */
   bool spin;      /* how to wait (io/engine/engine.h) */
-  struct vv_stop stop;
+  struct vv_watch_stop stop;
   /* Called for every event, inside a run; requests may be made in it. */
   void (*tell)(void *context, const struct vv_llc_station_event *event);
   void *context;
@@ -66,7 +66,8 @@ static inline uint64_t vv_node_now(void) {
 }
 
 /* Tells what requests have brought about, and runs until done(context of the config); see vv_engine_run. */
-enum vv_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), int64_t deadline_ns, struct vv_error *error);
+enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), int64_t deadline_ns,
+                               struct vv_error *error);
 
 /* Sends what waits. 0, or -1 and *error. */
 static inline int vv_node_flush(struct vv_node *node, struct vv_error *error) {

@@ -30,7 +30,7 @@
 #define CROWD_RATE     500 /* foreign datagrams a second: fewer crowd nothing out of a socket that is read */
 
 /* What every rank needs in the trial. */
-struct trial {
+struct reach_trial {
   const struct vv_reach *reach;
   struct vv_meeting *meeting;
   struct vv_cast *cast;
@@ -50,19 +50,19 @@ static uint64_t charge_guess_bytes(const struct vv_reach *reach) {
   return 2 * (uint64_t)reach->datagram_bytes + 1024;
 }
 
-static int agree(const struct trial *trial, uint32_t a, uint32_t b, uint32_t agreed[VV_MEETING_VALUES]) {
+static int agree(const struct reach_trial *trial, uint32_t a, uint32_t b, uint32_t agreed[VV_MEETING_VALUES]) {
   const uint32_t values[VV_MEETING_VALUES] = {a, b, 0, 0};
   memcpy(agreed, values, sizeof values);
   return vv_meeting_agree(trial->meeting, agreed, trial->deadline_ns, trial->error);
 }
 
-static void trial_header(const struct trial *trial, uint32_t number, uint8_t header[TRIAL_BYTES]) {
+static void trial_header(const struct reach_trial *trial, uint32_t number, uint8_t header[TRIAL_BYTES]) {
   vv_put32(header, (uint32_t)VV_CAST_TRIAL << 24 | trial->reach->stream);
   vv_put32(header + 4, number);
   vv_put64(header + 8, vv_siphash(trial->key, header, 8));
 }
 
-static void send_one(const struct trial *trial, uint32_t number, const uint8_t *padding) {
+static void send_one(const struct reach_trial *trial, uint32_t number, const uint8_t *padding) {
   uint8_t header[TRIAL_BYTES];
   trial_header(trial, number, header);
   struct vv_cast_datagram datagram = {
@@ -72,7 +72,7 @@ static void send_one(const struct trial *trial, uint32_t number, const uint8_t *
 }
 
 /* `at_once` by one call: kernels may charge another sum for what is given to them so. */
-static void send_train(const struct trial *trial, unsigned at_once, const uint8_t *padding) {
+static void send_train(const struct reach_trial *trial, unsigned at_once, const uint8_t *padding) {
   uint8_t headers[VV_CAST_BATCH][TRIAL_BYTES];
   struct vv_cast_datagram datagrams[VV_CAST_BATCH];
   for (uint32_t sent = 0, count; sent < trial->train; sent += count) {
@@ -88,7 +88,7 @@ static void send_train(const struct trial *trial, unsigned at_once, const uint8_
 }
 
 /* Waits until nothing more comes; what the kernel has then charged for it all. */
-static uint64_t settle(const struct trial *trial) {
+static uint64_t settle(const struct reach_trial *trial) {
   const int fd = trial->cast->fds[VV_CAST_DATA];
   const int64_t begin_ns = vv_clock_ns();
   int64_t changed_ns = begin_ns;
@@ -106,7 +106,7 @@ static uint64_t settle(const struct trial *trial) {
 }
 
 /* Takes some of what is there. False: there is no more. */
-static bool take_some(const struct trial *trial, uint8_t *bytes, struct heard *heard) {
+static bool take_some(const struct reach_trial *trial, uint8_t *bytes, struct heard *heard) {
   uint8_t header[TRIAL_BYTES];
   const size_t room = trial->reach->datagram_bytes;
   size_t counts[VV_CAST_BATCH];
@@ -121,20 +121,20 @@ static bool take_some(const struct trial *trial, uint8_t *bytes, struct heard *h
 }
 
 /* Reads the train, and what else is there: no more than fits into the buffer, for strangers may go on. */
-static struct heard hear_train(const struct trial *trial, uint8_t *bytes) {
+static struct heard hear_train(const struct reach_trial *trial, uint8_t *bytes) {
   struct heard heard = {0};
   const uint64_t most = trial->cast->room_bytes / DATAGRAM_CHARGE_MIN + trial->train;
   while (heard.good + heard.foreign < most && take_some(trial, bytes, &heard)) continue;
   return heard;
 }
 
-static uint32_t window(const struct trial *trial, uint64_t charge_bytes) {
+static uint32_t window(const struct reach_trial *trial, uint64_t charge_bytes) {
   const uint32_t datagrams = vv_credit_datagrams(trial->cast->room_bytes, charge_bytes);
   return datagrams > 8 ? datagrams : 8;
 }
 
 /* How many full datagrams may be in the buffer of this rank, by what the train cost; 0: nothing came. */
-static uint32_t window_by_train(const struct trial *trial, uint8_t *bytes, uint32_t *foreign) {
+static uint32_t window_by_train(const struct reach_trial *trial, uint8_t *bytes, uint32_t *foreign) {
   const uint64_t charged_bytes = settle(trial);
   const struct heard heard = hear_train(trial, bytes);
   *foreign += heard.foreign;
@@ -143,7 +143,7 @@ static uint32_t window_by_train(const struct trial *trial, uint8_t *bytes, uint3
   return window(trial, told ? charged_bytes / heard.good + 1 : charge_guess_bytes(trial->reach));
 }
 
-static void send_apart(const struct trial *trial, const uint8_t *padding) {
+static void send_apart(const struct reach_trial *trial, const uint8_t *padding) {
   for (uint32_t i = 0; i < LISTEN_TRAIN; i++) {
     send_one(trial, i, padding);
     poll(NULL, 0, LISTEN_WAIT_MS);
@@ -151,7 +151,7 @@ static void send_apart(const struct trial *trial, const uint8_t *padding) {
 }
 
 /* Reads until a datagram of the job comes, or the time is over. What strangers send a second goes to *rate. */
-static bool listen_to(const struct trial *trial, uint8_t *bytes, uint32_t *rate) {
+static bool listen_to(const struct reach_trial *trial, uint8_t *bytes, uint32_t *rate) {
   struct pollfd one = {.fd = trial->cast->fds[VV_CAST_DATA], .events = POLLIN};
   const int64_t begin_ns = vv_clock_ns();
   struct heard heard = {0};
@@ -167,7 +167,7 @@ static bool listen_to(const struct trial *trial, uint8_t *bytes, uint32_t *rate)
  * The train did not come, and foreign datagrams did: whether these are the reason. As try_address; an error, if they
  * may be, for whoever sends them shall not choose the route.
  */
-static int try_crowded(const struct trial *trial, uint8_t *bytes, uint32_t agreed[VV_MEETING_VALUES]) {
+static int try_crowded(const struct reach_trial *trial, uint8_t *bytes, uint32_t agreed[VV_MEETING_VALUES]) {
   uint32_t rate = 0;
   for (int listening = 0; listening < LISTENINGS; listening++) {
     uint32_t least = window(trial, charge_guess_bytes(trial->reach)), own_rate = 0;
@@ -189,7 +189,7 @@ static int try_crowded(const struct trial *trial, uint8_t *bytes, uint32_t agree
 }
 
 /* One way of reaching everybody. 1: it does, and agreed[0] is the window; 0: it does not; -1 and the error. */
-static int try_address(const struct trial *trial, struct in_addr address, bool shared, uint8_t *bytes,
+static int try_address(const struct reach_trial *trial, struct in_addr address, bool shared, uint8_t *bytes,
                        uint32_t agreed[VV_MEETING_VALUES]) {
   uint32_t least = UINT32_MAX, foreign = 0;
   if (vv_cast_join(trial->cast, address, trial->reach->port, trial->reach->stream, shared, trial->error) != 0)
@@ -207,7 +207,7 @@ static int try_address(const struct trial *trial, struct in_addr address, bool s
 }
 
 /* The quickest of a few agreements of the slowest rank. */
-static int measure_rtt(const struct trial *trial, uint64_t *rtt_ns) {
+static int measure_rtt(const struct reach_trial *trial, uint64_t *rtt_ns) {
   uint32_t agreed[VV_MEETING_VALUES];
   int64_t quickest_ns = RTT_NS_MAX;
   for (int i = 0; i <= ROUNDS; i++) {
@@ -231,7 +231,7 @@ static bool hosts_are_shared(const struct vv_meeting *meeting) {
 }
 
 /* The first route that reaches all. */
-static int choose(const struct trial *trial, struct vv_reach *reach, uint8_t *bytes) {
+static int choose(const struct reach_trial *trial, struct vv_reach *reach, uint8_t *bytes) {
   uint32_t agreed[VV_MEETING_VALUES];
   const bool shared = hosts_are_shared(trial->meeting);
   int reached = 0;
@@ -258,7 +258,7 @@ static int choose(const struct trial *trial, struct vv_reach *reach, uint8_t *by
 }
 
 /* What all ranks can send and hold: the least that any of them says, which may be anything. */
-static int cut(struct trial *trial, struct vv_reach *reach) {
+static int cut(struct reach_trial *trial, struct vv_reach *reach) {
   const uint32_t own_bytes = trial->cast->mtu_bytes;
   uint32_t agreed[VV_MEETING_VALUES];
   if (agree(trial, own_bytes, (uint32_t)trial->cast->room_bytes, agreed) != 0) return -1;
@@ -277,7 +277,7 @@ static int cut(struct trial *trial, struct vv_reach *reach) {
 
 int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast *cast, const uint8_t key[VV_KEY_BYTES],
              int64_t deadline_ns, struct vv_error *error) {
-  struct trial trial = {reach, meeting, cast, key, deadline_ns, 0, error};
+  struct reach_trial trial = {reach, meeting, cast, key, deadline_ns, 0, error};
   const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(reach->port >> 8), (uint8_t)reach->port};
   reach->stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GPDU_STREAM_MAX;
   if (cut(&trial, reach) != 0) return -1;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -124,18 +123,3 @@ bool vv_datagram_cut(int fd, size_t each_bytes) {
   return false;
 }
 #endif
-
-void vv_stream_keepalive(int fd, int seconds) {
-  const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-#if LINUX
-  const int probes = 3, pause = seconds / (probes + 1) > 0 ? seconds / (probes + 1) : 1;
-  const unsigned patience_ms = (unsigned)seconds * 1000;
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &pause, sizeof pause);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &pause, sizeof pause);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof patience_ms);
-#else
-  (void)seconds;
-#endif
-}

@@ -56,7 +56,4 @@ int vv_datagram_send_many(int fd, const struct msghdr *messages, unsigned count)
  */
 bool vv_datagram_cut(int fd, size_t each_bytes);
 
-/* The kernel of the other side is asked whether it lives: the connection breaks within about that time if not. */
-void vv_stream_keepalive(int fd, int seconds);
-
 #endif

@@ -72,7 +72,7 @@ __attribute__((format(printf, 2, 3))) static int64_t read_number(const char *roo
   read_file(root, text, sizeof text, format, args);
   va_end(args);
   long long number = strtoll(text, &end, 0);
-  return end == text ? VV_UNKNOWN : number;
+  return end == text ? VV_INVENTORY_UNKNOWN : number;
 }
 
 /* The value behind `name` and `separator` at the beginning of a line; "" when there is none. */
@@ -113,11 +113,11 @@ static void read_system(const char *root, struct vv_inventory *inventory) {
   read_line(root, inventory->clock_source, sizeof inventory->clock_source,
             "sys/devices/system/clocksource/clocksource0/current_clocksource");
   read_all(root, text, sizeof text, "proc/loadavg");
-  inventory->load_milli = text[0] ? (int64_t)(strtod(text, NULL) * 1000 + 0.5) : VV_UNKNOWN;
+  inventory->load_milli = text[0] ? (int64_t)(strtod(text, NULL) * 1000 + 0.5) : VV_INVENTORY_UNKNOWN;
   read_all(root, text, sizeof text, "proc/meminfo");
   char kib[32];
   find_value(text, "MemTotal", ':', kib, sizeof kib);
-  inventory->memory_bytes = kib[0] ? strtoll(kib, NULL, 10) * 1024 : VV_UNKNOWN;
+  inventory->memory_bytes = kib[0] ? strtoll(kib, NULL, 10) * 1024 : VV_INVENTORY_UNKNOWN;
 }
 
 static void read_pci_id(const char *root, const char *device, char id[16]) {
@@ -144,7 +144,7 @@ static void read_virtualisation(const char *root, const char *cpuinfo, struct vv
   } known[] = {{"KVM", "kvm"},           {"QEMU", "kvm"},           {"VMware", "vmware"},  {"VirtualBox", "virtualbox"},
                {"Xen", "xen"},           {"Bochs", "bochs"},        {"Amazon EC2", "ec2"}, {"Google Compute", "gce"},
                {"Microsoft", "hyper-v"}, {"Parallels", "parallels"}};
-  char vendor[VV_TEXT_MAX], text[3 * VV_TEXT_MAX];
+  char vendor[VV_INVENTORY_TEXT_MAX], text[3 * VV_INVENTORY_TEXT_MAX];
   read_line(root, vendor, sizeof vendor, "sys/class/dmi/id/sys_vendor");
   snprintf(text, sizeof text, "%s %s %s", vendor, inventory->product, inventory->board_vendor);
   char *result = inventory->virtualisation;
@@ -195,8 +195,8 @@ static void read_topology(const char *root, struct vv_inventory *inventory) {
   memset(online, 0, sizeof online);
   read_line(root, text, sizeof text, "sys/devices/system/cpu/online");
   int64_t threads = parse_cpus(text, online);
-  inventory->cpu_threads = threads > 0 ? threads : VV_UNKNOWN;
-  inventory->cpu_cores = inventory->cpu_sockets = VV_UNKNOWN;
+  inventory->cpu_threads = threads > 0 ? threads : VV_INVENTORY_UNKNOWN;
+  inventory->cpu_cores = inventory->cpu_sockets = VV_INVENTORY_UNKNOWN;
   for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
     if (!online[cpu]) continue;
     int64_t socket = read_number(root, "sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
@@ -211,8 +211,8 @@ static void read_topology(const char *root, struct vv_inventory *inventory) {
 }
 
 static void read_caches(const char *root, struct vv_inventory *inventory) {
-  for (int index = 0; index < VV_CACHES_MAX; index++) {
-    struct vv_cache *cache = &inventory->caches[inventory->cache_count];
+  for (int index = 0; index < VV_INVENTORY_CACHES_MAX; index++) {
+    struct vv_inventory_cache *cache = &inventory->caches[inventory->cache_count];
     char directory[64], size[32], *unit;
     snprintf(directory, sizeof directory, "sys/devices/system/cpu/cpu0/cache/index%d", index);
     cache->level = read_number(root, "%s/level", directory);
@@ -242,9 +242,9 @@ static void read_frequency(const char *root, const char *cpuinfo, struct vv_inve
   int64_t khz = read_number(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
   find_value(cpuinfo, "cpu MHz", ':', mhz, sizeof mhz);
   if (!mhz[0]) find_value(cpuinfo, "cpu MHz dynamic", ':', mhz, sizeof mhz);
-  inventory->cpu_hz = mhz[0] ? (int64_t)(strtod(mhz, NULL) * 1e6 + 0.5) : khz > 0 ? khz * 1000 : VV_UNKNOWN;
+  inventory->cpu_hz = mhz[0] ? (int64_t)(strtod(mhz, NULL) * 1e6 + 0.5) : khz > 0 ? khz * 1000 : VV_INVENTORY_UNKNOWN;
   khz = read_number(root, "sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
-  inventory->cpu_hz_max = khz > 0 ? khz * 1000 : VV_UNKNOWN;
+  inventory->cpu_hz_max = khz > 0 ? khz * 1000 : VV_INVENTORY_UNKNOWN;
   read_line(root, inventory->governor, sizeof inventory->governor,
             "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
 }
@@ -275,33 +275,33 @@ static const struct {
     {"large-receive-offload", ETHTOOL_GFLAGS, ETH_FLAG_LRO},
 };
 #define OFFLOADS (sizeof offloads / sizeof offloads[0])
-_Static_assert(OFFLOADS <= VV_OFFLOADS_MAX, "room for all offloads");
+_Static_assert(OFFLOADS <= VV_INVENTORY_OFFLOADS_MAX, "room for all offloads");
 
 /* Whether the driver of that card answered the request, a struct of <linux/ethtool.h>. fd -1: there is nobody to ask.
  */
-static bool ask_driver(int fd, const struct vv_nic *nic, void *request) {
+static bool ask_driver(int fd, const struct vv_inventory_nic *nic, void *request) {
   struct ifreq ask = {.ifr_data = request};
   memcpy(ask.ifr_name, nic->name, sizeof ask.ifr_name);
   return fd >= 0 && ioctl(fd, SIOCETHTOOL, &ask) == 0;
 }
 
-static void read_offloads(int fd, struct vv_nic *nic) {
+static void read_offloads(int fd, struct vv_inventory_nic *nic) {
   for (size_t i = 0; i < OFFLOADS; i++) {
     struct ethtool_value value = {.cmd = offloads[i].request};
     bool told = ask_driver(fd, nic, &value);
     bool on = offloads[i].flag ? (value.data & offloads[i].flag) != 0 : value.data != 0;
-    nic->offloads[i] = (struct vv_offload){.name = offloads[i].name, .on = told ? on : VV_UNKNOWN};
+    nic->offloads[i] = (struct vv_inventory_offload){.name = offloads[i].name, .on = told ? on : VV_INVENTORY_UNKNOWN};
   }
 }
 
-static void read_coalescing(int fd, struct vv_nic *nic) {
+static void read_coalescing(int fd, struct vv_inventory_nic *nic) {
   struct ethtool_coalesce value = {.cmd = ETHTOOL_GCOALESCE};
   bool told = ask_driver(fd, nic, &value);
-  nic->rx_delay_us = told ? (int64_t)value.rx_coalesce_usecs : VV_UNKNOWN;
-  nic->rx_adaptive = told ? value.use_adaptive_rx_coalesce != 0 : VV_UNKNOWN;
+  nic->rx_delay_us = told ? (int64_t)value.rx_coalesce_usecs : VV_INVENTORY_UNKNOWN;
+  nic->rx_adaptive = told ? value.use_adaptive_rx_coalesce != 0 : VV_INVENTORY_UNKNOWN;
 }
 
-static void read_driver(const char *root, struct vv_nic *nic) {
+static void read_driver(const char *root, struct vv_inventory_nic *nic) {
   char path[PATH_MAX], target[PATH_MAX];
   snprintf(path, sizeof path, "%s/sys/class/net/%s/device/driver", root, nic->name);
   ssize_t length = readlink(path, target, sizeof target - 1);
@@ -310,7 +310,7 @@ static void read_driver(const char *root, struct vv_nic *nic) {
   snprintf(nic->driver, sizeof nic->driver, "%.100s", slash ? slash + 1 : target);
 }
 
-static void read_nic(const char *root, struct vv_nic *nic) {
+static void read_nic(const char *root, struct vv_inventory_nic *nic) {
   char directory[64];
   snprintf(directory, sizeof directory, "sys/class/net/%s", nic->name);
   read_line(root, nic->mac, sizeof nic->mac, "%s/address", directory);
@@ -318,7 +318,7 @@ static void read_nic(const char *root, struct vv_nic *nic) {
   read_line(root, nic->duplex, sizeof nic->duplex, "%s/duplex", directory);
   nic->mtu_bytes = read_number(root, "%s/mtu", directory);
   int64_t mbps = read_number(root, "%s/speed", directory);
-  nic->speed_bps = mbps > 0 ? mbps * 1000000 : VV_UNKNOWN;
+  nic->speed_bps = mbps > 0 ? mbps * 1000000 : VV_INVENTORY_UNKNOWN;
   read_driver(root, nic);
   strncat(directory, "/device", sizeof directory - strlen(directory) - 1);
   read_pci_id(root, directory, nic->pci_id);
@@ -329,7 +329,7 @@ static void read_nic(const char *root, struct vv_nic *nic) {
 }
 
 static int by_name(const void *a, const void *b) {
-  return strcmp(((const struct vv_nic *)a)->name, ((const struct vv_nic *)b)->name);
+  return strcmp(((const struct vv_inventory_nic *)a)->name, ((const struct vv_inventory_nic *)b)->name);
 }
 
 /* Type 1 is Ethernet (ARPHRD_ETHER); loopback and tunnels are others. */
@@ -338,8 +338,8 @@ static void read_nics(const char *root, struct vv_inventory *inventory) {
   snprintf(path, sizeof path, "%s/sys/class/net", root);
   DIR *directory = opendir(path);
   if (!directory) return;
-  for (struct dirent *entry; inventory->nic_count < VV_NICS_MAX && (entry = readdir(directory));) {
-    struct vv_nic *nic = &inventory->nics[inventory->nic_count];
+  for (struct dirent *entry; inventory->nic_count < VV_INVENTORY_NICS_MAX && (entry = readdir(directory));) {
+    struct vv_inventory_nic *nic = &inventory->nics[inventory->nic_count];
     if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof nic->name) continue;
     memcpy(nic->name, entry->d_name, strlen(entry->d_name) + 1);
     if (read_number(root, "sys/class/net/%s/type", nic->name) != 1) continue;
@@ -358,11 +358,11 @@ static void read_tcp_buffer(const char *root, const char *name, int64_t *first_b
   long long least, first, largest;
   read_line(root, text, sizeof text, "proc/sys/net/ipv4/%s", name);
   bool whole = sscanf(text, "%lld %lld %lld", &least, &first, &largest) == 3;
-  *first_bytes = whole ? first : VV_UNKNOWN;
-  *bytes_max = whole ? largest : VV_UNKNOWN;
+  *first_bytes = whole ? first : VV_INVENTORY_UNKNOWN;
+  *bytes_max = whole ? largest : VV_INVENTORY_UNKNOWN;
 }
 
-static void read_sockets(const char *root, struct vv_socket_buffers *sockets) {
+static void read_sockets(const char *root, struct vv_inventory_socket_buffers *sockets) {
   sockets->send_bytes = read_number(root, "proc/sys/net/core/wmem_default");
   sockets->receive_bytes = read_number(root, "proc/sys/net/core/rmem_default");
   read_tcp_buffer(root, "tcp_wmem", &sockets->tcp_send_bytes, &sockets->tcp_send_bytes_max);
@@ -372,15 +372,16 @@ static void read_sockets(const char *root, struct vv_socket_buffers *sockets) {
 /* TCP's files hold 0 for no, and for yes 1 or more. */
 static int read_truth(const char *root, const char *name) {
   int64_t number = read_number(root, "proc/sys/net/ipv4/%s", name);
-  return number == VV_UNKNOWN ? VV_UNKNOWN : number != 0;
+  return number == VV_INVENTORY_UNKNOWN ? VV_INVENTORY_UNKNOWN : number != 0;
 }
 
-static void read_tcp(const char *root, struct vv_tcp_settings *tcp) {
-  read_line(root, tcp->congestion_control, VV_TEXT_MAX, "proc/sys/net/ipv4/tcp_congestion_control");
-  read_line(root, tcp->congestion_controls, VV_TEXT_MAX, "proc/sys/net/ipv4/tcp_available_congestion_control");
+static void read_tcp(const char *root, struct vv_inventory_tcp *tcp) {
+  read_line(root, tcp->congestion_control, VV_INVENTORY_TEXT_MAX, "proc/sys/net/ipv4/tcp_congestion_control");
+  read_line(root, tcp->congestion_controls, VV_INVENTORY_TEXT_MAX,
+            "proc/sys/net/ipv4/tcp_available_congestion_control");
   tcp->slow_start_after_idle = read_truth(root, "tcp_slow_start_after_idle");
   int forgets = read_truth(root, "tcp_no_metrics_save");
-  tcp->metrics_saved = forgets == VV_UNKNOWN ? VV_UNKNOWN : !forgets;
+  tcp->metrics_saved = forgets == VV_INVENTORY_UNKNOWN ? VV_INVENTORY_UNKNOWN : !forgets;
   tcp->timestamps = read_truth(root, "tcp_timestamps");
 }
 

@@ -52,7 +52,7 @@ static int64_t find_number(struct attributes all, unsigned type) {
   const uint8_t *value;
   size_t value_bytes;
   uint32_t number;
-  if (!find(all, type, &value, &value_bytes) || value_bytes != sizeof number) return VV_UNKNOWN;
+  if (!find(all, type, &value, &value_bytes) || value_bytes != sizeof number) return VV_INVENTORY_UNKNOWN;
   memcpy(&number, value, sizeof number);
   return number;
 }
@@ -132,7 +132,7 @@ static void read_route(const struct attributes route, struct vv_tcp *tcp) {
 
 void vv_tcp_read(const struct vv_address *peer, struct vv_tcp *tcp) {
   uint8_t answer[ANSWER_BYTES];
-  *tcp = (struct vv_tcp){.initial_window_segments = VV_UNKNOWN, .batch_segments_max = VV_UNKNOWN};
+  *tcp = (struct vv_tcp){.initial_window_segments = VV_INVENTORY_UNKNOWN, .batch_segments_max = VV_INVENTORY_UNKNOWN};
   if (!peer) return;
   read_default(tcp->congestion_control);
   const struct attributes route = ask_route(peer, answer);

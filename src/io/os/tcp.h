@@ -6,7 +6,7 @@
  * another one.
  *
  * Nothing here needs a permission, sends a byte or fails: what the system does
- * not tell is "" or VV_UNKNOWN.
+ * not tell is "" or VV_INVENTORY_UNKNOWN.
  */
 #ifndef VV_IO_OS_TCP_H
 #define VV_IO_OS_TCP_H
@@ -21,10 +21,11 @@
 
 struct vv_tcp {
   char congestion_control[VV_TCP_NAME_MAX]; /* "reno" */
-  int64_t initial_window_segments; /* of a new connection; VV_UNKNOWN: the kernel's own, 10 in Linux since 2.6.39 */
-  int quick_acks;                  /* 1: every segment is acknowledged at once; 0: as the kernel likes */
-  char iface[VV_IFACE_NAME_MAX];   /* that leads there */
-  int64_t batch_segments_max;      /* that TCP may hand that interface at once: 1 where nothing below it cuts */
+  int64_t initial_window_segments;          /* of a new connection; VV_INVENTORY_UNKNOWN: the kernel's own, 10 in Linux
+                                               since 2.6.39 */
+  int quick_acks;                           /* 1: every segment is acknowledged at once; 0: as the kernel likes */
+  char iface[VV_IFACE_NAME_MAX];            /* that leads there */
+  int64_t batch_segments_max; /* that TCP may hand that interface at once: 1 where nothing below it cuts */
 };
 
 /* For connections to that peer, whose port means nothing; NULL: for none, so all is unsaid. */

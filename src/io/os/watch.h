@@ -23,7 +23,7 @@
  * true means "give up", false "go on waiting". Who spins asks when
  * vv_watch_rang() says so. Nothing is paid per message.
  */
-struct vv_stop {
+struct vv_watch_stop {
   bool (*ask)(void *context);
   void *context;
 };

@@ -24,8 +24,8 @@ PATIENCE_S = 120  # how long a busy machine may take for anything that takes mil
 def sources() -> list[str]:
     """What libvaiven is made of."""
     found = [*(ROOT / "src/core/group").glob("*.c"), *(ROOT / "src/io/boot").glob("*.c"), ROOT / "src/io/port/cast.c"]
-    found += [ROOT / "src/core" / f"{name}.c" for name in ("wire/group", "wire/letter", "base/siphash")]
-    os = ("clock", "datagram", "descriptors", "error", "host", "iface", "socket", "watch")
+    found += [ROOT / "src/core" / f"{name}.c" for name in ("wire/gpdu", "wire/letter", "base/siphash")]
+    os = ("address", "clock", "datagram", "descriptors", "error", "host", "iface", "socket", "watch")
     found += [ROOT / "src/io/os" / f"{name}.c" for name in os]
     found += [ROOT / "src/io/engine" / f"{name}.c" for name in ("group", "reach")]
     return [str(path) for path in found]

@@ -125,7 +125,7 @@ static void make(struct world *world, struct vv_engine *engine, size_t coming) {
   *world = (struct world){.coming = coming, .wanted = coming, .room = UNITS, .due_ns = UINT64_MAX};
   for (size_t i = 0; i < UNITS; i++) world->numbers[i] = (uint8_t)i;
   vv_engine_init(engine, (struct vv_port){.ops = &ops, .self = world}, &core, world);
-  engine->stop = (struct vv_stop){.ask = ask_stop, .context = world};
+  engine->stop = (struct vv_watch_stop){.ask = ask_stop, .context = world};
 }
 
 static void all_that_comes_is_handed_over_and_answered(void **state) {
@@ -136,7 +136,7 @@ static void all_that_comes_is_handed_over_and_answered(void **state) {
     struct vv_error error;
     make(&world, &engine, UNITS);
     engine.spin = spin;
-    assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_DONE);
+    assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_DONE);
     assert_int_equal(world.released, UNITS);
     assert_int_equal(world.sent_count, UNITS); /* before it returned */
     assert_memory_equal(world.sent, world.numbers, UNITS);
@@ -150,7 +150,7 @@ static void what_comes_after_the_awaited_stays_in_the_port(void **state) {
   struct vv_error error;
   make(&world, &engine, 10);
   world.wanted = 3;
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_DONE);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_DONE);
   assert_int_equal(world.came, 3);
   assert_int_equal(world.sent_count, 3);
 }
@@ -162,7 +162,7 @@ static void what_was_queued_before_is_sent_even_when_nothing_is_waited_for(void 
   struct vv_error error;
   make(&world, &engine, 0);
   world.queue[world.queued++] = 7;
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_DONE);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_DONE);
   assert_int_equal(world.sent_count, 1);
   assert_int_equal(world.sent[0], 7);
 }
@@ -177,7 +177,7 @@ static void timers_run_when_they_are_due_and_what_they_send_goes_out(void **stat
     engine.spin = spin;
     world.wanted = 1; /* never comes */
     world.due_ns = (uint64_t)vv_clock_ns() + 1000000;
-    assert_int_equal(vv_engine_run(&engine, is_done, &world, vv_clock_ns() + 5000000, &error), VV_RAN_LATE);
+    assert_int_equal(vv_engine_run(&engine, is_done, &world, vv_clock_ns() + 5000000, &error), VV_ENGINE_RAN_LATE);
     assert_int_equal(world.ticks, 1);
     assert_int_equal(vv_engine_flush(&engine, &error), 0);
     assert_int_equal(world.sent_count, 1);
@@ -195,7 +195,7 @@ static void what_came_is_taken_before_timers_are_asked(void **state) {
   world.wanted = 2; /* one comes */
   world.oversleeps = true;
   world.due_ns = (uint64_t)vv_clock_ns() + 50000000; /* later than it begins to wait */
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, vv_clock_ns() + 60000000, &error), VV_RAN_LATE);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, vv_clock_ns() + 60000000, &error), VV_ENGINE_RAN_LATE);
   assert_int_equal(world.received, 1);
   assert_int_equal(world.ticks, 0);
 }
@@ -207,7 +207,7 @@ static void an_interface_without_room_is_waited_for(void **state) {
   struct vv_error error;
   make(&world, &engine, 50);
   world.room = 10;
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_DONE);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_DONE);
   assert_int_equal(world.sent_count, 50);
   assert_memory_equal(world.sent, world.numbers, 50);
   assert_int_equal(engine.unsent, 0);
@@ -220,7 +220,7 @@ static void one_that_stays_full_loses_frames_and_counts_them(void **state) {
   struct vv_error error;
   make(&world, &engine, 3);
   world.send_fails = ENOBUFS;
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_DONE);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_DONE);
   assert_int_equal(engine.unsent, 3);
 }
 
@@ -232,7 +232,7 @@ static void a_port_that_is_down_is_an_error_that_names_it(void **state) {
   make(&world, &engine, 3);
   world.send_fails = ENETDOWN;
   world.broken = true;
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_ERROR);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_ERROR);
   assert_string_equal(error.code, "iface-down");
 }
 
@@ -246,7 +246,7 @@ static void whoever_may_stop_it_is_asked(void **state) {
   world.wanted = 1; /* never comes */
   world.stop = true;
   assert_int_equal(vv_watch_start(1000000, &error), 0);
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_RAN_STOPPED);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_STOPPED);
 }
 
 int main(void) {

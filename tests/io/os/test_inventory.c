@@ -99,29 +99,29 @@ static void test_an_old_pc(void **state) {
   assert_string_equal(inventory.kernel, "2.6.32-5-686");
   assert_string_equal(inventory.cpu_model, "Pentium II (Deschutes)");
   assert_int_equal(inventory.cpu_hz, 400913000);
-  assert_int_equal(inventory.cpu_hz_max, VV_UNKNOWN);
+  assert_int_equal(inventory.cpu_hz_max, VV_INVENTORY_UNKNOWN);
   assert_int_equal(inventory.cpu_threads, 1);
-  assert_int_equal(inventory.cpu_cores, VV_UNKNOWN);
+  assert_int_equal(inventory.cpu_cores, VV_INVENTORY_UNKNOWN);
   assert_int_equal(inventory.cache_count, 0);
   assert_int_equal(inventory.memory_bytes, 62344 * 1024);
   assert_int_equal(inventory.load_milli, 70);
   assert_int_equal(inventory.sockets.send_bytes, 108544);
-  assert_int_equal(inventory.sockets.receive_bytes, VV_UNKNOWN);
+  assert_int_equal(inventory.sockets.receive_bytes, VV_INVENTORY_UNKNOWN);
   assert_int_equal(inventory.sockets.tcp_send_bytes, 16384);
   assert_int_equal(inventory.sockets.tcp_send_bytes_max, 4194304);
-  assert_int_equal(inventory.sockets.tcp_receive_bytes, VV_UNKNOWN); /* its file is not what it should be */
+  assert_int_equal(inventory.sockets.tcp_receive_bytes, VV_INVENTORY_UNKNOWN); /* its file is not what it should be */
   assert_string_equal(inventory.chipset_pci_id, "8086:7190");
   assert_string_equal(inventory.virtualisation, "none");
   assert_string_equal(inventory.os, "");
   assert_int_equal(inventory.nic_count, 1);
-  const struct vv_nic *nic = &inventory.nics[0];
+  const struct vv_inventory_nic *nic = &inventory.nics[0];
   assert_string_equal(nic->name, "eth0");
   assert_string_equal(nic->driver, "3c59x");
   assert_string_equal(nic->pci_id, "10b7:9055");
   assert_string_equal(nic->duplex, "half");
   assert_int_equal(nic->speed_bps, 10000000);
   assert_int_equal(nic->mtu_bytes, 1500);
-  assert_int_equal(nic->offloads[0].on, VV_UNKNOWN); /* it is not the running machine */
+  assert_int_equal(nic->offloads[0].on, VV_INVENTORY_UNKNOWN); /* it is not the running machine */
 }
 
 static const struct entry virtual_machine[] = {
@@ -174,8 +174,8 @@ static void test_a_virtual_machine(void **state) {
   assert_int_equal(inventory.nic_count, 2);
   assert_string_equal(inventory.nics[0].name, "alpha");
   assert_string_equal(inventory.nics[1].name, "zeta");
-  assert_int_equal(inventory.nics[1].speed_bps, VV_UNKNOWN);
-  assert_int_equal(inventory.memory_bytes, VV_UNKNOWN);
+  assert_int_equal(inventory.nics[1].speed_bps, VV_INVENTORY_UNKNOWN);
+  assert_int_equal(inventory.memory_bytes, VV_INVENTORY_UNKNOWN);
 }
 
 static const struct entry mainframe[] = {
@@ -208,9 +208,9 @@ static void test_a_machine_that_tells_nothing(void **state) {
   (void)state;
   struct vv_inventory inventory = read_machine(nothing);
   assert_string_equal(inventory.cpu_model, "");
-  assert_int_equal(inventory.cpu_threads, VV_UNKNOWN);
-  assert_int_equal(inventory.cpu_hz, VV_UNKNOWN);
-  assert_int_equal(inventory.load_milli, VV_UNKNOWN);
+  assert_int_equal(inventory.cpu_threads, VV_INVENTORY_UNKNOWN);
+  assert_int_equal(inventory.cpu_hz, VV_INVENTORY_UNKNOWN);
+  assert_int_equal(inventory.load_milli, VV_INVENTORY_UNKNOWN);
   assert_int_equal(inventory.nic_count, 0);
   assert_string_equal(inventory.virtualisation, "none");
   vv_inventory_read("/nonexistent", &inventory);

@@ -23,7 +23,7 @@ static void to_itself_it_goes_through_loopback(void **state) {
   struct vv_tcp tcp = read_towards("127.0.0.1");
   assert_true(strlen(tcp.congestion_control) > 0);
   assert_string_equal(tcp.iface, "lo");
-  assert_int_equal(tcp.initial_window_segments, VV_UNKNOWN);
+  assert_int_equal(tcp.initial_window_segments, VV_INVENTORY_UNKNOWN);
   assert_int_equal(tcp.quick_acks, 0);
   assert_in_range(tcp.batch_segments_max, 1, 65535);
 }
@@ -42,8 +42,8 @@ static void nothing_is_said_of_connections_to_nobody(void **state) {
   vv_tcp_read(NULL, &tcp);
   assert_string_equal(tcp.congestion_control, "");
   assert_string_equal(tcp.iface, "");
-  assert_int_equal(tcp.initial_window_segments, VV_UNKNOWN);
-  assert_int_equal(tcp.batch_segments_max, VV_UNKNOWN);
+  assert_int_equal(tcp.initial_window_segments, VV_INVENTORY_UNKNOWN);
+  assert_int_equal(tcp.batch_segments_max, VV_INVENTORY_UNKNOWN);
 }
 
 int main(void) {
