@@ -3,10 +3,12 @@
 
 #include "core/wire/gpdu.h"
 
-enum { RESERVE = 16, REPEATED_EACH = 4 };
+/* Of a buffer three quarters are given back for sure; of those one part in sixteen is a reserve. */
+enum { GIVEN_BACK = 3, OF_BUFFER = 4, RESERVE = 16 };
+enum { REPEATED_EACH = 4 };
 
 uint32_t vv_credit_datagrams(uint64_t buffer_bytes, uint64_t charge_bytes) {
-  uint64_t room = buffer_bytes * 3 / 4 / charge_bytes;
+  uint64_t room = buffer_bytes * GIVEN_BACK / OF_BUFFER / charge_bytes;
   uint64_t credit = room - room / RESERVE;
   return credit > VV_GPDU_WINDOW_MAX ? VV_GPDU_WINDOW_MAX : (uint32_t)credit;
 }

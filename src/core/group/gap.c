@@ -5,13 +5,17 @@
 
 /* In round trips. */
 enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_FOR_END = 64, ANSWER_MAX = 64 };
+/* Parts of a round trip: what a network may take to bring a datagram behind a later one; what one repair takes. */
+enum { REORDER_PART = 4, REPAIR_PART = 8 };
+enum { WINDOW_PART = 8 }; /* of a window, asked for at once */
+enum { SMOOTH = 4 };      /* an answer counts one part in so many */
 
 enum { MORE_ASKS = 2 }; /* questions in a row that ask for more */
 
 #define WAIT_NS_MIN UINT64_C(4000000) /* for any: operations that follow each other sooner need no questions */
 
 void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams) {
-  uint32_t ask_max = (window_datagrams + 7) / 8, share = window_datagrams / 2 / ranks;
+  uint32_t ask_max = (window_datagrams + WINDOW_PART - 1) / WINDOW_PART, share = window_datagrams / 2 / ranks;
   *gap = (struct vv_gap){.rtt_ns = rtt_ns,
                          .answer_ns = rtt_ns,
                          .slot_ns = slot_ns,
@@ -47,7 +51,7 @@ static void ask_by(struct vv_gap *gap, uint64_t ns) {
 
 void vv_gap_begin(struct vv_gap *gap, uint64_t now_ns, bool lacking) {
   wait_for_any(gap, now_ns);
-  if (lacking) ask_soon(gap, now_ns, gap->rtt_ns / 4);
+  if (lacking) ask_soon(gap, now_ns, gap->rtt_ns / REORDER_PART);
 }
 
 void vv_gap_close(struct vv_gap *gap, uint64_t now_ns) {
@@ -67,7 +71,7 @@ void vv_gap_end(struct vv_gap *gap) {
  */
 static void note_answer(struct vv_gap *gap, uint64_t now_ns) {
   if (gap->asked_ns == VV_NEVER) return;
-  gap->answer_ns = (3 * gap->answer_ns + now_ns - gap->asked_ns) / 4;
+  gap->answer_ns = ((SMOOTH - 1) * gap->answer_ns + now_ns - gap->asked_ns) / SMOOTH;
   if (gap->answer_ns < gap->rtt_ns) gap->answer_ns = gap->rtt_ns;
   if (gap->answer_ns > ANSWER_MAX * gap->rtt_ns) gap->answer_ns = ANSWER_MAX * gap->rtt_ns;
   gap->asked_ns = VV_NEVER;
@@ -81,7 +85,7 @@ void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, enum vv_gap_lack lack, boo
   if (lack == VV_GAP_NOTHING) {
     wait_for_any(gap, now_ns);
   } else if (!gap->lacking || flows || (asked && gap->outstanding == 0)) {
-    ask_soon(gap, now_ns, gap->rtt_ns / 4);
+    ask_soon(gap, now_ns, gap->rtt_ns / REORDER_PART);
   } else if (asked && !by_multicast) {
     gap->wait_ns = WAIT_FOR_ANSWER * gap->answer_ns;
     gap->ask_ns = now_ns + gap->wait_ns;
@@ -91,7 +95,7 @@ void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, enum vv_gap_lack lack, boo
 }
 
 void vv_gap_told(struct vv_gap *gap, uint64_t now_ns) {
-  if (!gap->lacking) ask_soon(gap, now_ns, gap->rtt_ns / 4);
+  if (!gap->lacking) ask_soon(gap, now_ns, gap->rtt_ns / REORDER_PART);
 }
 
 void vv_gap_dry(struct vv_gap *gap, uint64_t then_ns) {
@@ -121,7 +125,7 @@ void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root
   gap->asked_ns = now_ns;
   if (root) gap->root_asks++;
   if (count > 0) gap->missed_asks++;
-  gap->ask_ns = now_ns + gap->wait_ns + count * gap->rtt_ns / 8;
+  gap->ask_ns = now_ns + gap->wait_ns + count * gap->rtt_ns / REPAIR_PART;
   gap->wait_ns = 2 * gap->wait_ns < VV_GAP_WAIT_NS_MAX ? 2 * gap->wait_ns : VV_GAP_WAIT_NS_MAX;
 }
 

@@ -8,7 +8,9 @@
 #include "core/base/heap.h"
 #include "core/group/cut.h"
 #include "core/group/peer.h"
+#include "core/group/progress.h"
 #include "core/group/receiver.h"
+#include "core/group/say.h"
 #include "core/group/sender.h"
 
 struct rank_parts {
@@ -69,7 +71,7 @@ static void begin(struct vv_rank *self, const struct vv_rank_operation *operatio
                                       .representation = operation->representation};
   self->operations += self->operations < UINT32_MAX ? 1 : 2;
   self->last_root = operation->root;
-  vv_peer_turn(self, operation->root);
+  vv_progress_turn(self, operation->root);
 }
 
 /* True when another rank's data lie where this root's are to be. */
@@ -83,13 +85,13 @@ static void start_as_root(struct vv_rank *self, uint64_t now_ns) {
   current->end = current->first + vv_cut_count(current->size_bytes, self->body_bytes);
   self->own_end = current->end;
   self->own_number = current->number;
-  if (occupied(self)) vv_peer_fail(self, now_ns, self->config.rank, VV_GPDU_UNEQUAL_ROOT);
+  if (occupied(self)) vv_say_fail(self, now_ns, self->config.rank, VV_GPDU_UNEQUAL_ROOT);
 }
 
 void vv_rank_start(struct vv_rank *self, uint64_t now_ns, const struct vv_rank_operation *operation) {
   assert(!self->current.busy && !self->closing && operation->root < self->config.ranks);
   assert(operation->size_bytes <= VV_GPDU_SIZE_BYTES_MAX);
-  if (self->left && !self->member.failed) vv_peer_fail(self, now_ns, self->left_rank, VV_GPDU_LEFT);
+  if (self->left && !self->member.failed) vv_say_fail(self, now_ns, self->left_rank, VV_GPDU_LEFT);
   if (self->member.failed) {
     vv_rank_tell(self, VV_RANK_FAILED);
     return;
@@ -147,12 +149,12 @@ static bool next_letter(struct vv_rank *self, struct vv_rank_datagram *datagram)
 bool vv_rank_next(struct vv_rank *self, uint64_t now_ns, struct vv_rank_datagram *datagram) {
   if (self->config.ranks == 1) return false;
   if (self->member.failed) {
-    vv_peer_cry(self, now_ns);
+    vv_say_cry(self, now_ns);
     return next_letter(self, datagram);
   }
   vv_sender_speak(self, now_ns);
   vv_receiver_ask(self, now_ns);
-  vv_peer_speak(self, now_ns);
+  vv_progress_speak(self, now_ns);
   return next_letter(self, datagram) || vv_sender_repair(self, now_ns, datagram) ||
          vv_sender_data(self, now_ns, datagram);
 }
@@ -184,11 +186,11 @@ uint64_t vv_rank_deadline_ns(const struct vv_rank *self) {
 }
 
 bool vv_rank_wants_data(const struct vv_rank *self) {
-  return self->current.busy && self->current.operation.root != self->config.rank;
+  return vv_rank_waits(self);
 }
 
 bool vv_rank_wants_data_alone(const struct vv_rank *self) {
-  return vv_rank_wants_data(self) && !self->gap.lacking && self->gap.outstanding == 0;
+  return vv_rank_waits(self) && !self->gap.lacking && self->gap.outstanding == 0;
 }
 
 void vv_rank_lost(struct vv_rank *self, uint64_t now_ns, uint32_t rank, enum vv_gpdu_why why) {

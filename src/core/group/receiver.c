@@ -5,14 +5,10 @@
 
 #include "core/base/heap.h"
 #include "core/group/cut.h"
-#include "core/group/peer.h"
-#include "core/group/sender.h"
+#include "core/group/progress.h"
+#include "core/group/say.h"
 
 enum { BITMAP_BITS = 8 * VV_GPDU_BITMAP_BYTES };
-
-static bool waits(const struct vv_rank *self) {
-  return self->current.busy && self->current.operation.root != self->config.rank;
-}
 
 static bool has(const struct vv_rank *self, uint64_t position) {
   return vv_store_find(&self->store, position) != NULL;
@@ -21,7 +17,7 @@ static bool has(const struct vv_rank *self, uint64_t position) {
 /* True when the position belongs to the present operation, as far as that is known. */
 static bool is_present(const struct vv_rank *self, uint64_t position) {
   const struct vv_rank_current *current = &self->current;
-  return waits(self) && current->laid_out && position >= current->first && position < current->end;
+  return vv_rank_waits(self) && current->laid_out && position >= current->first && position < current->end;
 }
 
 /* True when a body of that kind and size is what the present operation has at that position. */
@@ -60,9 +56,9 @@ static bool agrees(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *
   uint64_t size_bytes = current->operation.size_bytes;
   bool size = current->operation.size_known ? head->size_bytes == size_bytes : head->size_bytes <= size_bytes;
   if (head->rank != current->operation.root) {
-    vv_peer_fail(self, now_ns, self->config.rank, VV_GPDU_UNEQUAL_ROOT);
+    vv_say_fail(self, now_ns, self->config.rank, VV_GPDU_UNEQUAL_ROOT);
   } else if (!size) {
-    vv_peer_fail(self, now_ns, self->config.rank, VV_GPDU_UNEQUAL_SIZE);
+    vv_say_fail(self, now_ns, self->config.rank, VV_GPDU_UNEQUAL_SIZE);
   }
   return !self->member.failed;
 }
@@ -108,11 +104,11 @@ static void finish(struct vv_rank *self) {
 }
 
 static void advance(struct vv_rank *self, uint64_t now_ns) {
-  if (!waits(self) || !self->current.laid_out) return;
+  if (!vv_rank_waits(self) || !self->current.laid_out) return;
   while (self->consumed < self->current.end && has(self, self->consumed)) self->consumed++;
   if (self->edge < self->consumed) self->edge = self->consumed;
   if (self->consumed == self->current.end) finish(self);
-  vv_peer_report(self, now_ns);
+  vv_progress_report(self, now_ns);
 }
 
 void vv_receiver_start(struct vv_rank *self, uint64_t now_ns) {
@@ -125,13 +121,13 @@ void vv_receiver_start(struct vv_rank *self, uint64_t now_ns) {
   }
   if (self->member.failed) return;
   advance(self, now_ns);
-  if (waits(self)) vv_gap_begin(&self->gap, now_ns, self->consumed < self->edge);
+  if (vv_rank_waits(self)) vv_gap_begin(&self->gap, now_ns, self->consumed < self->edge);
 }
 
 void vv_receiver_redirect(struct vv_rank *self, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes) {
   struct vv_rank_current *current = &self->current;
   if (current->laid_out && current->size_bytes > room_bytes) {
-    vv_peer_fail(self, now_ns, self->config.rank, VV_GPDU_UNEQUAL_SIZE);
+    vv_say_fail(self, now_ns, self->config.rank, VV_GPDU_UNEQUAL_SIZE);
     return;
   }
   if (current->laid_out && current->size_bytes > 0) memcpy(buffer, current->operation.buffer, current->size_bytes);
@@ -154,7 +150,7 @@ static bool useless(struct vv_rank *self, const struct vv_gpdu *pdu) {
 /* Puts the data where they belong. False when they cannot be right. */
 static bool put(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *pdu) {
   bool head = pdu->kind == VV_GPDU_HEAD;
-  if (head && waits(self) && pdu->position == self->current.first) take_head(self, now_ns, pdu);
+  if (head && vv_rank_waits(self) && pdu->position == self->current.first) take_head(self, now_ns, pdu);
   if (self->member.failed) return false;
   bool present = is_present(self, pdu->position);
   if (present && !fits(self, pdu)) {
@@ -175,7 +171,7 @@ static bool put(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *pdu
 static bool contradicts(const struct vv_rank *self, const struct vv_gpdu *head) {
   const struct vv_store_slot *slot = vv_store_find(&self->store, head->position);
   struct vv_gpdu other;
-  if (vv_sender_active(self) && head->position == self->current.first) return true;
+  if (vv_rank_is_root(self) && head->position == self->current.first) return true;
   if (slot == NULL) return false;
   return slot->own || (held(self, head->position, &other) && other.rank != head->rank);
 }
@@ -216,7 +212,7 @@ void vv_receiver_data(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket
     return;
   }
   if (head && pdu->rank != self->config.rank && contradicts(self, pdu)) {
-    vv_peer_fail(self, now_ns, pdu->rank, VV_GPDU_UNEQUAL_ROOT);
+    vv_say_fail(self, now_ns, pdu->rank, VV_GPDU_UNEQUAL_ROOT);
     return;
   }
   if (pdu->data_bytes > self->body_bytes) return;
@@ -227,7 +223,7 @@ void vv_receiver_data(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket
   if (pdu->position >= self->edge) self->edge = pdu->position + 1;
   if (pdu->position >= self->consumed) self->remind_ns = VV_NEVER;
   advance(self, now_ns);
-  if (waits(self)) vv_gap_came(&self->gap, now_ns, lack(self), by_multicast);
+  if (vv_rank_waits(self)) vv_gap_came(&self->gap, now_ns, lack(self), by_multicast);
   if (!by_multicast) mind_hearing(self, pdu->position);
 }
 
@@ -241,7 +237,7 @@ void vv_receiver_told(struct vv_rank *self, uint64_t now_ns, uint64_t edge) {
   if (edge > limit) edge = limit;
   if (edge <= self->edge) return;
   self->edge = edge;
-  if (waits(self)) vv_gap_told(&self->gap, now_ns);
+  if (vv_rank_waits(self)) vv_gap_told(&self->gap, now_ns);
 }
 
 /* True when what is lacking is not in the DATA socket; or when nothing came, and nothing lies there. */

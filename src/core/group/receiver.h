@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/group/rank.h"
+#include "core/group/state.h"
 
 /* The present operation has begun, and this rank is not its root. What came early is taken now. */
 void vv_receiver_start(struct vv_rank *self, uint64_t now_ns);

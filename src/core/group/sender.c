@@ -5,7 +5,7 @@
 
 #include "core/base/heap.h"
 #include "core/group/cut.h"
-#include "core/group/peer.h"
+#include "core/group/say.h"
 
 /* Times in round trips. */
 enum {
@@ -18,12 +18,9 @@ enum {
   REMINDERS = 3
 };
 enum { SHARED_MAX = 8 };
+enum { NEEDED_PART = 4 };               /* of a window: so much credit a root that polls waits for */
 #define REMIND_NS_MIN UINT64_C(8000000) /* operations that follow each other sooner say enough by themselves */
 #define WAIT_NS_MAX   UINT64_C(8000000000)
-
-bool vv_sender_active(const struct vv_rank *self) {
-  return self->current.busy && self->current.operation.root == self->config.rank;
-}
 
 /* The piece of the present operation that lies at that position. */
 static struct vv_gpdu present_piece(const struct vv_rank *self, uint64_t position) {
@@ -81,7 +78,7 @@ void vv_sender_stall(struct vv_rank *self, uint64_t now_ns) {
 }
 
 bool vv_sender_data(struct vv_rank *self, uint64_t now_ns, struct vv_rank_datagram *datagram) {
-  if (!vv_sender_active(self)) return false;
+  if (!vv_rank_is_root(self)) return false;
   if (self->consumed >= vv_credit_limit(&self->credit)) {
     vv_sender_stall(self, now_ns);
     return false;
@@ -153,7 +150,7 @@ bool vv_sender_repair(struct vv_rank *self, uint64_t now_ns, struct vv_rank_data
 /* Everything that this rank needs of the others: so much credit that it can go on, or, at the end, all. */
 static uint64_t needed(const struct vv_rank *self) {
   if (self->closing || self->credit.only_polled) return self->consumed;
-  return self->credit.horizon + (self->config.window_datagrams + 3) / 4;
+  return self->credit.horizon + (self->config.window_datagrams + NEEDED_PART - 1) / NEEDED_PART;
 }
 
 static void send_poll(struct vv_rank *self, uint64_t position) {
@@ -187,7 +184,7 @@ static void remind(struct vv_rank *self, uint64_t now_ns) {
     return;
   }
   if (self->reminders < REMINDERS) {
-    vv_peer_state(self, VV_OUTBOX_ALL);
+    vv_say_state(self, VV_OUTBOX_ALL);
   } else {
     send_poll(self, self->own_end);
   }
@@ -214,14 +211,14 @@ void vv_sender_credit(struct vv_rank *self, uint64_t now_ns) {
   bool enough = self->closing ? horizon >= self->consumed : vv_credit_limit(&self->credit) > self->consumed;
   if (self->stalled_ns != VV_NEVER && enough) go_on(self, now_ns);
   bool finished = self->closing && enough;
-  if (vv_sender_active(self) || (!finished && horizon / half <= self->published / half)) return;
-  if (horizon > self->published && self->last_root == self->config.rank) vv_peer_state(self, VV_OUTBOX_ALL);
+  if (vv_rank_is_root(self) || (!finished && horizon / half <= self->published / half)) return;
+  if (horizon > self->published && self->last_root == self->config.rank) vv_say_state(self, VV_OUTBOX_ALL);
 }
 
 uint64_t vv_sender_deadline_ns(const struct vv_rank *self) {
   uint64_t ready_ns = vv_rate_ready_ns(&self->rate, 0), due_ns = vv_repair_due_ns(&self->repair);
   uint64_t next_ns = due_ns == VV_NEVER || due_ns > ready_ns ? due_ns : ready_ns;
-  bool may = vv_sender_active(self) && self->consumed < vv_credit_limit(&self->credit);
+  bool may = vv_rank_is_root(self) && self->consumed < vv_credit_limit(&self->credit);
   if (may && ready_ns < next_ns) next_ns = ready_ns;
   if (self->poll_ns < next_ns) next_ns = self->poll_ns;
   return self->remind_ns < next_ns ? self->remind_ns : next_ns;

@@ -6,10 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/group/rank.h"
-
-/* True when this rank is the root of the present operation. */
-bool vv_sender_active(const struct vv_rank *self);
+#include "core/group/state.h"
 
 /* The next datagram of the present operation: false when the rate, the credit or the message has come to an end. */
 bool vv_sender_data(struct vv_rank *self, uint64_t now_ns, struct vv_rank_datagram *datagram);
