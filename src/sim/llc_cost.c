@@ -45,7 +45,7 @@ static void start(struct ends *ends) {
 
 static void take(struct ends *ends, int which) {
   struct vv_llc_station_event event;
-  while (vv_llc_station_take(&ends->stations[which], &event)) {
+  while (vv_llc_station_take(&ends->stations[which], ends->now_ns, &event)) {
     if (event.what == VV_LLC_STATION_CONNECTED) ends->links[which] = event.link;
     if (event.what == VV_LLC_STATION_DATA) ends->taken[which] += (uint32_t)event.data_bytes;
     if (event.what == VV_LLC_STATION_SENT) ends->done++;

@@ -204,7 +204,7 @@ void vv_sim_llc_host_run(struct vv_sim_llc_host *host, uint64_t now_ns) {
   struct vv_llc_station_event event;
   vv_llc_station_tick(&host->station, now_ns);
   do {
-    while (vv_llc_station_take(&host->station, &event)) take(host, now_ns, &event);
+    while (vv_llc_station_take(&host->station, now_ns, &event)) take(host, now_ns, &event);
     for (uint32_t other = 0; other < host->config->hosts; other++) serve(host, now_ns, other);
   } while (host->station.telling.count > 0);
 }

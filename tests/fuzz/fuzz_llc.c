@@ -151,7 +151,7 @@ static void take_sent(struct world *world, int which, const struct vv_llc_statio
 
 static void take(struct world *world, int which) {
   struct vv_llc_station_event event;
-  while (vv_llc_station_take(&world->stations[which], &event)) {
+  while (vv_llc_station_take(&world->stations[which], world->now_ns, &event)) {
     if (event.what == VV_LLC_STATION_CONNECTED || event.what == VV_LLC_STATION_ASKED) world->links[which] = event.link;
     if (event.what == VV_LLC_STATION_CLOSED && event.link == world->links[which]) world->links[which] = VV_LLC_NO_LINK;
     if (event.what == VV_LLC_STATION_ASKED) vv_llc_station_accept(&world->stations[which], world->now_ns, event.link);

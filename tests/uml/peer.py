@@ -25,7 +25,7 @@ _PARTS = {
 
 
 # Why a link ended: enum vv_llc_close, as its header has it.
-Why = Enum("Why", re.findall(r"^  VV_LLC_CLOSE_(\w+),", (_SRC / "core/llc/link.h").read_text(), re.MULTILINE), start=0)
+Why = Enum("Why", re.findall(r"^  VV_LLC_CLOSE_(\w+),", (_SRC / "core/llc/state.h").read_text(), re.MULTILINE), start=0)
 
 
 def build(into: Path) -> Path:

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/llc/greeting.h"
 
-#include "core/llc/station.h"
-#include "core/llc/unit.h"
-#include "core/wire/announcement.h"
+#include "core/llc/link.h"
+#include "core/llc/machine.h"
 
 enum { PATIENCE = 8 };      /* in tries of the peer: how long its SABME may take after its announcement */
 enum { EPOCHS_AHEAD = 32 }; /* of a call that was made before its sender was up, and may count from anywhere */
 
 /* No sooner than a late frame and its answer can arrive. */
 static uint64_t patience_ns(const struct vv_llc_station *station, const struct vv_llc_link *link, uint32_t tries) {
-  uint64_t t1 = vv_llc_pace_t1_ns(&link->pace, tries), late = 3 * station->config.late_ns;
+  uint64_t t1 = vv_llc_pace_t1_ns(&link->pace, tries), late = vv_llc_station_late_ns(station);
   return t1 > late ? t1 : late;
 }
 
@@ -54,8 +53,11 @@ static void go(struct vv_llc_station *station, struct vv_llc_link *link, uint64_
   link->greeting = VV_LLC_GREETING_NONE;
   link->active = true;
   link->timers[VV_LLC_TIMER_GREETING] = VV_NEVER;
-  if (link->state == VV_LLC_ERROR) link->state = VV_LLC_RESET_WAIT; /* as when its FRMR is never answered */
-  vv_llc_link_ask(station, link, now_ns, link->state == VV_LLC_ADM ? VV_LLC_CONNECT_REQUEST : VV_LLC_RESET_REQUEST);
+  if (link->state == VV_LLC_ERROR) { /* as when its FRMR is never answered */
+    link->state = VV_LLC_RESET_WAIT;
+    link->s_flag = false;
+  }
+  vv_llc_machine_ask(station, link, now_ns, link->state == VV_LLC_ADM ? VV_LLC_CONNECT_REQUEST : VV_LLC_RESET_REQUEST);
 }
 
 static void go_if_heard(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
@@ -75,7 +77,7 @@ void vv_llc_greeting_expire(struct vv_llc_station *station, struct vv_llc_link *
   case VV_LLC_GREETING_CALLING:
     if (link->greetings < link->tries || vv_llc_link_is_patient(link)) return call(station, link, now_ns);
     return vv_llc_link_close(station, link, VV_LLC_CLOSE_SILENT);
-  default:
+  case VV_LLC_GREETING_NONE:
     return;
   }
 }
@@ -133,9 +135,8 @@ static void take_call(struct vv_llc_station *station, struct vv_llc_link *link, 
   announce(station, link, call->incarnation, true);
 }
 
-/* A call for us, or for nobody in particular. What is not taken now comes again, or is from before. */
-static void consider(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
-                     const struct vv_announcement *call) {
+void vv_llc_greeting_called(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                            const struct vv_announcement *call) {
   if ((link->tell & VV_LLC_NEWS_CLOSED) != 0 || link->state == VV_LLC_D_CONN) return;
   if (link->was_up && link->peer_incarnation != call->incarnation) {
     vv_llc_link_close(station, link, VV_LLC_CLOSE_GONE);
@@ -150,21 +151,16 @@ static void consider(struct vv_llc_station *station, struct vv_llc_link *link, u
   }
 }
 
-bool vv_llc_greeting_called(struct vv_llc_station *station, const struct vv_llc_address *peer, uint64_t now_ns,
-                            const uint8_t *info, size_t count) {
-  struct vv_announcement call;
-  if (station->config.plain || !vv_announcement_parse(info, count, &call)) return true;
-  if (call.nonce != station->config.nonce) {
+bool vv_llc_greeting_is_call(struct vv_llc_station *station, const uint8_t *info, size_t count,
+                             struct vv_announcement *call) {
+  struct vv_announcement said;
+  if (station->config.plain || !vv_announcement_parse(info, count, &said)) return false;
+  if (said.nonce != station->config.nonce) {
     station->counts.foreign++;
-    return true;
+    return false;
   }
-  uint32_t id = vv_llc_station_find(station, peer);
-  if (call.peer != 0 && (id == VV_LLC_NO_LINK || call.peer != station->links[id].incarnation)) return true;
-  if (id == VV_LLC_NO_LINK) id = vv_llc_station_open(station, peer);
-  if (id == VV_LLC_NO_LINK) return true;
-  consider(station, &station->links[id], now_ns, &call);
-  vv_llc_link_settle(station, &station->links[id], now_ns);
-  return false;
+  *call = said;
+  return true;
 }
 
 bool vv_llc_greeting_answered(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
@@ -209,12 +205,12 @@ bool vv_llc_greeting_expects_sabme(struct vv_llc_link *link) {
 
 static void answer_call(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
   enum vv_llc_listen listen = link->wanted ? VV_LLC_LISTEN_ACCEPT : station->config.listen;
-  if (listen == VV_LLC_LISTEN_ACCEPT) return vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
+  if (listen == VV_LLC_LISTEN_ACCEPT) return vv_llc_machine_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
   if (listen == VV_LLC_LISTEN_ASK) {
     link->tell |= VV_LLC_NEWS_ASKED;
     return;
   }
-  vv_llc_link_ask(station, link, now_ns, VV_LLC_DISCONNECT_REQUEST);
+  vv_llc_machine_ask(station, link, now_ns, VV_LLC_DISCONNECT_REQUEST);
   link->tell = 0; /* the user has never heard of it */
   link->used = false;
 }
@@ -223,8 +219,8 @@ void vv_llc_greeting_answer(struct vv_llc_station *station, struct vv_llc_link *
   enum vv_llc_question question = link->question;
   link->question = VV_LLC_QUESTION_NONE;
   if (question == VV_LLC_QUESTION_CONNECT) return answer_call(station, link, now_ns);
-  if (question == VV_LLC_QUESTION_RESET) return vv_llc_link_ask(station, link, now_ns, VV_LLC_RESET_RESPONSE);
-  if (link->plain) return vv_llc_link_ask(station, link, now_ns, VV_LLC_RESET_REQUEST);
+  if (question == VV_LLC_QUESTION_RESET) return vv_llc_machine_ask(station, link, now_ns, VV_LLC_RESET_RESPONSE);
+  if (link->plain) return vv_llc_machine_ask(station, link, now_ns, VV_LLC_RESET_REQUEST);
   if (link->greeting != VV_LLC_GREETING_CALLED) vv_llc_greeting_begin(station, link, now_ns);
 }
 

@@ -45,7 +45,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/llc/link.h"
+#include "core/llc/state.h"
+#include "core/wire/announcement.h"
 
 /* Begins a set-up or reset of the link, unless one is under way. */
 void vv_llc_greeting_begin(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
@@ -56,12 +57,13 @@ void vv_llc_greeting_wait(const struct vv_llc_station *station, struct vv_llc_li
 /* Its timer is due. */
 void vv_llc_greeting_expire(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
 
-/*
- * The information of a TEST command from a peer: true when it is to be echoed, because it is no call, or one that
- * nobody here takes. Else it is dealt with. Makes a link where there is none.
- */
-bool vv_llc_greeting_called(struct vv_llc_station *station, const struct vv_llc_address *peer, uint64_t now_ns,
-                            const uint8_t *info, size_t count);
+/* The information of a TEST command: true when it is a call of our job, and *call is set. Else it is to be echoed. */
+bool vv_llc_greeting_is_call(struct vv_llc_station *station, const uint8_t *info, size_t count,
+                             struct vv_announcement *call);
+
+/* A call came for this link, or for peer 0. What is not taken now comes again, or is from before. */
+void vv_llc_greeting_called(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                            const struct vv_announcement *call);
 
 /* The information of a TEST response from the peer of a link: true when it is about a call, and dealt with. */
 bool vv_llc_greeting_answered(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,

@@ -2,9 +2,10 @@
 #include "core/llc/inbound.h"
 
 #include "core/llc/greeting.h"
-#include "core/llc/station.h"
+#include "core/llc/machine.h"
 
 enum { HALF = VV_LPDU_MODULUS / 2, STALE = VV_LLC_EVENTS };
+enum { ROUNDS = 256 }; /* before the count of rounds begins anew */
 
 static const uint8_t events[] = {
     [VV_LPDU_I] = VV_LLC_GOT_I,
@@ -80,7 +81,7 @@ static bool fits(const struct vv_llc_station *station, struct vv_llc_link *link,
 static void check_round(const struct vv_llc_link *link, uint8_t round, struct vv_lpdu *pdu) {
   unsigned then = (unsigned)round * VV_LPDU_MODULUS + pdu->nr;
   unsigned now = (unsigned)link->va_round * VV_LPDU_MODULUS + link->va;
-  if (((then - now) & (256 * VV_LPDU_MODULUS - 1)) > vv_llc_link_ahead(link->high, link->va)) pdu->nr = link->va;
+  if (((then - now) & (ROUNDS * VV_LPDU_MODULUS - 1)) > vv_llc_link_ahead(link->high, link->va)) pdu->nr = link->va;
 }
 
 static unsigned place(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_lpdu *pdu,
@@ -161,13 +162,11 @@ void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *lin
   unsigned event = event_of(station, link, &checked, &cause);
   if (event == STALE) {
     station->counts.stale++;
-  } else {
-    if (event == VV_LLC_GOT_FRMR) station->counts.frmr_in++;
-    cause.event = event;
-    vv_llc_link_do(link, &cause);
-    if (link->state == VV_LLC_RESET_WAIT && link->s_flag) vv_llc_link_ask(station, link, now_ns, VV_LLC_RESET_REQUEST);
+    return;
   }
-  vv_llc_link_settle(station, link, now_ns);
+  if (event == VV_LLC_GOT_FRMR) station->counts.frmr_in++;
+  cause.event = event;
+  vv_llc_machine_do(link, &cause);
 }
 
 uint32_t vv_llc_inbound_early(struct vv_llc_station *station, struct vv_llc_link *link) {
@@ -180,7 +179,7 @@ uint32_t vv_llc_inbound_early(struct vv_llc_station *station, struct vv_llc_link
 }
 
 /* Its P or F bit and its N(R) counted when it came; N(S) is so far beyond V(R) as its number is. */
-bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *link) {
+bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
   uint32_t first = vv_llc_inbound_early(station, link);
   if (first == VV_LLC_NO_EARLY) return false;
   const struct vv_llc_early_pdu *early = &station->early.pdus[first];
@@ -194,6 +193,6 @@ bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *l
                         .data_bytes = early->count};
   if (beyond == 0) vv_llc_early_pop(&station->early, &link->early);
   link->ack_due = true; /* the peer may have sent all that its window allows */
-  vv_llc_inbound_take(station, link, station->now_ns, &pdu);
+  vv_llc_inbound_take(station, link, now_ns, &pdu);
   return true;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/llc/link.h"
+#include "core/llc/state.h"
 
 /* A type 2 PDU from the peer of a link, to us. */
 void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
@@ -24,6 +24,6 @@ void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *lin
 uint32_t vv_llc_inbound_early(struct vv_llc_station *station, struct vv_llc_link *link);
 
 /* Takes that one as if it came now. False: there is none. */
-bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *link);
+bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/llc/station.h"
+enum { POLL_PART = 2 }; /* the I PDU that fills this part of the window asks for an answer */
 
 /* Puts the headers of Ethernet and LLC before the marks (which come behind them) and the data. */
 static void head(const struct vv_llc_station *station, const struct vv_llc_link *link, const struct vv_lpdu *pdu,
@@ -23,8 +23,8 @@ static struct vv_lpdu pdu_of(const struct vv_llc_station *station, struct vv_llc
   return (struct vv_lpdu){.dsap = link->peer.sap, .ssap = station->config.self.sap, .kind = kind, .nr = link->vr};
 }
 
-static void control(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_llc_owed owed,
-                    struct vv_llc_station_frame *frame) {
+void vv_llc_outbound_control(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_llc_owed owed,
+                             struct vv_llc_station_frame *frame) {
   struct vv_lpdu pdu = pdu_of(station, link, owed.kind);
   pdu.response = owed.response;
   pdu.pf = owed.pf;
@@ -45,19 +45,18 @@ static void control(struct vv_llc_station *station, struct vv_llc_link *link, st
   head(station, link, &pdu, info_bytes, frame);
 }
 
-void vv_llc_outbound_i(struct vv_llc_link *link, const struct vv_llc_link_cause *cause) {
-  struct vv_llc_station *station = cause->station;
-  struct vv_llc_station_frame *frame = cause->frame;
+void vv_llc_outbound_i(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+                       struct vv_llc_station_frame *frame) {
   uint8_t outstanding = vv_llc_link_ahead(link->vs, link->va);
   uint32_t number = link->base + outstanding;
   struct vv_llc_backlog_pdu part = vv_llc_backlog_at(&link->backlog, station->messages, number);
   struct vv_lpdu pdu = pdu_of(station, link, VV_LPDU_I);
   pdu.ns = link->vs;
-  pdu.pf = !link->p_flag && ((outstanding + 1) * 2 >= link->window.working || link->pace.mean_ns == 0);
+  pdu.pf = !link->p_flag && ((outstanding + 1) * POLL_PART >= link->window.working || link->pace.mean_ns == 0);
   if (pdu.pf) {
     link->p_flag = true;
-    link->polled_ns = cause->now_ns;
-    vv_llc_link_start(link, VV_LLC_TIMER_P, cause->now_ns + vv_llc_pace_t1_ns(&link->pace, 0));
+    link->polled_ns = now_ns;
+    vv_llc_link_start(link, VV_LLC_TIMER_P, now_ns + vv_llc_pace_t1_ns(&link->pace, 0));
   }
   if (outstanding < vv_llc_link_ahead(link->high, link->va)) {
     station->counts.resent++;
@@ -66,7 +65,7 @@ void vv_llc_outbound_i(struct vv_llc_link *link, const struct vv_llc_link_cause 
     if (!link->timing) {
       link->timing = true;
       link->timed = link->vs;
-      link->timed_ns = cause->now_ns;
+      link->timed_ns = now_ns;
     }
   }
   link->vs = (uint8_t)(link->vs + 1) & (VV_LPDU_MODULUS - 1);
@@ -79,24 +78,4 @@ void vv_llc_outbound_i(struct vv_llc_link *link, const struct vv_llc_link_cause 
   frame->data = part.bytes;
   frame->data_bytes = part.count;
   head(station, link, &pdu, marks_bytes, frame);
-}
-
-bool vv_llc_outbound_next(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
-                          struct vv_llc_station_frame *frame) {
-  if (link->owed_count > 0) {
-    struct vv_llc_owed owed = link->owed[link->owed_first];
-    link->owed_first = (uint8_t)((link->owed_first + 1) % VV_LLC_LINK_OWED_MAX);
-    link->owed_count--;
-    control(station, link, owed, frame);
-    return true;
-  }
-  if (vv_llc_link_can_send(link)) {
-    vv_llc_link_do(link, &(struct vv_llc_link_cause){
-                             .station = station, .now_ns = now_ns, .event = VV_LLC_DATA_REQUEST, .frame = frame});
-    return true;
-  }
-  if (!link->ack_due) return false;
-  bool busy = vv_llc_link_is_busy(link);
-  control(station, link, (struct vv_llc_owed){busy ? VV_LPDU_RNR : VV_LPDU_RR, true, false}, frame);
-  return true;
 }

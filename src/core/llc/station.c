@@ -4,9 +4,12 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/base/carve.h"
 #include "core/llc/greeting.h"
 #include "core/llc/inbound.h"
-#include "core/llc/outbound.h"
+#include "core/llc/link.h"
+#include "core/llc/machine.h"
+#include "core/llc/turn.h"
 
 void vv_llc_station_defaults(struct vv_llc_station_config *config) {
   *config = (struct vv_llc_station_config){
@@ -122,7 +125,8 @@ static uint32_t place_for(const struct vv_llc_station *station, const struct vv_
   return free != VV_LLC_NO_LINK ? free : called;
 }
 
-uint32_t vv_llc_station_open(struct vv_llc_station *station, const struct vv_llc_address *peer) {
+/* A new link to a peer that has none, in ADM; VV_LLC_NO_LINK when all are taken. */
+static uint32_t open_link(struct vv_llc_station *station, const struct vv_llc_address *peer) {
   uint32_t id = place_for(station, peer);
   if (id != VV_LLC_NO_LINK) {
     vv_llc_link_open(station, &station->links[id], peer);
@@ -134,17 +138,17 @@ uint32_t vv_llc_station_open(struct vv_llc_station *station, const struct vv_llc
 
 uint32_t vv_llc_station_connect(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer) {
   uint32_t id = vv_llc_station_find(station, peer);
-  if (id == VV_LLC_NO_LINK) id = vv_llc_station_open(station, peer);
+  if (id == VV_LLC_NO_LINK) id = open_link(station, peer);
   if (id == VV_LLC_NO_LINK) return VV_LLC_NO_LINK;
   struct vv_llc_link *link = &station->links[id];
   bool begun = link->wanted || link->state != VV_LLC_ADM || link->greeting != VV_LLC_GREETING_NONE;
   bool known = link->wanted;
   link->wanted = true;
   if (!known) vv_llc_greeting_wait(station, link, now_ns); /* who asks again and again does not wait longer */
-  if (!begun && link->plain) vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_REQUEST);
+  if (!begun && link->plain) vv_llc_machine_ask(station, link, now_ns, VV_LLC_CONNECT_REQUEST);
   if (!begun && !link->plain) vv_llc_greeting_begin(station, link, now_ns);
-  if (link->state == VV_LLC_CONN) vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
-  vv_llc_link_settle(station, link, now_ns);
+  if (link->state == VV_LLC_CONN) vv_llc_machine_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
+  vv_llc_turn_settle(station, link, now_ns);
   return id;
 }
 
@@ -156,39 +160,32 @@ static struct vv_llc_link *link_at(struct vv_llc_station *station, uint32_t id) 
 void vv_llc_station_accept(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
   link->wanted = true;
-  vv_llc_link_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
-  vv_llc_link_settle(station, link, now_ns);
+  vv_llc_machine_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
+  vv_llc_turn_settle(station, link, now_ns);
 }
 
 void vv_llc_station_disconnect(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
   if ((link->tell & VV_LLC_NEWS_CLOSED) != 0) return;
-  vv_llc_link_ask(station, link, now_ns, VV_LLC_DISCONNECT_REQUEST);
+  vv_llc_machine_ask(station, link, now_ns, VV_LLC_DISCONNECT_REQUEST);
   if (link->state == VV_LLC_ADM && (link->tell & VV_LLC_NEWS_CLOSED) == 0)
     vv_llc_link_close(station, link, VV_LLC_CLOSE_ASKED);
   if (link->state == VV_LLC_D_CONN) {
     link->greeting = VV_LLC_GREETING_NONE;
     link->timers[VV_LLC_TIMER_GREETING] = VV_NEVER;
   }
-  vv_llc_link_settle(station, link, now_ns);
+  vv_llc_turn_settle(station, link, now_ns);
 }
 
 void vv_llc_station_reset(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
   if (!vv_llc_is_up(link->state)) return;
   if (link->plain) {
-    vv_llc_link_ask(station, link, now_ns, VV_LLC_RESET_REQUEST);
+    vv_llc_machine_ask(station, link, now_ns, VV_LLC_RESET_REQUEST);
   } else if (link->greeting == VV_LLC_GREETING_NONE) {
     vv_llc_greeting_begin(station, link, now_ns);
   }
-  vv_llc_link_settle(station, link, now_ns);
-}
-
-void vv_llc_station_abandon(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
-  struct vv_llc_link *link = link_at(station, id);
-  if ((link->tell & VV_LLC_NEWS_CLOSED) == 0) vv_llc_link_close(station, link, VV_LLC_CLOSE_ASKED);
-  link->owed_count = 0;
-  vv_llc_link_settle(station, link, now_ns);
+  vv_llc_turn_settle(station, link, now_ns);
 }
 
 bool vv_llc_station_send(struct vv_llc_station *station, uint64_t now_ns, uint32_t id, const void *bytes,
@@ -200,7 +197,7 @@ bool vv_llc_station_send(struct vv_llc_station *station, uint64_t now_ns, uint32
   station->free_message = station->messages[place].next;
   station->messages[place] = (struct vv_llc_message){.bytes = bytes, .count = count, .handle = handle};
   vv_llc_backlog_add(&link->backlog, station->messages, place);
-  vv_llc_link_settle(station, link, now_ns);
+  vv_llc_turn_settle(station, link, now_ns);
   return true;
 }
 
@@ -214,7 +211,7 @@ void vv_llc_station_credit(struct vv_llc_station *station, uint64_t now_ns, uint
   struct vv_llc_link *link = link_at(station, id);
   bool fits = pdus < VV_LLC_CREDIT_UNLIMITED - link->credit;
   link->credit = fits ? link->credit + pdus : VV_LLC_CREDIT_UNLIMITED;
-  vv_llc_link_settle(station, link, now_ns);
+  vv_llc_turn_settle(station, link, now_ns);
 }
 
 /* --- type 1 --- */
@@ -261,6 +258,21 @@ static void tell_unit(struct vv_llc_station *station, enum vv_llc_station_happen
   };
 }
 
+/* A TEST command that calls: true when somebody here takes the call; else it is echoed. Makes a link where there is
+ * none. */
+static bool take_call(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+                      const struct vv_lpdu *pdu) {
+  struct vv_announcement call;
+  if (!vv_llc_greeting_is_call(station, pdu->data, pdu->data_bytes, &call)) return false;
+  uint32_t id = vv_llc_station_find(station, peer);
+  if (call.peer != 0 && (id == VV_LLC_NO_LINK || call.peer != station->links[id].incarnation)) return false;
+  if (id == VV_LLC_NO_LINK) id = open_link(station, peer);
+  if (id == VV_LLC_NO_LINK) return false;
+  vv_llc_greeting_called(station, &station->links[id], now_ns, &call);
+  vv_llc_turn_settle(station, &station->links[id], now_ns);
+  return true;
+}
+
 static void take_test(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
                       const struct vv_lpdu *pdu) {
   uint32_t id = vv_llc_station_find(station, peer);
@@ -271,11 +283,11 @@ static void take_test(struct vv_llc_station *station, uint64_t now_ns, const str
       station->tests -= station->tests > 0;
       tell_unit(station, VV_LLC_STATION_ECHO, peer, pdu, 0);
     }
-    if (id != VV_LLC_NO_LINK) vv_llc_link_settle(station, &station->links[id], now_ns);
+    if (id != VV_LLC_NO_LINK) vv_llc_turn_settle(station, &station->links[id], now_ns);
     return;
   }
   bool null = pdu->dsap == VV_LLC_SAP_NULL;
-  if (!null && !vv_llc_greeting_called(station, peer, now_ns, pdu->data, pdu->data_bytes)) return;
+  if (!null && take_call(station, now_ns, peer, pdu)) return;
   struct vv_llc_unit answer = {.to = *peer, .kind = VV_LPDU_TEST, .response = true, .pf = pdu->pf, .from_null = null};
   vv_llc_unit_add(station, &answer, pdu->data, pdu->data_bytes);
 }
@@ -295,7 +307,7 @@ static void take_xid(struct vv_llc_station *station, uint64_t now_ns, const stru
   }
   uint32_t id = vv_llc_station_find(station, peer);
   if (id != VV_LLC_NO_LINK && vv_llc_greeting_identified(station, &station->links[id], now_ns, xid.window)) {
-    vv_llc_link_settle(station, &station->links[id], now_ns);
+    vv_llc_turn_settle(station, &station->links[id], now_ns);
   } else if (station->identities > 0) {
     station->identities--;
     tell_unit(station, VV_LLC_STATION_IDENTITY, peer, pdu, xid.window);
@@ -315,9 +327,10 @@ static void take_sequenced(struct vv_llc_station *station, uint64_t now_ns, cons
                            const struct vv_lpdu *pdu) {
   uint32_t id = vv_llc_station_find(station, peer);
   bool opens = pdu->kind == VV_LPDU_SABME && station->config.plain && station->config.listen != VV_LLC_LISTEN_REFUSE;
-  if (id == VV_LLC_NO_LINK && opens) id = vv_llc_station_open(station, peer);
+  if (id == VV_LLC_NO_LINK && opens) id = open_link(station, peer);
   if (id == VV_LLC_NO_LINK) return take_stranger(station, peer, pdu);
   vv_llc_inbound_take(station, &station->links[id], now_ns, pdu);
+  vv_llc_turn_settle(station, &station->links[id], now_ns);
 }
 
 /* True when the frame is for us: our address or a group, and our SAP, or the null SAP for what it answers. */
@@ -353,7 +366,16 @@ void vv_llc_station_receive(struct vv_llc_station *station, uint64_t now_ns, con
     return take_test(station, now_ns, &peer, &pdu);
   case VV_LPDU_XID:
     return take_xid(station, now_ns, &peer, &pdu);
-  default:
+  case VV_LPDU_I:
+  case VV_LPDU_RR:
+  case VV_LPDU_RNR:
+  case VV_LPDU_REJ:
+  case VV_LPDU_SABME:
+  case VV_LPDU_DISC:
+  case VV_LPDU_UA:
+  case VV_LPDU_DM:
+  case VV_LPDU_FRMR:
+  case VV_LPDU_UNKNOWN:
     return take_sequenced(station, now_ns, &peer, &pdu);
   }
 }
@@ -371,8 +393,8 @@ void vv_llc_station_tick(struct vv_llc_station *station, uint64_t now_ns) {
     vv_heap_set(&station->timers, id, VV_NEVER);
     link->heap_ns = VV_NEVER;
     if (!link->used) continue;
-    vv_llc_link_expire(station, link, now_ns);
-    vv_llc_link_settle(station, link, now_ns);
+    vv_llc_turn_expire(station, link, now_ns);
+    vv_llc_turn_settle(station, link, now_ns);
   }
 }
 
@@ -427,11 +449,18 @@ static bool take_data(struct vv_llc_station *station, struct vv_llc_station_even
   return true;
 }
 
-bool vv_llc_station_take(struct vv_llc_station *station, struct vv_llc_station_event *event) {
+/* What came early and is due now, as if it came now. */
+static bool resume(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+  if (!vv_llc_inbound_resume(station, link, now_ns)) return false;
+  vv_llc_turn_settle(station, link, now_ns);
+  return true;
+}
+
+bool vv_llc_station_take(struct vv_llc_station *station, uint64_t now_ns, struct vv_llc_station_event *event) {
   if (take_data(station, event)) return true;
   while (station->telling.count > 0) {
     struct vv_llc_link *link = &station->links[vv_ring_first(&station->telling)];
-    while (vv_llc_inbound_resume(station, link)) {
+    while (resume(station, link, now_ns)) {
       if (take_data(station, event)) return true;
     }
     if (take_from(station, link, event)) return true;
@@ -446,8 +475,8 @@ bool vv_llc_station_next_frame(struct vv_llc_station *station, uint64_t now_ns, 
   while (!found && station->busy.count > 0) {
     struct vv_llc_link *link = &station->links[vv_ring_pop(&station->busy)];
     link->queued = false;
-    found = vv_llc_outbound_next(station, link, now_ns, frame);
-    vv_llc_link_settle(station, link, now_ns);
+    found = vv_llc_turn_frame(station, link, now_ns, frame);
+    vv_llc_turn_settle(station, link, now_ns);
   }
   station->counts.frames_out += found;
   return found;

@@ -48,128 +48,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/carve.h"
-#include "core/base/heap.h"
-#include "core/base/ring.h"
-#include "core/llc/address.h"
-#include "core/llc/early.h"
-#include "core/llc/link.h"
-#include "core/llc/lookup.h"
-#include "core/llc/unit.h"
-
-#define VV_LLC_STATION_PDU_BYTES_MIN 64 /* the shortest limit of a PDU */
-#define VV_LLC_STATION_PDU_BYTES_MAX VV_ENVELOPE_PDU_BYTES_MAX
-#define VV_LLC_MESSAGE_BYTES_MAX     UINT32_MAX
-#define VV_LLC_CREDIT_UNLIMITED      UINT32_MAX
-#define VV_LLC_NO_LINK               UINT32_MAX
-#define VV_LLC_NO_UNIT               UINT32_MAX
-
-/* Who may connect to us. */
-enum vv_llc_listen {
-  VV_LLC_LISTEN_REFUSE, /* nobody: answered with DM */
-  VV_LLC_LISTEN_ACCEPT, /* everybody of our job (plain: everybody) */
-  VV_LLC_LISTEN_ASK,    /* VV_LLC_STATION_ASKED, then vv_llc_station_accept or vv_llc_station_disconnect */
-};
-
-struct vv_llc_station_config {
-  struct vv_llc_address self;
-  uint32_t nonce;            /* of the job; stations with another do not connect */
-  uint32_t incarnation;      /* of the first link: random. Each link that is opened gets another */
-  bool plain;                /* no marks of ours in PDUs */
-  enum vv_llc_listen listen; /* */
-  uint32_t links;            /* peers, >= 1 */
-  uint32_t messages; /* sends at a time, of all links together, from vv_llc_station_send to VV_LLC_STATION_SENT; >= 1 */
-  uint32_t units;    /* UI, TEST and XID PDUs waiting to be sent at a time, >= 2; beyond that they are lost */
-  uint32_t early;    /* I PDUs that are kept at a time, of all links together, behind one that is missing */
-  uint32_t pdu_bytes_max; /* the MTU. More than 1500 needs jumbo frames with EtherType 0x8870 on every host */
-  uint8_t window;         /* k: I PDUs sent without acknowledgement, 1 .. 127 */
-  uint8_t receive_window; /* rw, told to peers by XID: 1 .. 127 */
-  uint32_t credit;        /* I PDUs that a new link takes before vv_llc_station_credit gives more */
-  uint64_t t1_ns_min;     /* T1 follows the measured round trip between these two */
-  uint64_t t1_ns_max;     /* also the longest wait between two enquiries */
-  uint64_t ack_ns;        /* an acknowledgement waits so long for an I PDU to carry it; < t1_ns_min */
-  uint64_t idle_ns;       /* a peer that is silent for so long is asked whether it is there; 0: never */
-  uint64_t late_ns;       /* frames are not overtaken by others sent so much later: resets wait for this */
-  uint32_t tries;         /* of a set-up, reset or disconnect, before VV_LLC_CLOSE_SILENT; >= 1 */
-  /*
-   * Enquiries before a link is reset. 0: a link that was asked for (vv_llc_station_connect), or let in
-   * (vv_llc_station_accept), waits for ever, for late is not dead; one that anybody made gets `tries`, and ends.
-   */
-  uint32_t n2;
-};
+#include "core/llc/state.h"
 
 /* Sensible values; the caller sets self, nonce, incarnation, and what else it wants otherwise. */
 void vv_llc_station_defaults(struct vv_llc_station_config *config);
-
-enum vv_llc_station_happening {
-  VV_LLC_STATION_ASKED,     /* the peer wants to connect (VV_LLC_LISTEN_ASK) */
-  VV_LLC_STATION_CONNECTED, /* the link is up, whoever began */
-  VV_LLC_STATION_DATA,      /* bytes of a message, in order, once */
-  VV_LLC_STATION_SENT,      /* a message needs its bytes no more */
-  VV_LLC_STATION_RESET,     /* plain: the link was reset, and data may be lost both ways */
-  VV_LLC_STATION_CLOSED,    /* the link is no more; its number may be given to another from now on */
-  VV_LLC_STATION_UNIT,      /* a UI PDU came */
-  VV_LLC_STATION_ECHO,      /* an answer to vv_llc_station_test; of a group everybody's */
-  VV_LLC_STATION_IDENTITY,  /* the answer to vv_llc_station_identify */
-};
-
-struct vv_llc_station_event {
-  enum vv_llc_station_happening what;
-  uint32_t link; /* VV_LLC_NO_LINK of the last three */
-  struct vv_llc_address peer;
-  const uint8_t *data;   /* DATA, UNIT, ECHO: inside the frame that came; valid until the next vv_llc_station_receive */
-  size_t data_bytes;     /* */
-  uint32_t offset_bytes; /* DATA: of these bytes in their message; plain: 0 */
-  uint32_t message_bytes; /* DATA: of the whole message; plain: data_bytes */
-  uint64_t handle;        /* SENT: the caller's */
-  bool acknowledged;      /* SENT: by the peer's station; else it was given up, and may have arrived or not */
-  enum vv_llc_close why;  /* CLOSED */
-  uint8_t window;         /* IDENTITY: the peer's receive window */
-};
-
-/* A frame to be sent: the head, then the data. */
-struct vv_llc_station_frame {
-  uint8_t head[VV_LLC_LINK_HEAD_BYTES];
-  size_t head_bytes;
-  const uint8_t *data; /* of the caller's message, or of the station; valid until the next call of anything here */
-  size_t data_bytes;
-};
-
-struct vv_llc_station_counts {
-  uint64_t frames_in, frames_out;
-  uint64_t foreign;   /* not for us, no LLC, too short, a length that lies, of another job */
-  uint64_t stale;     /* I PDUs of an earlier epoch, other late PDUs that were ignored */
-  uint64_t resent;    /* I PDUs sent again */
-  uint64_t enquiries; /* P = 1 after a timer */
-  uint64_t rejects;   /* REJ sent */
-  uint64_t resets;    /* set-ups of a link that was up */
-  uint64_t frmr_in, frmr_out;
-  uint64_t overflows; /* UI, TEST, XID and control PDUs that had no room to wait: lost */
-};
-
-struct vv_llc_station {
-  struct vv_llc_station_config config;
-  struct vv_llc_link *links;
-  uint32_t opened;             /* links so far */
-  struct vv_llc_lookup lookup; /* of links by peer, the ended ones too */
-  struct vv_llc_message *messages;
-  uint32_t free_message;  /* VV_LLC_NO_MESSAGE: none */
-  struct vv_heap timers;  /* by link */
-  struct vv_ring busy;    /* links with something to send */
-  struct vv_ring telling; /* links with events */
-  struct vv_llc_unit *units;
-  uint8_t *unit_bytes;
-  struct vv_ring unit_queue;
-  struct vv_ring unit_free;
-  struct vv_llc_early early;        /* I PDUs that came before one that is missing */
-  uint64_t now_ns;                  /* when a link was settled last: what came early is taken then */
-  uint32_t lent_unit;               /* the one whose bytes the last frame showed */
-  uint32_t tests, identities;       /* asked for by the caller and not answered yet */
-  bool tests_all;                   /* a group was asked: nobody knows how many will answer */
-  struct vv_llc_station_event data; /* what the last frame brought */
-  bool has_data;
-  struct vv_llc_station_counts counts;
-};
 
 /* The memory of such a station, and the station in it: the caller's, aligned as malloc's, there as long as the station.
  */
@@ -187,9 +69,6 @@ uint32_t vv_llc_station_connect(struct vv_llc_station *station, uint64_t now_ns,
 /* The link to a peer, VV_LLC_NO_LINK when there is none. */
 uint32_t vv_llc_station_find(const struct vv_llc_station *station, const struct vv_llc_address *peer);
 
-/* A new link to a peer that has none, in ADM; VV_LLC_NO_LINK when all are taken. Of no use outside core/llc. */
-uint32_t vv_llc_station_open(struct vv_llc_station *station, const struct vv_llc_address *peer);
-
 /* The answer to VV_LLC_STATION_ASKED: the link is wanted, as if we had asked for it. */
 void vv_llc_station_accept(struct vv_llc_station *station, uint64_t now_ns, uint32_t link);
 
@@ -202,10 +81,6 @@ void vv_llc_station_disconnect(struct vv_llc_station *station, uint64_t now_ns, 
 
 /* Resets a link that is up, for tests and for the curious: ours lose nothing by it. */
 void vv_llc_station_reset(struct vv_llc_station *station, uint64_t now_ns, uint32_t link);
-
-/* Forgets a link whose peer is known to be dead (by whoever started it), at once: VV_LLC_STATION_CLOSED,
- * VV_LLC_CLOSE_ASKED. */
-void vv_llc_station_abandon(struct vv_llc_station *station, uint64_t now_ns, uint32_t link);
 
 /*
  * Sends a message. Its bytes are the caller's and must stay as they are until
@@ -239,8 +114,11 @@ void vv_llc_station_receive(struct vv_llc_station *station, uint64_t now_ns, con
 uint64_t vv_llc_station_next_ns(const struct vv_llc_station *station);
 void vv_llc_station_tick(struct vv_llc_station *station, uint64_t now_ns);
 
-/* The next event: false when there is none. */
-bool vv_llc_station_take(struct vv_llc_station *station, struct vv_llc_station_event *event);
+/*
+ * The next event: false when there is none. now_ns is that of the receive, tick or request before, or later: what came
+ * too early for its place in the stream is taken then.
+ */
+bool vv_llc_station_take(struct vv_llc_station *station, uint64_t now_ns, struct vv_llc_station_event *event);
 
 /* The next frame to send: false when there is none now. */
 bool vv_llc_station_next_frame(struct vv_llc_station *station, uint64_t now_ns, struct vv_llc_station_frame *frame);

@@ -139,6 +139,7 @@ enum vv_llc_action {
   /* told to the user */
   VV_LLC_TELL_CONNECT,      /* CONNECT indication */
   VV_LLC_TELL_CONNECTED,    /* CONNECT confirm */
+  VV_LLC_TELL_UP,           /* not in 7.9.2: data transfer begins, by our answer */
   VV_LLC_TELL_RESET,        /* RESET indication, remote: the user must answer */
   VV_LLC_TELL_RESET_NEEDED, /* RESET indication, local; or FRMR received: the user must reset or disconnect */
   VV_LLC_TELL_WAS_RESET,    /* RESET confirm */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/llc/station.h"
+#include "core/llc/state.h"
 
 static uint8_t *bytes_of(const struct vv_llc_station *station, uint32_t place) {
   return station->unit_bytes + (size_t)place * station->config.pdu_bytes_max;

@@ -16,15 +16,15 @@ static_assert(VV_LLC_LINK_HEAD_BYTES <= VV_ENGINE_HEAD_BYTES, "the engine has ro
 
 /* the station as the engine's core ------------------------------------- */
 
-static void tell_all(struct vv_node *node) {
+static void tell_all(struct vv_node *node, uint64_t now_ns) {
   struct vv_llc_station_event event;
-  while (vv_llc_station_take(&node->station, &event)) node->config.tell(node->config.context, &event);
+  while (vv_llc_station_take(&node->station, now_ns, &event)) node->config.tell(node->config.context, &event);
 }
 
 static void receive(void *self, uint64_t now_ns, const uint8_t *bytes, size_t count) {
   struct vv_node *node = self;
   vv_llc_station_receive(&node->station, now_ns, bytes, count);
-  tell_all(node);
+  tell_all(node, now_ns);
 }
 
 /* What the rest of a frame points to changes only when something comes or a timer runs out. */
@@ -47,7 +47,7 @@ static uint64_t next_ns(const void *self) {
 static void tick(void *self, uint64_t now_ns) {
   struct vv_node *node = self;
   vv_llc_station_tick(&node->station, now_ns);
-  tell_all(node);
+  tell_all(node, now_ns);
 }
 
 /* open, start, close --------------------------------------------------- */
@@ -102,7 +102,7 @@ int vv_node_start(struct vv_node *node, struct vv_llc_station_config config, str
 
 enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), int64_t deadline_ns,
                                struct vv_error *error) {
-  tell_all(node);
+  tell_all(node, vv_node_now());
   return vv_engine_run(&node->engine, done, node->config.context, deadline_ns, error);
 }
 

@@ -95,7 +95,7 @@ static inline void pair_put(struct pair *pair, int to, const uint8_t *bytes, siz
 
 static inline void pair_take(struct pair *pair, int which) {
   struct vv_llc_station_event event;
-  while (vv_llc_station_take(&pair->stations[which], &event)) {
+  while (vv_llc_station_take(&pair->stations[which], pair->now_ns, &event)) {
     pair->told[which][event.what]++;
     if (event.what == VV_LLC_STATION_CONNECTED || event.what == VV_LLC_STATION_ASKED) pair->links[which] = event.link;
     if (event.what == VV_LLC_STATION_DATA) {
