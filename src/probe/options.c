@@ -12,7 +12,6 @@
 #include "stack/registry.h"
 
 #define SIZES_MAX 100000
-#define MS        1000000 /* ns */
 
 #define FAR       (1u << VV_COMMAND_FAR)
 #define NEAR      (1u << VV_COMMAND_NEAR)
@@ -71,7 +70,7 @@ static int take_u64(struct vv_probe_config *config, const struct row *row, const
 static int take_ms(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
   uint64_t number;
   if (take_number(row, value, &number, error) != 0) return -1;
-  *(int64_t *)member(config, row) = (int64_t)number * MS;
+  *(int64_t *)member(config, row) = (int64_t)number * VV_MS;
   return 0;
 }
 
@@ -331,7 +330,7 @@ static int take_stack(struct vv_probe_config *config, const char *id, struct vv_
 
 int vv_options_parse(struct vv_probe_config *config, int argc, char **argv, struct vv_error *error) {
   *config = (struct vv_probe_config){
-      .cpu = -1, .samples = 1000, .samples_min = 1, .cell_ns = (int64_t)2000 * MS, .timeout_ns = (int64_t)1000 * MS};
+      .cpu = -1, .samples = 1000, .samples_min = 1, .cell_ns = 2000 * VV_MS, .timeout_ns = 1000 * VV_MS};
   if (argc < 2) return usage(error, "usage", "%s is missing", "a command");
   if (take_command(config, argv[1], error) != 0) return -1;
   int at = 2;

@@ -15,11 +15,11 @@
 #include "probe/show/show.h"
 
 /* How often a blocking call is broken to look round: often enough for the shortest time-out, too seldom to be felt. */
-#define TICK_NS_MAX 20000000
-#define TICK_NS_MIN 1000000
+#define TICK_NS_MAX (20 * VV_MS)
+#define TICK_NS_MIN VV_MS
 
 static int prepare(const struct vv_probe_config *config, struct vv_error *error) {
-  int64_t tick_ns = config->timeout_ns / 4;
+  vv_ns tick_ns = config->timeout_ns / 4;
   if (tick_ns > TICK_NS_MAX) tick_ns = TICK_NS_MAX;
   if (tick_ns < TICK_NS_MIN) tick_ns = TICK_NS_MIN;
   if (config->cpu >= 0 && vv_host_pin(config->cpu, error) != 0) return -1;
@@ -56,7 +56,7 @@ static int serve(struct vv_session *session, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX];
   int result = 0;
   while (result == 0) {
-    result = vv_control_receive(&session->control, line, VV_FOREVER, error);
+    result = vv_control_receive(&session->control, line, VV_NEVER, error);
     if (result == 0) result = serve_line(session, line, error);
   }
   return result < 0 ? -1 : 0;

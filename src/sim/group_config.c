@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/group_config.h"
 
-#define MS UINT64_C(1000000)
-#define S  (1000 * MS)
-
 void vv_sim_group_config_init(struct vv_sim_group_config *config, uint64_t seed) {
   *config = (struct vv_sim_group_config){.seed = seed,
                                          .ranks = 2,
@@ -15,9 +12,9 @@ void vv_sim_group_config_init(struct vv_sim_group_config *config, uint64_t seed)
                                          .size_bytes = 1000000,
                                          .memory_bytes = 4 << 20,
                                          .take_max = 64,
-                                         .wake_ns = 20000,
-                                         .pause_ns = 100 * MS,
-                                         .deadline_ns = 36000 * S};
+                                         .wake_ns = 20 * VV_US,
+                                         .pause_ns = 100 * VV_MS,
+                                         .deadline_ns = 36000 * VV_SEC};
 }
 
 static uint64_t below(struct vv_rng *rng, uint64_t end) {
@@ -43,7 +40,7 @@ static void draw_faults(struct vv_sim_group_config *config, struct vv_rng *rng) 
   config->duplicate = chance(rng, 0.01); /* what a credit's reserve is made for */
   config->flip = chance(rng, 0.05);
   config->pauses = one_in(rng, 2) ? (uint32_t)below(rng, 6) : 0;
-  config->pause_ns = one_in(rng, 4) ? 10 * S : 100 * MS;
+  config->pause_ns = one_in(rng, 4) ? 10 * VV_SEC : 100 * VV_MS;
   config->deaf = one_in(rng, 4);
   config->crash = one_in(rng, 6);
   config->partition = one_in(rng, 6);
@@ -76,7 +73,7 @@ void vv_sim_group_config_draw(struct vv_sim_group_config *config, uint64_t seed)
   config->size_bytes = one_in(&rng, 3) ? 1 + below(&rng, large ? 20000 : 100000) : 1 + below(&rng, 3000);
   config->memory_bytes = one_in(&rng, 3) ? 0 : config->memory_bytes;
   config->mixed = true;
-  config->compute_ns = one_in(&rng, 2) ? 0 : below(&rng, 20 * MS);
+  config->compute_ns = one_in(&rng, 2) ? 0 : below(&rng, 20 * VV_MS);
   draw_faults(config, &rng);
   config->take_max = 1 + (uint32_t)below(&rng, 64);
   if (one_in(&rng, 8)) spare_faults(config);

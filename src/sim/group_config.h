@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/ethernet/lan.h"
 
 struct vv_sim_group_config {
@@ -19,22 +20,22 @@ struct vv_sim_group_config {
   uint64_t size_bytes;   /* of each message; with `mixed`, the most */
   uint64_t memory_bytes; /* that a receiver has for a message: what may be larger it takes as a stream */
   bool mixed;            /* sizes and roots are drawn; else all have size_bytes, and rank 0 is root */
-  uint64_t compute_ns;   /* before each operation a rank computes for 0 .. this */
+  vv_ns compute_ns;      /* before each operation a rank computes for 0 .. this */
   uint32_t take_max;     /* datagrams of a socket that a rank takes before it looks at the other one, and sends */
-  uint64_t wake_ns;      /* from a datagram's arrival until its receiver runs */
+  vv_ns wake_ns;         /* from a datagram's arrival until its receiver runs */
   double loss;           /* of a frame, at each receiver */
   double correlated;     /* of a frame, between its sender and the switch: all lose it */
   double burst;          /* a burst of losses begins, at each receiver */
   double bad_host;       /* of a frame, at the last rank */
   double reorder;
   double duplicate;
-  double flip;          /* a bit of a datagram, unnoticed by the link */
-  uint32_t pauses;      /* a rank is stopped, so often */
-  uint64_t pause_ns;    /* for 0 .. this each time */
-  bool deaf;            /* a rank hears no multicast for a while, or until it joins again */
-  bool crash;           /* a rank dies */
-  bool partition;       /* a rank's cable is cut for a while */
-  uint64_t deadline_ns; /* all must be over by then */
+  double flip;       /* a bit of a datagram, unnoticed by the link */
+  uint32_t pauses;   /* a rank is stopped, so often */
+  vv_ns pause_ns;    /* for 0 .. this each time */
+  bool deaf;         /* a rank hears no multicast for a while, or until it joins again */
+  bool crash;        /* a rank dies */
+  bool partition;    /* a rank's cable is cut for a while */
+  vv_ns deadline_ns; /* all must be over by then */
 };
 
 /* A good LAN of two ranks, one operation, and no faults. */

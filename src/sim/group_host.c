@@ -5,15 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/heap.h"
 #include "core/ethernet/eth.h"
 #include "core/group/cut.h"
 #include "sim/memory.h"
 
 /* A switch forgets a member, and learns of it again, in about this time. */
-#define REJOIN_NS UINT64_C(100000000)
-#define RETRY_NS  UINT64_C(100000)
-#define RTT_NS    UINT64_C(500000)
+#define REJOIN_NS (100 * VV_MS)
+#define RETRY_NS  (100 * VV_US)
+#define RTT_NS    (500 * VV_US)
 
 enum { SCRIBBLE = 0xee, GROUP_STREAM = 0x5117, BURST_DATAGRAMS = 8, UDP_BYTES = 28, LINE_BYTES = 64 };
 
@@ -24,7 +23,7 @@ static uint64_t payload_rate_bps(const struct vv_sim_group_config *config) {
 }
 
 static struct vv_rank_config rank_config_of(const struct vv_sim_group_config *config, uint32_t rank) {
-  uint64_t frame_ns = vv_eth_ns(vv_eth_wire_bytes(config->datagram_bytes + UDP_BYTES, false), config->rate_bps);
+  vv_ns frame_ns = vv_eth_ns(vv_eth_wire_bytes(config->datagram_bytes + UDP_BYTES, false), config->rate_bps);
   struct vv_rank_config rank_config = {
       .ranks = config->ranks,
       .rank = rank,
@@ -32,7 +31,7 @@ static struct vv_rank_config rank_config_of(const struct vv_sim_group_config *co
       .datagram_bytes = config->datagram_bytes,
       .window_datagrams = vv_credit_datagrams(config->buffer_bytes, vv_sim_charge_bytes(config->datagram_bytes)),
       .rtt_ns = RTT_NS + 2 * frame_ns,
-      .slot_ns = config->fabric == VV_LAN_HUB ? 100000 : 0,
+      .slot_ns = config->fabric == VV_LAN_HUB ? 100 * VV_US : 0,
       .rate_bps = payload_rate_bps(config),
       .burst_datagrams = BURST_DATAGRAMS,
   };
@@ -40,8 +39,8 @@ static struct vv_rank_config rank_config_of(const struct vv_sim_group_config *co
   return rank_config;
 }
 
-static void compute(struct vv_sim_group_host *host, uint64_t now_ns) {
-  uint64_t most_ns = host->config->compute_ns;
+static void compute(struct vv_sim_group_host *host, vv_ns now_ns) {
+  vv_ns most_ns = host->config->compute_ns;
   host->state = VV_SIM_GROUP_HOST_COMPUTING;
   host->ready_ns = now_ns + (most_ns > 0 ? vv_rng_next(&host->rng) % most_ns : 0);
 }
@@ -93,8 +92,7 @@ static bool is_good(const struct vv_rank *core, struct vv_sim_packet *packet) {
   return packet->good;
 }
 
-static bool take(struct vv_sim_group_host *host, uint64_t now_ns, struct vv_sim_socket *socket,
-                 enum vv_rank_socket from) {
+static bool take(struct vv_sim_group_host *host, vv_ns now_ns, struct vv_sim_socket *socket, enum vv_rank_socket from) {
   struct vv_sim_packet *packet = vv_sim_socket_take(socket);
   if (packet == NULL) return false;
   if (is_good(&host->core, packet)) {
@@ -108,7 +106,7 @@ static bool take(struct vv_sim_group_host *host, uint64_t now_ns, struct vv_sim_
 }
 
 /* True when a socket may hold more. */
-static bool receive_from(struct vv_sim_group_host *host, uint64_t now_ns, struct vv_sim_socket *socket,
+static bool receive_from(struct vv_sim_group_host *host, vv_ns now_ns, struct vv_sim_socket *socket,
                          enum vv_rank_socket from) {
   for (uint32_t i = 0; i < host->config->take_max; i++) {
     if (from == VV_RANK_SOCKET_DATA && !vv_rank_wants_data(&host->core)) return false;
@@ -117,14 +115,14 @@ static bool receive_from(struct vv_sim_group_host *host, uint64_t now_ns, struct
   return true;
 }
 
-static bool receive(struct vv_sim_group_host *host, uint64_t now_ns) {
+static bool receive(struct vv_sim_group_host *host, vv_ns now_ns) {
   bool more = receive_from(host, now_ns, &host->control, VV_RANK_SOCKET_CONTROL);
   more = receive_from(host, now_ns, &host->data, VV_RANK_SOCKET_DATA) || more;
   if (vv_rank_wants_data(&host->core) && host->data.count == 0) vv_rank_dry(&host->core, now_ns);
   return more;
 }
 
-static void send_all(struct vv_sim_group_host *host, uint64_t now_ns) {
+static void send_all(struct vv_sim_group_host *host, vv_ns now_ns) {
   while (host->blocked || vv_rank_next(&host->core, now_ns, &host->pending)) {
     host->blocked = !host->send(host->context, host->core.config.rank, &host->pending);
     if (host->blocked) return;
@@ -136,7 +134,7 @@ static uint8_t *memory_for(const struct vv_sim_group_host *host, bool root, uint
   return root || size_bytes <= host->config->memory_bytes ? vv_sim_memory_must(malloc(size_bytes + 1)) : NULL;
 }
 
-static void start(struct vv_sim_group_host *host, uint64_t now_ns) {
+static void start(struct vv_sim_group_host *host, vv_ns now_ns) {
   const struct vv_sim_group_step step = host->step = vv_sim_group_config_step(host->config, host->operations);
   bool root = step.root == host->core.config.rank;
   bool known = root || vv_rng_next(&host->rng) % 2 == 0;
@@ -155,7 +153,7 @@ static void start(struct vv_sim_group_host *host, uint64_t now_ns) {
   read_stream(host);
 }
 
-static bool run_application(struct vv_sim_group_host *host, uint64_t now_ns) {
+static bool run_application(struct vv_sim_group_host *host, vv_ns now_ns) {
   if (host->state != VV_SIM_GROUP_HOST_COMPUTING || host->ready_ns > now_ns) return false;
   if (host->operations < host->config->operations) {
     start(host, now_ns);
@@ -173,7 +171,7 @@ static bool is_whole(const struct vv_sim_group_host *host) {
 }
 
 /* The operation is said to be done: so the bytes must be right. Then they are overwritten, as users do. */
-static void done(struct vv_sim_group_host *host, uint64_t now_ns, const struct vv_rank_event *event) {
+static void done(struct vv_sim_group_host *host, vv_ns now_ns, const struct vv_rank_event *event) {
   uint64_t size_bytes = host->step.size_bytes;
   if (host->state != VV_SIM_GROUP_HOST_INSIDE) host->wrong = "an operation was done twice";
   if (event->size_bytes != size_bytes) host->wrong = "a message had the wrong size";
@@ -187,7 +185,7 @@ static void done(struct vv_sim_group_host *host, uint64_t now_ns, const struct v
   compute(host, now_ns);
 }
 
-static void hear(struct vv_sim_group_host *host, uint64_t now_ns, const struct vv_rank_event *event) {
+static void hear(struct vv_sim_group_host *host, vv_ns now_ns, const struct vv_rank_event *event) {
   switch (event->kind) {
   case VV_RANK_DONE:
     done(host, now_ns, event);
@@ -209,7 +207,7 @@ static void hear(struct vv_sim_group_host *host, uint64_t now_ns, const struct v
   }
 }
 
-static bool hear_all(struct vv_sim_group_host *host, uint64_t now_ns) {
+static bool hear_all(struct vv_sim_group_host *host, vv_ns now_ns) {
   struct vv_rank_event event;
   bool any = false;
   if (host->blocked) return false;
@@ -217,7 +215,7 @@ static bool hear_all(struct vv_sim_group_host *host, uint64_t now_ns) {
   return any;
 }
 
-static uint64_t earlier(uint64_t a_ns, uint64_t b_ns) {
+static vv_ns earlier(vv_ns a_ns, vv_ns b_ns) {
   return a_ns < b_ns ? a_ns : b_ns;
 }
 
@@ -238,7 +236,7 @@ void vv_sim_group_host_fetch_store(const struct vv_sim_group_host *host) {
   fetch(&host->data.queue[host->data.first], sizeof *host->data.queue);
 }
 
-uint64_t vv_sim_group_host_turn(struct vv_sim_group_host *host, uint64_t now_ns) {
+vv_ns vv_sim_group_host_turn(struct vv_sim_group_host *host, vv_ns now_ns) {
   if (host->state == VV_SIM_GROUP_HOST_DEAD || host->state == VV_SIM_GROUP_HOST_CLOSED) return VV_NEVER;
   if (host->paused_ns > now_ns) return host->paused_ns;
   bool more = true;
@@ -249,7 +247,7 @@ uint64_t vv_sim_group_host_turn(struct vv_sim_group_host *host, uint64_t now_ns)
     more = hear_all(host, now_ns) || more;
   }
   if (host->state == VV_SIM_GROUP_HOST_CLOSED) return VV_NEVER;
-  uint64_t next_ns = host->blocked ? now_ns + RETRY_NS : vv_rank_deadline_ns(&host->core);
+  vv_ns next_ns = host->blocked ? now_ns + RETRY_NS : vv_rank_deadline_ns(&host->core);
   return host->state == VV_SIM_GROUP_HOST_COMPUTING ? earlier(next_ns, host->ready_ns) : next_ns;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/base/payload.h"
+#include "core/base/time.h"
 #include "core/group/rank.h"
 #include "sim/group_config.h"
 #include "sim/socket.h"
@@ -39,11 +40,11 @@ struct vv_sim_group_host {
   enum vv_sim_group_host_state state;
   uint32_t operations;           /* done */
   struct vv_sim_group_step step; /* the present operation */
-  uint64_t ready_ns;
-  uint64_t paused_ns; /* it is stopped until then */
-  uint64_t deaf_ns;   /* it hears no multicast until then */
-  uint64_t done_ns;   /* when the last operation was done */
-  bool blocked;       /* the LAN had no room for `pending` */
+  vv_ns ready_ns;
+  vv_ns paused_ns; /* it is stopped until then */
+  vv_ns deaf_ns;   /* it hears no multicast until then */
+  vv_ns done_ns;   /* when the last operation was done */
+  bool blocked;    /* the LAN had no room for `pending` */
   struct vv_rank_datagram pending;
   struct vv_member_failure failure;
   const char *wrong; /* what must never happen, and did */
@@ -64,7 +65,7 @@ void vv_sim_group_host_fetch(const struct vv_sim_group_host *host);
 void vv_sim_group_host_fetch_store(const struct vv_sim_group_host *host);
 
 /* Everything that there is to do now; tells when to come again, even if nothing arrives. */
-uint64_t vv_sim_group_host_turn(struct vv_sim_group_host *host, uint64_t now_ns);
+vv_ns vv_sim_group_host_turn(struct vv_sim_group_host *host, vv_ns now_ns);
 
 /* True when this host will do nothing more that matters. */
 bool vv_sim_group_host_over(const struct vv_sim_group_host *host);

@@ -8,8 +8,6 @@
 #include "core/ethernet/eth.h"
 #include "sim/memory.h"
 
-#define MS UINT64_C(1000000)
-
 /* A killed process is noticed at once; a dead host or a cut cable when keepalives have failed. */
 enum { UDP_BYTES = 28, HOST_FRAMES = 32, PORT_FRAMES = 512, KEEPALIVE_MS = 3000, FRAMES_PER_RANK = 64 };
 enum { FLIGHTS_PER_RANK = 256, REORDER_US = 1000 };
@@ -19,8 +17,8 @@ static struct vv_lan_config lan_config_of(const struct vv_sim_group_config *conf
                                 .stations = config->ranks,
                                 .rate_bps = config->rate_bps,
                                 .reach_ns = 500,
-                                .forward_ns = 2000,
-                                .ageing_ns = 300000 * MS,
+                                .forward_ns = 2 * VV_US,
+                                .ageing_ns = 300 * VV_SEC,
                                 .host_frames = HOST_FRAMES,
                                 .port_frames = PORT_FRAMES,
                                 .frames = FRAMES_PER_RANK * config->ranks,
@@ -37,7 +35,7 @@ static void spoil_links(struct vv_sim_group_world *world) {
                                 .burst_loss = 0.9,
                                 .duplicate = config->duplicate,
                                 .reorder = config->reorder,
-                                .reorder_ns = REORDER_US * 1000};
+                                .reorder_ns = REORDER_US * VV_US};
   for (uint32_t i = 0; i < config->ranks; i++) {
     struct vv_faults_config own = in;
     if (i == config->ranks - 1 && config->bad_host > own.loss) own.loss = config->bad_host;
@@ -50,39 +48,41 @@ static uint64_t below(struct vv_sim_group_world *world, uint64_t end) {
   return vv_rng_next(&world->rng) % (end + (end == 0));
 }
 
-static void plan_incident(struct vv_sim_group_world *world, enum vv_sim_incident_kind kind, uint64_t ns, uint32_t rank,
-                          uint64_t span_ns) {
+static void plan_incident(struct vv_sim_group_world *world, enum vv_sim_incident_kind kind, vv_ns ns, uint32_t rank,
+                          vv_ns span_ns) {
   if (world->incidents_count == VV_SIM_INCIDENTS_MAX) return;
   uint32_t i = world->incidents_count++;
   world->incidents[i] = (struct vv_sim_incident){kind, ns, rank, span_ns};
   vv_heap_set(&world->wakes, world->config.ranks + i, ns);
 }
 
-static void plan_partition(struct vv_sim_group_world *world, uint64_t ns, uint32_t rank) {
+static void plan_partition(struct vv_sim_group_world *world, vv_ns ns, uint32_t rank) {
   plan_incident(world, VV_SIM_INCIDENT_CUT, ns, rank, 0);
   if (below(world, 2) == 0) {
-    plan_incident(world, VV_SIM_INCIDENT_MEND, ns + below(world, (KEEPALIVE_MS - 1000) * MS), rank, 0);
+    plan_incident(world, VV_SIM_INCIDENT_MEND, ns + below(world, (KEEPALIVE_MS - 1000) * VV_MS), rank, 0);
   } else {
-    plan_incident(world, VV_SIM_INCIDENT_TELL_DEATH, ns + KEEPALIVE_MS * MS, rank, 0);
+    plan_incident(world, VV_SIM_INCIDENT_TELL_DEATH, ns + KEEPALIVE_MS * VV_MS, rank, 0);
   }
 }
 
 /* Everything that goes wrong, somewhere in the time that the operations are likely to take. */
 static void plan_incidents(struct vv_sim_group_world *world) {
   const struct vv_sim_group_config *config = &world->config;
-  uint64_t each_ns = MS + config->compute_ns + config->size_bytes * 4000 / (config->rate_bps / 1000000);
-  uint64_t span_ns = config->operations * each_ns;
+  vv_ns each_ns = VV_MS + config->compute_ns + vv_eth_ns(config->size_bytes, config->rate_bps) / 2;
+  vv_ns span_ns = config->operations * each_ns;
   for (uint32_t i = 0; i < config->pauses; i++) {
     plan_incident(world, VV_SIM_INCIDENT_PAUSE, below(world, span_ns), (uint32_t)below(world, config->ranks),
                   below(world, config->pause_ns));
   }
   uint32_t rank = (uint32_t)below(world, config->ranks);
-  if (config->deaf) plan_incident(world, VV_SIM_INCIDENT_DEAFEN, below(world, span_ns), rank, below(world, 20000 * MS));
+  if (config->deaf)
+    plan_incident(world, VV_SIM_INCIDENT_DEAFEN, below(world, span_ns), rank, below(world, 20000 * VV_MS));
   rank = (uint32_t)below(world, config->ranks);
-  uint64_t ns = below(world, span_ns);
+  vv_ns ns = below(world, span_ns);
   if (config->crash) {
     plan_incident(world, VV_SIM_INCIDENT_CRASH, ns, rank, 0);
-    plan_incident(world, VV_SIM_INCIDENT_TELL_DEATH, ns + (below(world, 2) == 0 ? MS : KEEPALIVE_MS * MS), rank, 0);
+    plan_incident(world, VV_SIM_INCIDENT_TELL_DEATH, ns + (below(world, 2) == 0 ? VV_MS : KEEPALIVE_MS * VV_MS), rank,
+                  0);
   } else if (config->partition) {
     plan_partition(world, ns, rank);
   }
@@ -121,7 +121,7 @@ static bool send(void *context, uint32_t rank, const struct vv_rank_datagram *da
   return sent;
 }
 
-static void wake_by(struct vv_sim_group_world *world, uint32_t rank, uint64_t ns) {
+static void wake_by(struct vv_sim_group_world *world, uint32_t rank, vv_ns ns) {
   if (ns < vv_heap_get(&world->wakes, rank)) vv_heap_set(&world->wakes, rank, ns);
 }
 
@@ -257,7 +257,7 @@ static void turn_wakes(struct vv_sim_group_world *world) {
       continue;
     }
     fetch_next(world, id);
-    uint64_t next_ns = vv_sim_group_host_turn(&world->hosts[id], world->now_ns);
+    vv_ns next_ns = vv_sim_group_host_turn(&world->hosts[id], world->now_ns);
     vv_heap_set(&world->wakes, id, next_ns > world->now_ns ? next_ns : world->now_ns + 1);
     look_at(world, id);
   }
@@ -295,7 +295,7 @@ static void open_world(struct vv_sim_group_world *world, const struct vv_sim_gro
 /* Takes back what the LAN still holds, by waiting until it is empty. */
 static void drain(struct vv_lan *lan) {
   struct vv_lan_event event;
-  uint64_t next_ns;
+  vv_ns next_ns;
   while ((next_ns = vv_lan_next_ns(lan)) != VV_NEVER) {
     while (vv_lan_take(lan, next_ns, &event)) {
       if (event.kind == VV_LAN_DONE) vv_sim_packet_drop(event.frame.handle);
@@ -322,8 +322,8 @@ static uint32_t straggler(const struct vv_sim_group_world *world) {
 
 static void turn_world(struct vv_sim_group_world *world) {
   while (world->over < world->config.ranks && world->wrong[0] == '\0') {
-    uint64_t lan_ns = vv_lan_next_ns(&world->lan), wake_ns = vv_heap_next_ns(&world->wakes);
-    uint64_t next_ns = lan_ns < wake_ns ? lan_ns : wake_ns;
+    vv_ns lan_ns = vv_lan_next_ns(&world->lan), wake_ns = vv_heap_next_ns(&world->wakes);
+    vv_ns next_ns = lan_ns < wake_ns ? lan_ns : wake_ns;
     if (next_ns == VV_NEVER || next_ns > world->config.deadline_ns) {
       wrong_at(world, straggler(world), "it never ends");
       break;
@@ -366,14 +366,15 @@ bool vv_sim_group_world_run(const struct vv_sim_group_config *config, struct vv_
   return wrong[0] == '\0';
 }
 
-uint64_t vv_sim_group_world_raw_ns(const struct vv_sim_group_config *config) {
+vv_ns vv_sim_group_world_raw_ns(const struct vv_sim_group_config *config) {
   struct vv_sim_group_config two = *config;
   two.ranks = 2; /* a good LAN brings a frame to every receiver at once */
   struct vv_lan_config lan_config = lan_config_of(&two);
   struct vv_lan lan;
   void *memory = vv_sim_memory_must(malloc(vv_lan_bytes(&lan_config)));
   vv_lan_init(&lan, memory, &lan_config);
-  uint64_t left = config->size_bytes, now_ns = 0, last_ns = 0;
+  uint64_t left = config->size_bytes;
+  vv_ns now_ns = 0, last_ns = 0;
   bool first = true;
   for (struct vv_lan_event event; now_ns != VV_NEVER; now_ns = vv_lan_next_ns(&lan)) {
     while (vv_lan_take(&lan, now_ns, &event)) {

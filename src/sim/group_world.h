@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "core/base/heap.h"
+#include "core/base/time.h"
 #include "core/ethernet/lan.h"
 #include "sim/group_config.h"
 #include "sim/group_host.h"
@@ -34,9 +35,9 @@ enum vv_sim_incident_kind {
 
 struct vv_sim_incident {
   enum vv_sim_incident_kind kind;
-  uint64_t ns;
+  vv_ns ns;
   uint32_t rank;
-  uint64_t span_ns;
+  vv_ns span_ns;
 };
 
 struct vv_sim_group_world {
@@ -50,7 +51,7 @@ struct vv_sim_group_world {
   struct vv_rng rng;
   struct vv_sim_incident incidents[VV_SIM_INCIDENTS_MAX];
   uint32_t incidents_count;
-  uint64_t now_ns;
+  vv_ns now_ns;
   uint32_t victim;       /* who dies; UINT32_MAX: nobody */
   bool told;             /* its neighbours know */
   uint64_t *other_bytes; /* on the wire, of each link from a host, then to a host: all but first copies of data */
@@ -61,7 +62,7 @@ struct vv_sim_group_world {
 
 /* What a run cost. */
 struct vv_sim_group_world_result {
-  uint64_t elapsed_ns;
+  vv_ns elapsed_ns;
   uint64_t payload_bytes;       /* of all messages, each counted once */
   uint64_t busiest_bytes;       /* repairs and control on the link that had the most */
   struct vv_rank_counts counts; /* of all ranks */
@@ -72,6 +73,6 @@ bool vv_sim_group_world_run(const struct vv_sim_group_config *config, struct vv_
                             char wrong[160]);
 
 /* How long an unreliable sender of the same bytes takes on the same LAN, until the last receiver runs. */
-uint64_t vv_sim_group_world_raw_ns(const struct vv_sim_group_config *config);
+vv_ns vv_sim_group_world_raw_ns(const struct vv_sim_group_config *config);
 
 #endif

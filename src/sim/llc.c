@@ -55,7 +55,7 @@ static bool parse(int argc, char **argv, struct vv_sim_llc_config *config) {
   if (!vv_sim_options_parse(options, sizeof options / sizeof *options, argc, argv, config)) return false;
   bool windows = within(config->window, 1, 127) && within(config->receive_window, 1, 127);
   bool mtu = within(config->mtu_bytes, VV_LLC_STATION_PDU_BYTES_MIN, VV_LLC_STATION_PDU_BYTES_MAX);
-  bool times = config->reorder_ns > 0 && config->rate_bps >= 1000000;
+  bool times = config->reorder_ns > 0 && config->rate_bps >= VV_SIM_RATE_BPS_MIN;
   return windows && mtu && times && within(config->hosts, 2, 16) && within(config->size_bytes, 1, UINT32_MAX - 1) &&
          config->messages > 0 && config->early <= 100000;
 }

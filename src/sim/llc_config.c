@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/llc_config.h"
 
-#define MS UINT64_C(1000000)
-
 void vv_sim_llc_config_init(struct vv_sim_llc_config *config, uint64_t seed) {
   *config = (struct vv_sim_llc_config){
       .seed = seed,
@@ -15,10 +13,10 @@ void vv_sim_llc_config_init(struct vv_sim_llc_config *config, uint64_t seed) {
       .window = 127,
       .receive_window = 127,
       .early = 128,
-      .reorder_ns = MS / 2,
-      .replay_ns = 100 * MS,
-      .pause_ns = 50 * MS,
-      .deadline_ns = 600000 * MS,
+      .reorder_ns = VV_MS / 2,
+      .replay_ns = 100 * VV_MS,
+      .pause_ns = 50 * VV_MS,
+      .deadline_ns = 600 * VV_SEC,
   };
 }
 
@@ -59,7 +57,7 @@ void vv_sim_llc_config_draw(struct vv_sim_llc_config *config, uint64_t seed) {
   config->crash = below(&rng, 5) == 0;
   config->restart = config->crash && below(&rng, 2) == 0;
   config->beyond = below(&rng, 8) == 0;
-  if (config->beyond) config->reorder = 0.1, config->reorder_ns = 20 * MS;
+  if (config->beyond) config->reorder = 0.1, config->reorder_ns = 20 * VV_MS;
   config->cuts = below(&rng, 3) == 0 ? 1 + (uint32_t)below(&rng, 3) : 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/ethernet/lan.h"
 
 struct vv_sim_llc_config {
@@ -24,19 +25,19 @@ struct vv_sim_llc_config {
   double burst;   /* a burst of losses begins */
   double duplicate;
   double reorder;
-  uint64_t reorder_ns; /* a frame is late by up to this */
-  double corrupt;      /* found by the frame check sequence */
-  double replay;       /* an I PDU is kept, and comes again after up to `replay_ns` */
-  uint64_t replay_ns;
-  bool busy;            /* receivers have little room, and make more when they like */
-  uint32_t resets;      /* of links, by their users */
-  uint32_t pauses;      /* a host is stopped, so often */
-  uint64_t pause_ns;    /* for 0 .. this each time */
-  uint32_t cuts;        /* of a cable, for up to 15 s: one end of each link on it, or both, end it; all connect again */
-  bool crash;           /* a host dies */
-  bool restart;         /* and another process takes its place */
-  bool beyond;          /* frames are later than stations were told: links may end, data may not be wrong */
-  uint64_t deadline_ns; /* all must be over by then */
+  vv_ns reorder_ns; /* a frame is late by up to this */
+  double corrupt;   /* found by the frame check sequence */
+  double replay;    /* an I PDU is kept, and comes again after up to `replay_ns` */
+  vv_ns replay_ns;
+  bool busy;         /* receivers have little room, and make more when they like */
+  uint32_t resets;   /* of links, by their users */
+  uint32_t pauses;   /* a host is stopped, so often */
+  vv_ns pause_ns;    /* for 0 .. this each time */
+  uint32_t cuts;     /* of a cable, for up to 15 s: one end of each link on it, or both, end it; all connect again */
+  bool crash;        /* a host dies */
+  bool restart;      /* and another process takes its place */
+  bool beyond;       /* frames are later than stations were told: links may end, data may not be wrong */
+  vv_ns deadline_ns; /* all must be over by then */
 };
 
 /* A good LAN of two hosts, and no faults. */

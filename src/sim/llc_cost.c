@@ -18,7 +18,7 @@ struct ends {
   struct vv_llc_station stations[2];
   void *memory[2];
   uint32_t links[2];
-  uint64_t now_ns;
+  vv_ns now_ns;
   uint64_t frames;
   uint32_t taken[2]; /* bytes of messages */
   uint32_t done;     /* messages acknowledged, of either */
@@ -64,7 +64,7 @@ static void run(struct ends *ends) {
         memcpy(bytes, frame.head, frame.head_bytes);
         if (frame.data_bytes > 0) memcpy(bytes + frame.head_bytes, frame.data, frame.data_bytes);
         ends->frames++;
-        ends->now_ns += 1000;
+        ends->now_ns += VV_US;
         vv_llc_station_receive(&ends->stations[!i], ends->now_ns, bytes, frame.head_bytes + frame.data_bytes);
         take(ends, !i);
       }

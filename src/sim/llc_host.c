@@ -6,8 +6,6 @@
 
 #include "sim/memory.h"
 
-#define MS UINT64_C(1000000)
-
 enum { SAP = 0x64, NONCE = 0x6a6f6221, BUSY_CREDIT = 3 };
 
 struct vv_llc_address vv_sim_llc_host_address(uint32_t number) {
@@ -38,9 +36,9 @@ static struct vv_llc_station_config station_config_of(struct vv_sim_llc_host *ho
   if (config->busy) station_config.credit = BUSY_CREDIT;
   station_config.n2 = 30;
   station_config.tries = 30;
-  station_config.idle_ns = 100 * MS;
-  station_config.late_ns = 20 * MS; /* what a full queue of a switch and a late frame take together */
-  station_config.t1_ns_max = 200 * MS;
+  station_config.idle_ns = 100 * VV_MS;
+  station_config.late_ns = 20 * VV_MS; /* what a full queue of a switch and a late frame take together */
+  station_config.t1_ns_max = 200 * VV_MS;
   return station_config;
 }
 
@@ -84,7 +82,7 @@ static void wrong(struct vv_sim_llc_host *host, const char *what) {
   if (host->wrong == NULL) host->wrong = what;
 }
 
-static void send_more(struct vv_sim_llc_host *host, uint64_t now_ns, uint32_t other) {
+static void send_more(struct vv_sim_llc_host *host, vv_ns now_ns, uint32_t other) {
   struct vv_sim_llc_peer *peer = &host->peers[other];
   while (peer->sent < host->config->messages && peer->sent - peer->acknowledged < VV_SIM_LLC_SENDS_AHEAD) {
     uint32_t size = vv_sim_llc_config_size(host->config, host->number, other, peer->sent);
@@ -99,7 +97,7 @@ static void send_more(struct vv_sim_llc_host *host, uint64_t now_ns, uint32_t ot
   }
 }
 
-static void take_data(struct vv_sim_llc_host *host, struct vv_sim_llc_peer *peer, uint32_t other, uint64_t now_ns,
+static void take_data(struct vv_sim_llc_host *host, struct vv_sim_llc_peer *peer, uint32_t other, vv_ns now_ns,
                       const struct vv_llc_station_event *event) {
   uint32_t size = vv_sim_llc_config_size(host->config, other, host->number, peer->taken);
   if (peer->taken == host->config->messages) return wrong(host, "data that nobody sent");
@@ -108,7 +106,7 @@ static void take_data(struct vv_sim_llc_host *host, struct vv_sim_llc_peer *peer
   if (event->data_bytes > size - peer->got_bytes) return wrong(host, "more bytes than the message has");
   if (event->data_bytes > 0) memcpy(peer->taking + peer->got_bytes, event->data, event->data_bytes);
   peer->got_bytes += (uint32_t)event->data_bytes;
-  if (host->config->busy && peer->more_ns == VV_NEVER) peer->more_ns = now_ns + vv_rng_next(&host->rng) % (5 * MS);
+  if (host->config->busy && peer->more_ns == VV_NEVER) peer->more_ns = now_ns + vv_rng_next(&host->rng) % (5 * VV_MS);
   if (peer->got_bytes < size) return;
   if (!vv_payload_check(&peer->in, peer->taken, peer->taking, size)) wrong(host, "wrong bytes");
   peer->taken++;
@@ -132,7 +130,7 @@ static void go_on(struct vv_sim_llc_host *host, uint32_t other) {
   peer->sent = peer->acknowledged = host->all[other].peers[host->number].taken;
 }
 
-static void take(struct vv_sim_llc_host *host, uint64_t now_ns, const struct vv_llc_station_event *event) {
+static void take(struct vv_sim_llc_host *host, vv_ns now_ns, const struct vv_llc_station_event *event) {
   uint32_t other = event->peer.mac[VV_MAC_BYTES - 1];
   struct vv_sim_llc_peer *peer = &host->peers[other];
   switch (event->what) {
@@ -171,7 +169,7 @@ static bool wants_again(const struct vv_sim_llc_host *host, uint32_t other) {
   return may && other != host->number && peer->closed && !all_done(host, peer);
 }
 
-static void serve(struct vv_sim_llc_host *host, uint64_t now_ns, uint32_t other) {
+static void serve(struct vv_sim_llc_host *host, vv_ns now_ns, uint32_t other) {
   struct vv_sim_llc_peer *peer = &host->peers[other];
   if (wants_again(host, other)) {
     struct vv_llc_address address = vv_sim_llc_host_address(other);
@@ -182,7 +180,7 @@ static void serve(struct vv_sim_llc_host *host, uint64_t now_ns, uint32_t other)
   if (peer->more_ns <= now_ns) {
     peer->more_ns = VV_NEVER;
     vv_llc_station_credit(&host->station, now_ns, peer->link, 1 + (uint32_t)(vv_rng_next(&host->rng) % BUSY_CREDIT));
-    if (host->station.links[peer->link].credit < BUSY_CREDIT) peer->more_ns = now_ns + MS;
+    if (host->station.links[peer->link].credit < BUSY_CREDIT) peer->more_ns = now_ns + VV_MS;
   }
   if (peer->again && !peer->connected) return;
   if (!all_done(host, peer)) return send_more(host, now_ns, other);
@@ -192,7 +190,7 @@ static void serve(struct vv_sim_llc_host *host, uint64_t now_ns, uint32_t other)
   }
 }
 
-void vv_sim_llc_host_hang_up(struct vv_sim_llc_host *host, uint64_t now_ns, uint32_t other) {
+void vv_sim_llc_host_hang_up(struct vv_sim_llc_host *host, vv_ns now_ns, uint32_t other) {
   struct vv_sim_llc_peer *peer = &host->peers[other];
   if (!host->alive || peer->link == VV_LLC_NO_LINK || all_done(host, peer)) return;
   peer->connected = false;
@@ -200,7 +198,7 @@ void vv_sim_llc_host_hang_up(struct vv_sim_llc_host *host, uint64_t now_ns, uint
   vv_llc_station_disconnect(&host->station, now_ns, peer->link);
 }
 
-void vv_sim_llc_host_run(struct vv_sim_llc_host *host, uint64_t now_ns) {
+void vv_sim_llc_host_run(struct vv_sim_llc_host *host, vv_ns now_ns) {
   struct vv_llc_station_event event;
   vv_llc_station_tick(&host->station, now_ns);
   do {
@@ -209,8 +207,8 @@ void vv_sim_llc_host_run(struct vv_sim_llc_host *host, uint64_t now_ns) {
   } while (host->station.telling.count > 0);
 }
 
-uint64_t vv_sim_llc_host_next_ns(const struct vv_sim_llc_host *host) {
-  uint64_t next = vv_llc_station_next_ns(&host->station);
+vv_ns vv_sim_llc_host_next_ns(const struct vv_sim_llc_host *host) {
+  vv_ns next = vv_llc_station_next_ns(&host->station);
   for (uint32_t other = 0; other < host->config->hosts; other++) {
     if (host->peers[other].more_ns < next) next = host->peers[other].more_ns;
   }

@@ -17,6 +17,7 @@
 
 #include "core/base/payload.h"
 #include "core/base/rng.h"
+#include "core/base/time.h"
 #include "core/llc/station.h"
 #include "sim/llc_config.h"
 
@@ -36,7 +37,7 @@ struct vv_sim_llc_peer {
   uint8_t *sending[VV_SIM_LLC_SENDS_AHEAD];
   uint8_t *taking;
   struct vv_payload out, in;
-  uint64_t more_ns; /* when it gets more credit; VV_NEVER */
+  vv_ns more_ns; /* when it gets more credit; VV_NEVER */
 };
 
 struct vv_sim_llc_host {
@@ -61,13 +62,13 @@ void vv_sim_llc_host_free(struct vv_sim_llc_host *host);
 struct vv_llc_address vv_sim_llc_host_address(uint32_t number);
 
 /* Ends the link to that other in the middle of it, if there is one with something left to do. */
-void vv_sim_llc_host_hang_up(struct vv_sim_llc_host *host, uint64_t now_ns, uint32_t other);
+void vv_sim_llc_host_hang_up(struct vv_sim_llc_host *host, vv_ns now_ns, uint32_t other);
 
 /* The application runs: takes events, sends, disconnects. */
-void vv_sim_llc_host_run(struct vv_sim_llc_host *host, uint64_t now_ns);
+void vv_sim_llc_host_run(struct vv_sim_llc_host *host, vv_ns now_ns);
 
 /* When it wants to run again without a frame. */
-uint64_t vv_sim_llc_host_next_ns(const struct vv_sim_llc_host *host);
+vv_ns vv_sim_llc_host_next_ns(const struct vv_sim_llc_host *host);
 
 /* True when it has nothing more to do, or hope for, with that other: which was the same process all the time, or not.
  */

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ethernet/eth.h"
 #include "sim/memory.h"
-
-#define MS UINT64_C(1000000)
 
 enum { HOST_FRAMES = 64, PORT_FRAMES = 200, FRAMES = 4096, FLIGHTS = 16384, INBOX = 400, INCIDENTS_MAX = 32 };
 enum { REPLAYS = 64, RETRY_US = 20, CUT_MS_MAX = 15000 };
@@ -16,9 +15,9 @@ enum kind { RESET, PAUSE, CUT, CRASH, RESTART };
 
 struct incident {
   enum kind kind;
-  uint64_t ns;
+  vv_ns ns;
   uint32_t host;
-  uint64_t span_ns;
+  vv_ns span_ns;
 };
 
 /* A frame on the LAN, in an inbox, or kept to come again. */
@@ -37,7 +36,7 @@ struct inbox {
 
 struct replay {
   struct packet *packet; /* NULL: none */
-  uint64_t ns;
+  vv_ns ns;
 };
 
 struct world {
@@ -46,14 +45,14 @@ struct world {
   void *lan_memory;
   struct vv_sim_llc_host *hosts;
   struct packet **held; /* by host: made, and the LAN had no room for it yet */
-  uint64_t *wake_ns;    /* by host: stopped until then */
-  uint64_t *whole_ns;   /* by host: its cable is cut until then */
+  vv_ns *wake_ns;       /* by host: stopped until then */
+  vv_ns *whole_ns;      /* by host: its cable is cut until then */
   struct inbox *inboxes;
   struct replay replays[REPLAYS];
   struct incident incidents[INCIDENTS_MAX];
   uint32_t incidents_count;
   struct vv_rng rng;
-  uint64_t now_ns;
+  vv_ns now_ns;
   bool crashed; /* somebody did, at any time */
   bool cut;     /* some cable was, at any time */
   struct vv_llc_station_counts dead;
@@ -85,8 +84,8 @@ static void set_up_lan(struct world *world) {
                                      .stations = config->hosts,
                                      .rate_bps = config->rate_bps,
                                      .reach_ns = 500,
-                                     .forward_ns = 2000,
-                                     .ageing_ns = 300000 * MS,
+                                     .forward_ns = 2 * VV_US,
+                                     .ageing_ns = 300 * VV_SEC,
                                      .host_frames = HOST_FRAMES,
                                      .port_frames = PORT_FRAMES,
                                      .frames = FRAMES,
@@ -105,25 +104,25 @@ static void set_up_lan(struct world *world) {
   for (uint32_t host = 0; host < config->hosts; host++) vv_lan_faults(&world->lan, host, VV_LAN_IN, &in);
 }
 
-static void plan_incident(struct world *world, enum kind kind, uint64_t ns, uint64_t span_ns) {
+static void plan_incident(struct world *world, enum kind kind, vv_ns ns, vv_ns span_ns) {
   world->incidents[world->incidents_count++] =
       (struct incident){kind, ns, (uint32_t)below(world, world->config->hosts), span_ns};
 }
 
 static void plan_incidents(struct world *world) {
   const struct vv_sim_llc_config *config = world->config;
-  uint64_t span_ns =
-      2 * MS + config->messages * config->hosts * (MS / 10 + config->size_bytes * 40000 / (config->rate_bps / 1000000));
+  vv_ns span_ns =
+      2 * VV_MS + config->messages * config->hosts * (VV_MS / 10 + 5 * vv_eth_ns(config->size_bytes, config->rate_bps));
   for (uint32_t i = 0; i < config->resets && i < 8; i++) plan_incident(world, RESET, below(world, span_ns), 0);
   for (uint32_t i = 0; i < config->pauses && i < 8; i++)
     plan_incident(world, PAUSE, below(world, span_ns), below(world, config->pause_ns));
   for (uint32_t i = 0; i < config->cuts && i < 8; i++)
-    plan_incident(world, CUT, below(world, span_ns / 8), below(world, CUT_MS_MAX * MS));
+    plan_incident(world, CUT, below(world, span_ns / 8), below(world, CUT_MS_MAX * VV_MS));
   if (!config->crash) return;
   plan_incident(world, CRASH, below(world, span_ns), 0);
   struct incident crash = world->incidents[world->incidents_count - 1];
   crash.kind = RESTART;
-  crash.ns += below(world, 100 * MS);
+  crash.ns += below(world, 100 * VV_MS);
   if (config->restart) world->incidents[world->incidents_count++] = crash;
 }
 
@@ -293,18 +292,18 @@ static void happen(struct world *world, const struct incident *incident) {
   run(world, incident->host);
 }
 
-static uint64_t host_ns(const struct world *world, uint32_t host) {
+static vv_ns host_ns(const struct world *world, uint32_t host) {
   if (!world->hosts[host].alive) return VV_NEVER;
-  uint64_t next = vv_sim_llc_host_next_ns(&world->hosts[host]);
-  if (world->held[host] != NULL && world->now_ns + RETRY_US * 1000 < next) next = world->now_ns + RETRY_US * 1000;
+  vv_ns next = vv_sim_llc_host_next_ns(&world->hosts[host]);
+  if (world->held[host] != NULL && world->now_ns + RETRY_US * VV_US < next) next = world->now_ns + RETRY_US * VV_US;
   if (world->wake_ns[host] > world->now_ns) next = world->wake_ns[host];
   return next;
 }
 
-static uint64_t next_ns(const struct world *world) {
-  uint64_t next = vv_lan_next_ns(&world->lan);
+static vv_ns next_ns(const struct world *world) {
+  vv_ns next = vv_lan_next_ns(&world->lan);
   for (uint32_t host = 0; host < world->config->hosts; host++) {
-    uint64_t ns = host_ns(world, host);
+    vv_ns ns = host_ns(world, host);
     if (ns < next) next = ns;
   }
   for (uint32_t i = 0; i < world->incidents_count; i++) {
@@ -404,7 +403,7 @@ static void take_down(struct world *world, struct vv_sim_llc_result *result) {
     free(world->held[host]);
     vv_sim_llc_host_free(one);
   }
-  for (uint64_t ns = vv_lan_next_ns(&world->lan); ns != VV_NEVER; ns = vv_lan_next_ns(&world->lan)) {
+  for (vv_ns ns = vv_lan_next_ns(&world->lan); ns != VV_NEVER; ns = vv_lan_next_ns(&world->lan)) {
     while (vv_lan_take(&world->lan, ns, &event)) {
       if (event.kind == VV_LAN_DONE) free(event.frame.handle);
     }
@@ -425,7 +424,7 @@ bool vv_sim_llc_world_run(const struct vv_sim_llc_config *config, struct vv_sim_
   set_up(&world);
   for (uint32_t host = 0; host < config->hosts; host++) run(&world, host);
   while (wrong[0] == '\0' && !is_over(&world)) {
-    uint64_t next = next_ns(&world);
+    vv_ns next = next_ns(&world);
     if (next > config->deadline_ns) {
       who_waits(&world);
       break;

@@ -18,12 +18,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/ethernet/lan.h"
 #include "sim/llc_config.h"
 #include "sim/llc_host.h"
 
 struct vv_sim_llc_result {
-  uint64_t elapsed_ns;
+  vv_ns elapsed_ns;
   uint64_t payload_bytes;
   struct vv_llc_station_counts counts; /* of all stations */
 };

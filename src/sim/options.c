@@ -41,10 +41,10 @@ static bool set(const struct vv_sim_option *option, const char *text, void *conf
     *(uint64_t *)at = value;
     break;
   case VV_SIM_OPTION_MICROSECONDS:
-    *(uint64_t *)at = value * 1000;
+    *(vv_ns *)at = (vv_ns)value * VV_US;
     break;
   default:
-    *(uint64_t *)at = value * 1000000;
+    *(vv_ns *)at = (vv_ns)value * VV_MS;
   }
   return value <= UINT32_MAX || option->type != VV_SIM_OPTION_U32;
 }

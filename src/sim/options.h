@@ -7,12 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define VV_SIM_RATE_BPS_MIN 1000000 /* of a LAN */
+
 enum vv_sim_option_type {
   VV_SIM_OPTION_FLAG,         /* bool, no value */
   VV_SIM_OPTION_HUB,          /* enum vv_lan_fabric, no value */
   VV_SIM_OPTION_U32,          /* */
   VV_SIM_OPTION_U64,          /* */
-  VV_SIM_OPTION_MICROSECONDS, /* uint64_t in ns */
+  VV_SIM_OPTION_MICROSECONDS, /* vv_ns */
   VV_SIM_OPTION_MILLISECONDS, /* likewise */
   VV_SIM_OPTION_PROBABILITY,  /* double, 0 to 1 */
 };

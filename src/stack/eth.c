@@ -23,9 +23,9 @@
 
 /* Message 0 is the greeting; it is empty. A few copies, for wires that lose frames. */
 enum { GREETING = 0, GREETING_COPIES = 4, HEADER_BYTES = VV_FRAME_HEADER_BYTES + VV_FRAGMENT_OVERHEAD_BYTES };
-static const int64_t greeting_gap_ns = 1000000;
-static const int64_t greeting_again_ns = 100000000;
-static const int64_t full_queue_pause_ns = 50000;
+static const vv_ns greeting_gap_ns = VV_MS;
+static const vv_ns greeting_again_ns = 100 * VV_MS;
+static const vv_ns full_queue_pause_ns = 50 * VV_US;
 
 struct vv_end {
   struct vv_packet packet;
@@ -151,7 +151,7 @@ static int greet(struct vv_end *end, struct vv_error *error) {
 }
 
 /* Waits for the peer's greeting. 0, or -1 and *error. */
-static int await_greeting(struct vv_end *end, int64_t deadline_ns, struct vv_error *error) {
+static int await_greeting(struct vv_end *end, vv_ns deadline_ns, struct vv_error *error) {
   for (;;) {
     struct vv_fragment fragment;
     int got;
@@ -171,16 +171,16 @@ static int explain_silence(struct vv_error *error, const char *contact) {
                                 "frames that are not IP");
 }
 
-static int eth_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error) {
+static int eth_accept(struct vv_end *end, const char *near_contact, vv_ns deadline_ns, struct vv_error *error) {
   if (set_peer(end, near_contact, error) != 0) return -1;
   if (await_greeting(end, deadline_ns, error) != 0) return explain_silence(error, near_contact);
   return greet(end, error);
 }
 
-static int eth_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
+static int eth_connect(struct vv_end *end, const char *far_contact, vv_ns deadline_ns, struct vv_error *error) {
   if (set_peer(end, far_contact, error) != 0) return -1;
   for (;;) {
-    int64_t again_ns = vv_clock_ns() + greeting_again_ns;
+    vv_ns again_ns = vv_clock_ns() + greeting_again_ns;
     if (again_ns > deadline_ns) again_ns = deadline_ns;
     if (greet(end, error) != 0) return -1;
     if (await_greeting(end, again_ns, error) == 0) return 0;
@@ -257,7 +257,7 @@ static enum vv_got eth_recv(struct vv_end *end, uint8_t *message, size_t size_by
       continue;
     }
     enum vv_got got =
-        vv_packet_wait(&end->packet, VV_FOREVER) == 0 ? VV_GOT_MESSAGE : judge(end, "wait for a frame", error);
+        vv_packet_wait(&end->packet, VV_NEVER) == 0 ? VV_GOT_MESSAGE : judge(end, "wait for a frame", error);
     if (got != VV_GOT_MESSAGE) return got;
   }
   return VV_GOT_MESSAGE;

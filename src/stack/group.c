@@ -117,7 +117,7 @@ static void *go_to_meeting(void *argument) {
   return NULL;
 }
 
-static int group_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error) {
+static int group_accept(struct vv_end *end, const char *near_contact, vv_ns deadline_ns, struct vv_error *error) {
   (void)deadline_ns;
   struct vv_group_config *config = &end->group_config;
   sigset_t all, before;
@@ -139,7 +139,7 @@ static int group_accept(struct vv_end *end, const char *near_contact, int64_t de
   return 0;
 }
 
-static int group_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
+static int group_connect(struct vv_end *end, const char *far_contact, vv_ns deadline_ns, struct vv_error *error) {
   (void)far_contact, (void)deadline_ns;
   if (++near.linked < end->config.far_ends) return 0;
   end->group_config.ranks = end->config.far_ends + 1;

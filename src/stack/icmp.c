@@ -32,11 +32,11 @@
 #define TRIAL_BYTES    60000 /* a host that answers this answers all, */
 #define HALF_BYTES     30000 /* and one that answers only this is measured by halves */
 #define TRIALS         6     /* a long message is lost with any of its fragments */
-#define TRIAL_NS       200000000
-#define NS_PER_BYTE    1600 /* there and back at 10 Mb/s */
-#define PING_STEP_NS   1000 /* the last digit that ping prints */
-#define PING_BYTES_MIN 16   /* it prints no time for less; up to 18 bytes the frame is the same */
-#define PING_LOOK_NS   1000000
+#define TRIAL_NS       (200 * VV_MS)
+#define NS_PER_BYTE    1600  /* there and back at 10 Mb/s */
+#define PING_STEP_NS   VV_US /* the last digit that ping prints */
+#define PING_BYTES_MIN 16    /* it prints no time for less; up to 18 bytes the frame is the same */
+#define PING_LOOK_NS   VV_MS
 
 enum icmp_way { WAY_RAW, WAY_PING_SOCKET, WAY_PROGRAM };
 enum { IP_HEADER = 20, ECHO_HEADER = 8, AT_TYPE = 0, AT_CODE = 1, AT_CHECKSUM = 2, AT_ID = 4, AT_SEQ = 6 };
@@ -52,10 +52,10 @@ struct vv_end {
   char far[VV_ADDRESS_TEXT_MAX];
   size_t sent_bytes; /* program: the message under way, kept for the answer */
   uint8_t *sent;
-  int64_t told_ns; /* program: the last reading of the clock, */
-  int64_t rtt_ns;  /* the round trips since, */
-  bool answered;   /* and whether there were any */
-  bool asking;     /* the clock is read to see whether to stop */
+  vv_ns told_ns; /* program: the last reading of the clock, */
+  vv_ns rtt_ns;  /* the round trips since, */
+  bool answered; /* and whether there were any */
+  bool asking;   /* the clock is read to see whether to stop */
 };
 
 static void *give_up(struct vv_end *end) {
@@ -204,7 +204,7 @@ static bool is_answer(const struct vv_end *end, const uint8_t *header, ssize_t g
 }
 
 static enum vv_got recv_from_program(struct vv_end *end, uint8_t *message, struct vv_error *error) {
-  int64_t rtt_ns;
+  vv_ns rtt_ns;
   for (;;) {
     enum vv_ping_got got = end->ping.child.out < 0 ? VV_PING_NOTHING : vv_ping_take(&end->ping, &rtt_ns);
     if (got == VV_PING_ANSWER || got == VV_PING_WRONG) {
@@ -216,7 +216,7 @@ static enum vv_got recv_from_program(struct vv_end *end, uint8_t *message, struc
     }
     /* Silence lasts until the caller's patience ends, like that of a socket. */
     if (asked_to_stop(end)) return VV_GOT_STOPPED;
-    int64_t look_ns = vv_clock_ns() + PING_LOOK_NS;
+    vv_ns look_ns = vv_clock_ns() + PING_LOOK_NS;
     if (vv_watch_wait(&end->ping.child.out, 1, look_ns, error) < 0 && strcmp(error->code, "timeout") != 0)
       return VV_GOT_ERROR;
   }
@@ -241,7 +241,7 @@ static enum vv_got icmp_recv(struct vv_end *end, uint8_t *message, size_t size_b
 
 struct icmp_trial {
   struct vv_watch_stop usual;
-  int64_t deadline_ns;
+  vv_ns deadline_ns;
 };
 
 static bool trial_over(void *context) {
@@ -250,7 +250,7 @@ static bool trial_over(void *context) {
 }
 
 /* Whether the far host answers a message of that size within a few trials. 1, 0, or -1 and *error. */
-static int answers(struct vv_end *end, size_t size_bytes, int64_t deadline_ns, struct vv_error *error) {
+static int answers(struct vv_end *end, size_t size_bytes, vv_ns deadline_ns, struct vv_error *error) {
   struct icmp_trial trial = {.usual = end->config.stop};
   uint8_t *message = calloc(2, size_bytes);
   enum vv_got got = VV_GOT_STOPPED;
@@ -268,7 +268,7 @@ static int answers(struct vv_end *end, size_t size_bytes, int64_t deadline_ns, s
   return got == VV_GOT_ERROR ? -1 : got == VV_GOT_MESSAGE;
 }
 
-static int find_limit(struct vv_end *end, int64_t deadline_ns, struct vv_error *error) {
+static int find_limit(struct vv_end *end, vv_ns deadline_ns, struct vv_error *error) {
   size_t largest = end->config.size_bytes_max;
   size_t small = largest < HALF_BYTES ? (largest > 0 ? largest : 1) : HALF_BYTES;
   int whole = largest > SURE_BYTES_MAX ? answers(end, TRIAL_BYTES, deadline_ns, error) : 0;
@@ -283,7 +283,7 @@ static int find_limit(struct vv_end *end, int64_t deadline_ns, struct vv_error *
   return 0;
 }
 
-static int icmp_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
+static int icmp_connect(struct vv_end *end, const char *far_contact, vv_ns deadline_ns, struct vv_error *error) {
   struct vv_address far;
   if (vv_address_parse(far_contact, 0, &far, error) != 0) return -1;
   vv_address_format_host(&far, end->far);
@@ -295,7 +295,7 @@ static int icmp_connect(struct vv_end *end, const char *far_contact, int64_t dea
 
 /* what kind of end ---------------------------------------------------- */
 
-static int64_t icmp_clock_ns(struct vv_end *end) {
+static vv_ns icmp_clock_ns(struct vv_end *end) {
   if (end->way != WAY_PROGRAM || end->asking) return vv_clock_ns();
   if (end->answered)
     end->told_ns += end->rtt_ns;

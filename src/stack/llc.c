@@ -299,7 +299,7 @@ static int start(struct vv_end *end, enum vv_llc_listen listen, struct vv_error 
 }
 
 /* Until the link is up. The errors of accept and connect in stack/stack.h. */
-static int settle(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
+static int settle(struct vv_end *end, const char *contact, vv_ns deadline_ns, struct vv_error *error) {
   for (;;) {
     switch (vv_node_run(&end->node, has_settled, deadline_ns, error)) {
     case VV_ENGINE_RAN_DONE:
@@ -318,12 +318,12 @@ static int settle(struct vv_end *end, const char *contact, int64_t deadline_ns, 
   }
 }
 
-static int llc_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error) {
+static int llc_accept(struct vv_end *end, const char *near_contact, vv_ns deadline_ns, struct vv_error *error) {
   if (set_peer(end, near_contact, error) != 0 || start(end, VV_LLC_LISTEN_ASK, error) != 0) return -1;
   return settle(end, near_contact, deadline_ns, error);
 }
 
-static int llc_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
+static int llc_connect(struct vv_end *end, const char *far_contact, vv_ns deadline_ns, struct vv_error *error) {
   if (set_peer(end, far_contact, error) != 0 || start(end, VV_LLC_LISTEN_REFUSE, error) != 0) return -1;
   end->link = vv_llc_station_connect(&end->node.station, vv_node_now(), &end->peer);
   return settle(end, far_contact, deadline_ns, error);
@@ -341,7 +341,7 @@ static enum vv_got ended(const struct vv_end *end, struct vv_error *error) {
 
 /* Runs until done, and says what that means for a message. */
 static enum vv_got wait_for(struct vv_end *end, bool (*done)(void *context), struct vv_error *error) {
-  switch (vv_node_run(&end->node, done, VV_FOREVER, error)) {
+  switch (vv_node_run(&end->node, done, VV_NEVER, error)) {
   case VV_ENGINE_RAN_STOPPED:
     return VV_GOT_STOPPED;
   case VV_ENGINE_RAN_DONE:

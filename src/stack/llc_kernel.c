@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/base/time.h"
 #include "io/port/sap.h"
 #include "stack/stream.h"
 
@@ -112,8 +113,7 @@ static void prepare(struct vv_end *end) {
   end->stream.sent = end->stream.received = 0;
 }
 
-static int llc_kernel_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns,
-                             struct vv_error *error) {
+static int llc_kernel_accept(struct vv_end *end, const char *near_contact, vv_ns deadline_ns, struct vv_error *error) {
   struct sockaddr_llc near, peer;
   if (parse_contact(near_contact, &near, error) != 0) return -1;
   if (vv_stack_check_macs(end->own.sllc_mac, near.sllc_mac, error) != 0) return -1;
@@ -134,12 +134,12 @@ static int llc_kernel_accept(struct vv_end *end, const char *near_contact, int64
 }
 
 /* Until the connection stands. The kernel repeats what is lost by itself. */
-static int await_connection(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
+static int await_connection(struct vv_end *end, const char *contact, vv_ns deadline_ns, struct vv_error *error) {
   struct pollfd entry = {.fd = end->stream.fd, .events = POLLOUT};
   for (;;) {
-    int64_t left_ns = deadline_ns - vv_clock_ns();
+    vv_ns left_ns = deadline_ns - vv_clock_ns();
     if (left_ns <= 0) return vv_error_set(error, "timeout", "llc-kernel: no answer from %s", contact);
-    int ready = poll(&entry, 1, (int)(left_ns / 1000000) + 1);
+    int ready = poll(&entry, 1, (int)(left_ns / VV_MS) + 1);
     if (vv_watch_launcher_gone()) return vv_error_set(error, "launcher-gone", "the launcher has gone");
     if (ready <= 0) continue;
     if (!(entry.revents & (POLLHUP | POLLERR))) return 0;
@@ -147,8 +147,7 @@ static int await_connection(struct vv_end *end, const char *contact, int64_t dea
   }
 }
 
-static int llc_kernel_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns,
-                              struct vv_error *error) {
+static int llc_kernel_connect(struct vv_end *end, const char *far_contact, vv_ns deadline_ns, struct vv_error *error) {
   struct sockaddr_llc peer;
   if (parse_contact(far_contact, &peer, error) != 0) return -1;
   if (vv_stack_check_macs(end->own.sllc_mac, peer.sllc_mac, error) != 0) return -1;

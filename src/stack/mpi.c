@@ -12,8 +12,8 @@
 #define WAY_MAX   640
 #define VALUE_MAX 4096 /* of a control variable, as long as libraries make them */
 
-#define LAST_BYTES 8          /* of the tag of a message, which no two in a row share */
-#define RELEASE_NS 5000000000 /* for a control line to come that was sent before */
+#define LAST_BYTES 8            /* of the tag of a message, which no two in a row share */
+#define RELEASE_NS (5 * VV_SEC) /* for a control line to come that was sent before */
 
 enum { TAG_ADDRESS = 1, TAG_FIRST };
 
@@ -192,7 +192,7 @@ struct vv_end *vv_mpi_open(const struct vv_mpi_library *library, const struct vv
   return end;
 }
 
-int vv_mpi_link(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
+int vv_mpi_link(struct vv_end *end, const char *contact, vv_ns deadline_ns, struct vv_error *error) {
   int peer, tag, used = 0;
   (void)deadline_ns;
   if (sscanf(contact, "%d/%d%n", &peer, &tag, &used) != 2 || contact[used] || peer < 0 || peer >= ranks() ||
@@ -276,7 +276,7 @@ enum vv_got vv_mpi_join_bcast(struct vv_end *end, uint8_t *message, size_t size_
   int code = broadcast(message, size_bytes);
   if (code != MPI_SUCCESS) return failed(code, "take part in a broadcast", error);
   if (!repeats(end, message, size_bytes)) return VV_GOT_MESSAGE;
-  int64_t deadline_ns = vv_clock_ns() + RELEASE_NS;
+  vv_ns deadline_ns = vv_clock_ns() + RELEASE_NS;
   while (!end->stop.ask(end->stop.context) && vv_clock_ns() < deadline_ns) continue;
   return VV_GOT_STOPPED;
 }

@@ -13,6 +13,7 @@
 #ifndef VV_STACK_MPI_H
 #define VV_STACK_MPI_H
 
+#include "core/base/time.h"
 #include "stack/stack.h"
 
 #define VV_MPI_RANKS_MAX 64
@@ -48,7 +49,7 @@ int64_t vv_mpi_variable(const char *name);
 /* The members of a table. `library` says what vv_mpi_way() tells of its settings. */
 struct vv_end *vv_mpi_open(const struct vv_mpi_library *library, const struct vv_stack_config *config,
                            char contact[VV_STACK_CONTACT_MAX], struct vv_error *error);
-int vv_mpi_link(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error);
+int vv_mpi_link(struct vv_end *end, const char *contact, vv_ns deadline_ns, struct vv_error *error);
 enum vv_got vv_mpi_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error);
 enum vv_got vv_mpi_recv(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error);
 const char *vv_mpi_way(const struct vv_end *end);

@@ -9,17 +9,17 @@
 #include "core/base/rng.h"
 #include "stack/stack.h"
 
-#define WAIT_NS 1000000 /* how far the clock moves between two questions whether to give up */
-#define BACK_NS 1000000
+#define WAIT_NS VV_MS /* how far the clock moves between two questions whether to give up */
+#define BACK_NS VV_MS
 
 /* The clock and the chances outlive an end: a launch that opens a new one after a loss goes on, it does not repeat. */
 static struct {
   bool begun;
   struct vv_null_program program;
   struct vv_rng rng;
-  int64_t now_ns;
-  int64_t sent_ns; /* when the last message left */
-  int64_t free_ns; /* when the path takes the next one */
+  vv_ns now_ns;
+  vv_ns sent_ns;   /* when the last message left */
+  vv_ns free_ns;   /* when the path takes the next one */
   int64_t count;   /* round trips so far */
   double factor;   /* 1 + launch */
   double start_ns; /* alpha_ns * start */
@@ -123,7 +123,7 @@ static int parse_item(struct vv_null_program *program, char *item) {
 }
 
 int vv_null_program_parse(struct vv_null_program *program, const char *text, struct vv_error *error) {
-  *program = (struct vv_null_program){.alpha_ns = 50000, .beta_ns = 0.08, .resolution_ns = 1, .seed = -1};
+  *program = (struct vv_null_program){.alpha_ns = 50 * VV_US, .beta_ns = 0.08, .resolution_ns = 1, .seed = -1};
   char copy[512];
   if (!text) return 0;
   if ((size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy) return bad_program(text, error);
@@ -135,7 +135,7 @@ int vv_null_program_parse(struct vv_null_program *program, const char *text, str
   return 0;
 }
 
-int64_t vv_null_program_rtt_ns(const struct vv_null_program *program, size_t size_bytes) {
+vv_ns vv_null_program_rtt_ns(const struct vv_null_program *program, size_t size_bytes) {
   double one_way_ns = (double)program->alpha_ns + program->beta_ns * (double)size_bytes;
   for (size_t i = 0; i < program->knee_count; i++) {
     double above = (double)size_bytes - (double)program->knees[i].above_bytes;
@@ -184,7 +184,7 @@ static struct vv_end *null_open(const struct vv_stack_config *config, char conta
   return end;
 }
 
-static int null_connect(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
+static int null_connect(struct vv_end *end, const char *contact, vv_ns deadline_ns, struct vv_error *error) {
   (void)end, (void)contact, (void)deadline_ns, (void)error;
   return 0;
 }
@@ -205,7 +205,7 @@ static bool chance(double probability) {
 }
 
 /* How long this round trip takes, and the step by which its clock is wrong. */
-static int64_t next_rtt_ns(size_t size_bytes) {
+static vv_ns next_rtt_ns(size_t size_bytes) {
   const struct vv_null_program *program = &world.program;
   double rtt_ns = ((double)vv_null_program_rtt_ns(program, size_bytes) + 2 * world.start_ns) * world.factor;
   if (program->noise > 0) rtt_ns -= rtt_ns * program->noise * log1p(-vv_rng_unit(&world.rng));
@@ -228,8 +228,8 @@ static void decide(struct vv_end *end, size_t size_bytes) {
 }
 
 /* Receiving takes o_r, and ends when the answer is there: before that, only if the clock goes back. */
-static void receive_at(int64_t due_ns) {
-  int64_t earliest_ns = world.now_ns + world.program.o_r_ns;
+static void receive_at(vv_ns due_ns) {
+  vv_ns earliest_ns = world.now_ns + world.program.o_r_ns;
   bool back = due_ns < world.sent_ns;
   world.now_ns = back || due_ns > earliest_ns ? due_ns : earliest_ns;
 }
@@ -252,12 +252,12 @@ static enum vv_got null_recv(struct vv_end *end, uint8_t *message, size_t size_b
   return VV_GOT_MESSAGE;
 }
 
-static int64_t null_clock_ns(struct vv_end *end) {
+static vv_ns null_clock_ns(struct vv_end *end) {
   (void)end;
   return world.now_ns - world.now_ns % world.program.resolution_ns;
 }
 
-static void null_pause(struct vv_end *end, int64_t pause_ns) {
+static void null_pause(struct vv_end *end, vv_ns pause_ns) {
   (void)end;
   world.now_ns += pause_ns;
 }

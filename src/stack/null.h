@@ -42,32 +42,33 @@
 #include <stdint.h>
 
 #include "core/base/siphash.h"
+#include "core/base/time.h"
 #include "io/os/error.h"
 
 #define VV_NULL_KNEES_MAX 8
 
 struct vv_null_program {
-  int64_t alpha_ns;
+  vv_ns alpha_ns;
   double beta_ns;
   struct {
     int64_t above_bytes;
-    int64_t jump_ns;
+    vv_ns jump_ns;
     double beta_ns;
   } knees[VV_NULL_KNEES_MAX];
   size_t knee_count;
-  int64_t o_s_ns;
-  int64_t o_r_ns;
-  int64_t gap_ns;
+  vv_ns o_s_ns;
+  vv_ns o_r_ns;
+  vv_ns gap_ns;
   double gap_byte_ns;
   double noise;
   double launch;
   double start;
   int64_t warm_count;
-  int64_t warm_ns;
+  vv_ns warm_ns;
   double loss;
   double late;
   double corrupt;
-  int64_t resolution_ns;
+  vv_ns resolution_ns;
   int64_t back;
   int64_t seed; /* -1: from the key */
 };
@@ -76,6 +77,6 @@ struct vv_null_program {
 int vv_null_program_parse(struct vv_null_program *program, const char *text, struct vv_error *error);
 
 /* 2 t(n): without noise, launch and warm-up. */
-int64_t vv_null_program_rtt_ns(const struct vv_null_program *program, size_t size_bytes);
+vv_ns vv_null_program_rtt_ns(const struct vv_null_program *program, size_t size_bytes);
 
 #endif

@@ -31,7 +31,7 @@ void vv_ping_stop(struct vv_ping *ping) {
   vv_child_stop(&ping->child);
 }
 
-enum vv_ping_got vv_ping_take(struct vv_ping *ping, int64_t *rtt_ns) {
+enum vv_ping_got vv_ping_take(struct vv_ping *ping, vv_ns *rtt_ns) {
   char waste[256];
   for (;;) {
     size_t room = sizeof ping->text - 1 - ping->used;
@@ -47,8 +47,8 @@ enum vv_ping_got vv_ping_take(struct vv_ping *ping, int64_t *rtt_ns) {
 }
 
 /* " time=0.033 ms": digits, perhaps a point and more digits. A time under its clock's step is printed as 0 or "<1". */
-static bool parse_time(const char *text, int64_t *rtt_ns) {
-  int64_t ns = 0, digit_ns = 1000000;
+static bool parse_time(const char *text, vv_ns *rtt_ns) {
+  vv_ns ns = 0, digit_ns = VV_MS;
   if (*text < '0' || *text > '9') return false;
   for (; *text >= '0' && *text <= '9' && ns < INT64_MAX / 100; text++) ns = ns * 10 + (*text - '0') * digit_ns;
   if (*text == '.') {
@@ -59,7 +59,7 @@ static bool parse_time(const char *text, int64_t *rtt_ns) {
   return true;
 }
 
-enum vv_ping_got vv_ping_parse(const char *text, int64_t *rtt_ns) {
+enum vv_ping_got vv_ping_parse(const char *text, vv_ns *rtt_ns) {
   const char *answer = strstr(text, " bytes from ");
   const char *time = answer ? strstr(answer, " time=") : NULL;
   if (!time || memchr(answer, '\n', (size_t)(time - answer))) return VV_PING_SILENCE;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "io/os/child.h"
 #include "io/os/error.h"
 
@@ -38,11 +39,11 @@ void vv_ping_init(struct vv_ping *ping);
 /* Starts one echo of size_bytes to a numeric IPv4 address. 0, or -1 and *error "no-program". */
 int vv_ping_start(struct vv_ping *ping, const char *address, size_t size_bytes, struct vv_error *error);
 /* Takes what it has printed. Once it is no longer VV_PING_NOTHING the program has ended and been reaped. */
-enum vv_ping_got vv_ping_take(struct vv_ping *ping, int64_t *rtt_ns);
+enum vv_ping_got vv_ping_take(struct vv_ping *ping, vv_ns *rtt_ns);
 /* Ends it, if it runs. */
 void vv_ping_stop(struct vv_ping *ping);
 
 /* What a whole output says. For tests: vv_ping_take uses it. */
-enum vv_ping_got vv_ping_parse(const char *text, int64_t *rtt_ns);
+enum vv_ping_got vv_ping_parse(const char *text, vv_ns *rtt_ns);
 
 #endif

@@ -78,12 +78,12 @@ enum vv_got vv_program_broke(struct vv_program *program, const struct vv_watch_s
   return got != VV_GOT_MESSAGE ? got : failed(program, status, last, error);
 }
 
-int vv_program_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error) {
+int vv_program_accept(struct vv_end *end, const char *near_contact, vv_ns deadline_ns, struct vv_error *error) {
   (void)end, (void)near_contact, (void)deadline_ns, (void)error;
   return 0;
 }
 
-int vv_program_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
+int vv_program_connect(struct vv_end *end, const char *far_contact, vv_ns deadline_ns, struct vv_error *error) {
   (void)end, (void)deadline_ns;
   size_t used = strlen(all), bytes = strlen(far_contact);
   for (const char *at = all; (at = strstr(at, far_contact)); at += bytes) {

@@ -9,6 +9,7 @@
 #ifndef VV_STACK_PROGRAM_H
 #define VV_STACK_PROGRAM_H
 
+#include "core/base/time.h"
 #include "io/os/child.h"
 #include "stack/stack.h"
 
@@ -52,8 +53,8 @@ enum vv_got vv_program_broke(struct vv_program *program, const struct vv_watch_s
  * linking ends only notes, near, who shall be: contacts are addresses, each of
  * another host. 0, or -1 and *error "one-host".
  */
-int vv_program_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error);
-int vv_program_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error);
+int vv_program_accept(struct vv_end *end, const char *near_contact, vv_ns deadline_ns, struct vv_error *error);
+int vv_program_connect(struct vv_end *end, const char *far_contact, vv_ns deadline_ns, struct vv_error *error);
 /* Near: the addresses so noted, with commas between; and forgets them. */
 const char *vv_program_all(void);
 void vv_program_part(void);

@@ -55,7 +55,7 @@ struct vv_end {
   int peer_tag;
   uint8_t descriptor[VV_DATA_DESCRIPTOR_BYTES_MAX]; /* must stay where it is until a message in place is sent */
   bool counts;                                      /* its steps were asked for */
-  int64_t step_began_ns;
+  vv_ns step_began_ns;
   struct vv_steps steps;
 };
 
@@ -132,7 +132,7 @@ static int send_join(const struct vv_end *end, struct vv_error *error) {
   return code < 0 ? failed(code, "reach the other end", error) : 0;
 }
 
-static int await_join(const struct vv_end *end, int64_t deadline_ns, struct vv_error *error) {
+static int await_join(const struct vv_end *end, vv_ns deadline_ns, struct vv_error *error) {
   for (;;) {
     struct timeval tick = {.tv_usec = TICK_US};
     int code = pvm_trecv(end->peer, TAG_JOIN, &tick);
@@ -144,14 +144,14 @@ static int await_join(const struct vv_end *end, int64_t deadline_ns, struct vv_e
 }
 
 /* The near end's empty message makes the direct connection; the far end answers it. */
-static int pvm_join_near(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
+static int pvm_join_near(struct vv_end *end, const char *contact, vv_ns deadline_ns, struct vv_error *error) {
   if (read_contact(end, contact, error) != 0 || send_join(end, error) != 0) return -1;
   if (await_join(end, deadline_ns, error) != 0) return -1;
   if (receiver_count < ENDS_MAX) receivers[receiver_count++] = end->peer;
   return 0;
 }
 
-static int pvm_join_far(struct vv_end *end, const char *contact, int64_t deadline_ns, struct vv_error *error) {
+static int pvm_join_far(struct vv_end *end, const char *contact, vv_ns deadline_ns, struct vv_error *error) {
   if (read_contact(end, contact, error) != 0 || await_join(end, deadline_ns, error) != 0) return -1;
   return send_join(end, error);
 }
@@ -163,9 +163,9 @@ static void begin_step(struct vv_end *end) {
 }
 
 /* What the step took that began at the last begin_step or end_step; the next one begins. */
-static void end_step(struct vv_end *end, int64_t *took_ns) {
+static void end_step(struct vv_end *end, vv_ns *took_ns) {
   if (!end->counts) return;
-  int64_t now_ns = vv_clock_cpu_ns(), ns = now_ns - end->step_began_ns - vv_clock_cpu_cost_ns();
+  vv_ns now_ns = vv_clock_cpu_ns(), ns = now_ns - end->step_began_ns - vv_clock_cpu_cost_ns();
   *took_ns = ns > 0 ? ns : 0;
   end->step_began_ns = now_ns;
 }

@@ -159,12 +159,12 @@ static struct vv_end *raw_open(const struct vv_stack_config *config, char contac
   return end;
 }
 
-static int raw_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error) {
+static int raw_accept(struct vv_end *end, const char *near_contact, vv_ns deadline_ns, struct vv_error *error) {
   (void)end, (void)near_contact, (void)deadline_ns, (void)error;
   return 0;
 }
 
-static int raw_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
+static int raw_connect(struct vv_end *end, const char *far_contact, vv_ns deadline_ns, struct vv_error *error) {
   (void)deadline_ns;
   bool v4 = end->own.any.sa_family == AF_INET;
   struct vv_iface iface;

@@ -8,7 +8,7 @@
  * the control connection, and prints nothing.
  *
  * Times are nanoseconds of vv_clock_ns(). A deadline is an absolute time;
- * VV_FOREVER waits for ever. Buffers belong to the caller.
+ * VV_NEVER waits for ever. Buffers belong to the caller.
  */
 #ifndef VV_STACK_STACK_H
 #define VV_STACK_STACK_H
@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "core/base/time.h"
 #include "core/ethernet/message.h"
 #include "io/os/clock.h"
 #include "io/os/error.h"
@@ -25,7 +26,6 @@
 #include "io/os/mark.h"
 #include "io/os/watch.h"
 
-#define VV_FOREVER           INT64_MAX
 #define VV_STACK_PIECE_BYTES 16 /* the first piece of a message that is written in two */
 
 /* How one message is handed to the system. */
@@ -85,10 +85,10 @@ enum vv_got {
  * a wait costs nothing. bytes: what the library held of the message in buffers of its own, headers and all.
  */
 struct vv_steps {
-  int64_t encode_ns; /* from the caller's data to what can be sent */
-  int64_t send_ns;
-  int64_t decode_ns;    /* from what came to the caller's data, as they lie there */
-  int64_t translate_ns; /* then from the other end's representation to the own */
+  vv_ns encode_ns; /* from the caller's data to what can be sent */
+  vv_ns send_ns;
+  vv_ns decode_ns;    /* from what came to the caller's data, as they lie there */
+  vv_ns translate_ns; /* then from the other end's representation to the own */
   int64_t out_bytes;
   int64_t in_bytes;
 };
@@ -136,16 +136,16 @@ struct vv_stack {
    * Near: connects to the far contact (of a kernel_echo stack: the far address).
    * 0, or -1 and *error ("timeout" when the deadline passed, "launcher-gone").
    */
-  int (*accept)(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error);
-  int (*connect)(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error);
+  int (*accept)(struct vv_end *end, const char *near_contact, vv_ns deadline_ns, struct vv_error *error);
+  int (*connect)(struct vv_end *end, const char *far_contact, vv_ns deadline_ns, struct vv_error *error);
   /* Sends one whole message. */
   enum vv_got (*send)(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error);
   /* Receives one whole message of exactly size_bytes. Datagrams of another size are dropped. */
   enum vv_got (*recv)(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error);
   /* The clock that this stack's messages live by; NULL: vv_clock_ns(). */
-  int64_t (*clock_ns)(struct vv_end *end);
+  vv_ns (*clock_ns)(struct vv_end *end);
   /* Lets so much time of that clock pass; NULL together with clock_ns: a spinning wait. */
-  void (*pause)(struct vv_end *end, int64_t pause_ns);
+  void (*pause)(struct vv_end *end, vv_ns pause_ns);
   /* The quality of that clock; NULL together with clock_ns. */
   struct vv_clock_quality (*clock_quality)(struct vv_end *end);
   /* How this end works, where there is more than one way, in a few words for the hello record. May be NULL. */
@@ -166,7 +166,7 @@ struct vv_stack {
    * that was sent began to travel, by CLOCK_REALTIME, and how long its session had
    * taken to set up. NULL: it begins to travel when send is called.
    */
-  int64_t (*began)(const struct vv_end *end, int64_t *setup_ns);
+  int64_t (*began)(const struct vv_end *end, vv_ns *setup_ns);
   /*
    * Near, of a stack that works only while one of its calls waits: waits until all
    * that was sent has arrived, for who will then wait for something else. As send;

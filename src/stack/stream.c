@@ -47,7 +47,7 @@ static ssize_t recv_marked(struct vv_stream *stream, uint8_t *bytes, size_t coun
   if (!told || told->cmsg_type != SCM_TIMESTAMPNS) return got_bytes;
   struct timespec stamp;
   memcpy(&stamp, CMSG_DATA(told), sizeof stamp);
-  stream->marks->at_ns[VV_MARK_DEVICE] = stamp.tv_sec * INT64_C(1000000000) + stamp.tv_nsec;
+  stream->marks->at_ns[VV_MARK_DEVICE] = stamp.tv_sec * VV_SEC + stamp.tv_nsec;
   return got_bytes;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/base/time.h"
 #include "io/os/socket.h"
 #include "io/os/watch.h"
 #include "stack/stream.h"
@@ -79,7 +80,7 @@ static int prepare(struct vv_end *end, struct vv_error *error) {
   return 0;
 }
 
-static int tcp_accept(struct vv_end *end, const char *near_contact, int64_t deadline_ns, struct vv_error *error) {
+static int tcp_accept(struct vv_end *end, const char *near_contact, vv_ns deadline_ns, struct vv_error *error) {
   struct vv_address near, peer;
   if (vv_address_parse_pair(near_contact, &near, error) != 0) return -1;
   if (end->stream.fd >= 0) close(end->stream.fd);
@@ -97,7 +98,7 @@ static int tcp_accept(struct vv_end *end, const char *near_contact, int64_t dead
   }
 }
 
-static int tcp_connect(struct vv_end *end, const char *far_contact, int64_t deadline_ns, struct vv_error *error) {
+static int tcp_connect(struct vv_end *end, const char *far_contact, vv_ns deadline_ns, struct vv_error *error) {
   struct vv_address far;
   if (vv_address_parse_pair(far_contact, &far, error) != 0) return -1;
   if (vv_socket_connect(end->stream.fd, &far, deadline_ns, error) != 0) return -1;

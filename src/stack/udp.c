@@ -61,7 +61,7 @@ static struct vv_end *udp_open(const struct vv_stack_config *config, char contac
   return end;
 }
 
-static int udp_connect(struct vv_end *end, const char *peer_contact, int64_t deadline_ns, struct vv_error *error) {
+static int udp_connect(struct vv_end *end, const char *peer_contact, vv_ns deadline_ns, struct vv_error *error) {
   (void)deadline_ns;
   struct vv_address peer;
   if (vv_address_parse_pair(peer_contact, &peer, error) != 0) return -1;

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/time.h"
 #include "stack/program.h"
 
 #define PACKAGE   "udpcast"
@@ -29,9 +30,9 @@ struct vv_end {
   struct vv_stack_config config;
   struct vv_program_place place;
   struct vv_program program;
-  int64_t began_ns, setup_ns; /* near: of the message that was sent last */
-  size_t got_bytes;           /* far: of the message that is coming */
-  bool whole;                 /* far: it has come, but its receiver may still run */
+  vv_ns began_ns, setup_ns; /* near: of the message that was sent last */
+  size_t got_bytes;         /* far: of the message that is coming */
+  bool whole;               /* far: it has come, but its receiver may still run */
 };
 
 static struct vv_end *udpcast_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
@@ -69,7 +70,7 @@ static enum vv_got set_up(struct vv_end *end, struct vv_error *error) {
   char line[VV_CHILD_LINE_MAX];
   enum vv_got got = vv_program_end(&end->program, &end->config.stop, error); /* of the message before */
   if (got != VV_GOT_MESSAGE) return got;
-  int64_t start_ns = vv_clock_real_ns();
+  vv_ns start_ns = vv_clock_real_ns();
   if (start_sender(end, error) != 0) return VV_GOT_ERROR;
   got = vv_program_until(&end->program, "Starting transfer", &end->config.stop, line, error);
   end->began_ns = vv_clock_real_ns();
@@ -99,7 +100,7 @@ static enum vv_got udpcast_send(struct vv_end *end, const uint8_t *message, size
   return got;
 }
 
-static int64_t udpcast_began(const struct vv_end *end, int64_t *setup_ns) {
+static int64_t udpcast_began(const struct vv_end *end, vv_ns *setup_ns) {
   *setup_ns = end->setup_ns;
   return end->began_ns;
 }

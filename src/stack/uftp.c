@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/time.h"
 #include "stack/program.h"
 
 #define PACKAGE       "uftp"
@@ -39,9 +40,9 @@ struct vv_end {
   struct vv_program program;
   char directory[PATH_BYTES / 2]; /* of the message; "": none was made */
   char file[PATH_BYTES];
-  char block[12];             /* near: message bytes in a datagram */
-  int notices;                /* far: of files that get their names in the directory; -1: none */
-  int64_t began_ns, setup_ns; /* near: of the message that was sent last */
+  char block[12];           /* near: message bytes in a datagram */
+  int notices;              /* far: of files that get their names in the directory; -1: none */
+  vv_ns began_ns, setup_ns; /* near: of the message that was sent last */
 };
 
 /* open ----------------------------------------------------------------- */
@@ -142,13 +143,13 @@ static int64_t time_of_line(const char *line) {
   }
   day.tm_year -= 1900;
   day.tm_mon -= 1;
-  return (int64_t)timegm(&day) * 1000000000 + us * INT64_C(1000);
+  return timegm(&day) * VV_SEC + us * VV_US;
 }
 
 /* Until it sends the message; what it says after that is heard before the next one. */
 static enum vv_got run_sender(struct vv_end *end, struct vv_error *error) {
   char line[VV_CHILD_LINE_MAX];
-  int64_t start_ns = vv_clock_real_ns();
+  vv_ns start_ns = vv_clock_real_ns();
   if (start_sender(end, error) != 0) return VV_GOT_ERROR;
   enum vv_got got = vv_program_until(&end->program, "Sending file", &end->config.stop, line, error);
   if (got != VV_GOT_MESSAGE) return got;
@@ -168,7 +169,7 @@ static enum vv_got uftp_send(struct vv_end *end, const uint8_t *message, size_t 
   return got;
 }
 
-static int64_t uftp_began(const struct vv_end *end, int64_t *setup_ns) {
+static int64_t uftp_began(const struct vv_end *end, vv_ns *setup_ns) {
   *setup_ns = end->setup_ns;
   return end->began_ns;
 }

@@ -39,8 +39,7 @@ static const uint8_t *cut(struct input *input, size_t count) {
 }
 
 /* A block of its own for the bytes, so that reading beyond them is caught. */
-static void take(struct vv_rank *group, uint64_t now_ns, enum vv_rank_socket socket, const uint8_t *bytes,
-                 size_t count) {
+static void take(struct vv_rank *group, vv_ns now_ns, enum vv_rank_socket socket, const uint8_t *bytes, size_t count) {
   uint8_t *block = malloc(count + (count == 0));
   if (block == NULL) return;
   memcpy(block, bytes, count);
@@ -68,7 +67,7 @@ static struct vv_gpdu made_up(const struct vv_rank *group, const uint8_t *number
   };
 }
 
-static void take_made_up(struct vv_rank *group, uint64_t now_ns, enum vv_rank_socket socket, const uint8_t *numbers) {
+static void take_made_up(struct vv_rank *group, vv_ns now_ns, enum vv_rank_socket socket, const uint8_t *numbers) {
   static const uint8_t zeros[DATAGRAM];
   uint8_t bytes[DATAGRAM + VV_GPDU_CONTROL_BYTES];
   struct vv_gpdu pdu = made_up(group, numbers);
@@ -88,7 +87,7 @@ static void take_made_up(struct vv_rank *group, uint64_t now_ns, enum vv_rank_so
 }
 
 /* Everything that it wants to send can be parsed, and comes to an end. */
-static void send_all(struct vv_rank *group, uint64_t now_ns) {
+static void send_all(struct vv_rank *group, vv_ns now_ns) {
   struct vv_rank_datagram datagram;
   struct vv_rank_event event;
   for (int i = 0; vv_rank_next(group, now_ns, &datagram); i++) {
@@ -106,10 +105,10 @@ static void send_all(struct vv_rank *group, uint64_t now_ns) {
   }
 }
 
-static void act(struct vv_rank *group, uint64_t *now_ns, struct input *input, uint8_t *message) {
+static void act(struct vv_rank *group, vv_ns *now_ns, struct input *input, uint8_t *message) {
   uint8_t what = *cut(input, 1), how = *cut(input, 1);
   enum vv_rank_socket socket = what & 8 ? VV_RANK_SOCKET_DATA : VV_RANK_SOCKET_CONTROL;
-  uint64_t next_ns;
+  vv_ns next_ns;
   struct vv_rank_operation operation = {how % RANKS,      message, (uint64_t)how * 3,
                                         (what & 16) != 0, how,     (what & 32) != 0};
   switch (what % 8) {
@@ -141,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct vv_rank_config config = {
       .ranks = RANKS, .rank = 1, .stream = STREAM, .datagram_bytes = DATAGRAM, .window_datagrams = 8, .rtt_ns = 1000};
   struct vv_rank group;
-  uint64_t now_ns = 0;
+  vv_ns now_ns = 0;
   uint8_t *message = calloc(1, MESSAGE);
   void *memory = malloc(vv_rank_bytes(&config));
   if (message != NULL && memory != NULL) {

@@ -24,13 +24,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { MTU = 128, MESSAGE = 1000, QUEUE = 64, SETTLE_TURNS = 200, EARLY = 5 };
 enum { SENDS = 200, HONEST = SENDS, HONEST_BYTES = 100, HONEST_TURNS = 20000 };
 
-#define CUT_NS UINT64_C(120000000000) /* longer than any link that is given up, and any to a stranger, lasts */
+#define CUT_NS (120 * VV_SEC) /* longer than any link that is given up, and any to a stranger, lasts */
 enum { PLAIN = 1, FEW_CREDITS = 2, ASK = 4, REFUSE = 8, BOTH_CONNECT = 16 };
 enum step { DELIVER, BEND, LOSE, SWAP, FROM_NOWHERE, FORGE, SLEEP, SEND, CREDIT, CONNECT, DISCONNECT, RESET, STEPS };
 
 struct frame {
   size_t count;
-  uint64_t sent_ns;
+  vv_ns sent_ns;
   bool forged;
   uint8_t *bytes;
 };
@@ -38,7 +38,7 @@ struct frame {
 struct wire {
   struct frame frames[QUEUE];
   unsigned first, count;
-  uint64_t newest_ns; /* of what has been delivered: when it was sent */
+  vv_ns newest_ns; /* of what has been delivered: when it was sent */
 };
 
 /* What a user has sent, and what has come to one. Message number n is bytes of n. */
@@ -59,7 +59,7 @@ struct world {
   bool bent; /* a frame came that no station sent so, or too late: what is said or acknowledged proves nothing */
   bool honest_came, honest_done; /* the honest message: delivered, acknowledged */
   uint8_t sum;
-  uint64_t now_ns;
+  vv_ns now_ns;
 };
 
 static uint8_t messages[SENDS][MESSAGE], honest[HONEST_BYTES];
@@ -192,7 +192,7 @@ static bool deliver(struct world *world, int to, uint8_t bend) {
   struct frame frame = pop(world, to);
   if (frame.bytes == NULL) return false;
   if (bend != 0 && frame.count > 0) frame.bytes[bend % frame.count] ^= bend | 1;
-  uint64_t *newest_ns = &world->wires[to].newest_ns;
+  vv_ns *newest_ns = &world->wires[to].newest_ns;
   if (frame.sent_ns > *newest_ns) *newest_ns = frame.sent_ns;
   world->bent |= bend != 0 || frame.forged || frame.sent_ns + world->stations[to].config.late_ns < *newest_ns;
   vv_llc_station_receive(&world->stations[to], world->now_ns, frame.bytes, frame.count);
@@ -287,9 +287,9 @@ static bool live(struct world *world, bool cut) {
   bool moved = deliver(world, 0, 0);
   moved = deliver(world, 1, 0) || moved;
   if (moved) return true;
-  uint64_t next_ns = VV_NEVER;
+  vv_ns next_ns = VV_NEVER;
   for (int i = 0; i < 2; i++) {
-    const uint64_t due_ns = vv_llc_station_next_ns(&world->stations[i]);
+    const vv_ns due_ns = vv_llc_station_next_ns(&world->stations[i]);
     if (due_ns < next_ns) next_ns = due_ns;
   }
   if (next_ns == VV_NEVER) return false;
@@ -325,7 +325,7 @@ static void insist(struct world *world) {
 static void be_honest(struct world *world) {
   give_up(world, 0, true);
   give_up(world, 1, false);
-  const uint64_t mended_ns = world->now_ns + CUT_NS;
+  const vv_ns mended_ns = world->now_ns + CUT_NS;
   for (int turn = 0; turn < HONEST_TURNS && world->now_ns < mended_ns && live(world, true); turn++) continue;
   world->bent = true; /* what was under way before is no longer looked at */
   for (int turn = 0; turn < HONEST_TURNS && !world->honest_done; turn++) {

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!text) return 0;
   memcpy(text, data, size);
   text[size] = '\0';
-  int64_t rtt_ns = -1;
+  vv_ns rtt_ns = -1;
   enum vv_ping_got got = vv_ping_parse(text, &rtt_ns);
   assert((got == VV_PING_SILENCE) == (rtt_ns == -1));
   assert(got == VV_PING_SILENCE || rtt_ns >= 0);

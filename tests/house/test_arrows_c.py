@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-# area -> areas it may include from, besides itself; a room stands before the area that it lies in. bpf is two worlds: programs for the kernel and their loader.
+# area -> areas it may include from, besides itself; a room stands before the area that it lies in. bpf is two worlds:
+# programs for the kernel and their loader.
 ARROWS = {
     "core/base": [],
     "core/wire": ["core/base"],

@@ -20,6 +20,7 @@ LIBRARIES = ("core/libvaiven-core", "io/libvaiven-io", "stack/libvaiven-stack", 
 # A header's names begin with vv_NOUN or vv_ROOM_NOUN. These headers hold more than their noun, or another:
 ALSO = {
     "core/base/siphash.h": ["vv_key"],
+    "core/base/time.h": ["vv_ns", "vv_never", "vv_us", "vv_ms", "vv_sec"],
     "core/ethernet/faults.h": ["vv_drop"],
     "core/ethernet/message.h": ["vv_path"],
     "core/wire/bytes.h": ["vv_get", "vv_put"],
@@ -38,11 +39,14 @@ ABSTRACT = {"vv_end"}
 SYNONYMS = re.compile(r"_(?:wanted|plan|settings|params|wishes)$")
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 _TAG = re.compile(r"^(?:typedef |static (?:const )?)?(?:struct|enum|union) (\w+) \{", re.MULTILINE)
 _FUNCTION = re.compile(r"^(?!typedef|#|return)(?:static inline )?[a-z][\w *]*?[ *](vv_\w+)\(", re.MULTILINE)
 _VARIABLE = re.compile(r"^extern [^;(]*?\b(vv_\w+)(?:\[\])*;", re.MULTILINE)
 _MACRO = re.compile(r"^#define (VV_\w+)", re.MULTILINE)
 _ENUM = re.compile(r"^enum(?: \w+)? \{(.*?)\}", re.MULTILINE | re.DOTALL)
+_TIME = re.compile(r"\bu?int64_t (?:\*|const |\(\*)*(?:\w+_ns|ns)\b")
+_BARE_TIME = re.compile(r"(?:_ns|_NS|tv_n?sec)\b.*?(?<![\w.])\d+000(?:u|ULL|LL)?\b(?! \* VV_)")
 _SYMBOL = re.compile(r"^[^:]+:([^:]+):\s*[0-9a-f]*\s+([A-Za-z]) (\w+)$", re.MULTILINE)
 
 
@@ -119,6 +123,12 @@ def homeless(name: str, text: str, neighbours: Iterable[str]) -> set[str]:
     if Path(name).name == "state.h":
         own = [prefix for other in neighbours for prefix in prefixes(other)]
     return {n for n in names(text) if not any(n.lower().startswith(prefix) for prefix in own)}
+
+
+def wrong_times(name: str, text: str) -> list[str]:
+    """Lines that give a time another type than vv_ns, or a number of ns without its unit (VV_US, VV_MS, VV_SEC)."""
+    lines = _STRING.sub("", _COMMENT.sub("", text)).splitlines()
+    return [f"{name}: {line.strip()}" for line in lines if _TIME.search(line) or _BARE_TIME.search(line)]
 
 
 @pytest.fixture(scope="module")
@@ -199,6 +209,36 @@ def test_no_prefix_has_two_headers(sources: dict[str, str]) -> None:
 
 def test_one_word_for_one_idea(sources: dict[str, str]) -> None:
     assert [(tag, name) for name, text in sources.items() for tag in tags(text) if SYNONYMS.search(tag)] == []
+
+
+def test_time_has_one_type_and_its_unit(sources: dict[str, str]) -> None:
+    product = {name: text for name, text in sources.items() if name != "core/base/time.h"}
+    assert [wrong for name, text in product.items() for wrong in wrong_times(name, text)] == []
+
+
+def test_nothing_is_done_by_default_in_a_protocol(sources: dict[str, str]) -> None:
+    cores = {name: text for name, text in sources.items() if name.startswith(("core/llc/", "core/group/"))}
+    assert len(cores) > 20 and [name for name, text in cores.items() if "default:" in _COMMENT.sub("", text)] == []
+
+
+def test_a_wrong_time_is_found() -> None:
+    assert (
+        wrong_times("x.c", "  uint64_t now_ns = 0;\n  static const vv_ns wait_ns = 20000;\n  int64_t *each_ns;\n") != []
+    )
+    for line in (
+        "int64_t (*clock_ns)(void);",
+        "#define SETTLE_NS 30000000",
+        "x.tv_sec = left_ns / 1000000000;",
+        "int64_t ns;",
+    ):
+        assert wrong_times("x.c", line), line
+    for line in (
+        "vv_ns now_ns = 20 * VV_MS;",
+        "/* 1000 ns */ vv_ns a_ns;",
+        "uint64_t rate_bps = 1000;",
+        "1000 * VV_SEC; x_ns",
+    ):
+        assert wrong_times("x.c", line) == [], line
 
 
 def test_a_circle_is_found(tmp_path: Path) -> None:

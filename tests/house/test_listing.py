@@ -21,7 +21,7 @@ def named_sources(build: str) -> set[str]:
     """What a meson.build names: 'room/noun.c', or a list of nouns and a loop that makes files of them."""
     lists = {name: re.findall(r"'(\w+)'", body) for name, body in _LIST.findall(build)}
     looped = {f"{room}/{noun}.c" for _, name, room in _LOOP.findall(build) for noun in lists[name]}
-    return looped | set(re.findall(r"'([\w/]+\.c)'", build))
+    return looped | set(re.findall(r"'([\w./]+\.c)'", build))
 
 
 def unbuilt_sources(build_files: dict[str, str], names: list[str]) -> set[str]:

@@ -57,7 +57,7 @@ static void test_small_messages_are_not_answered(void **state) {
 static void test_one_percent_of_loss_costs_less_than_five(void **state) {
   (void)state;
   struct vv_sim_group_config config = config_of(16, 100000000, 8 << 20);
-  uint64_t good_ns = run(&config).elapsed_ns;
+  vv_ns good_ns = run(&config).elapsed_ns;
   config.loss = 0.01;
   assert_true(good_ns * 100 >= run(&config).elapsed_ns * 95);
 }

@@ -275,7 +275,7 @@ static void test_silence_and_nonsense_are_errors(void **state) {
   struct vv_stack_config config = config_of(VV_WAIT_BLOCK, 1);
   struct vv_end *end = vv_stack_eth.open(&config, contact, &error);
   assert_non_null(end);
-  int64_t deadline_ns = vv_clock_ns() + 50000000;
+  vv_ns deadline_ns = vv_clock_ns() + 50000000;
   assert_int_equal(vv_stack_eth.connect(end, "00:00:00:00:00:00/12345678/1500", deadline_ns, &error), -1);
   assert_string_equal(error.code, "timeout");
   assert_non_null(strstr(error.remedy, "--iface"));

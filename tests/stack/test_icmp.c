@@ -26,7 +26,7 @@
 enum { NOBODY = 65534, SIZE_MAX_TESTED = 65507 };
 
 static bool have_namespace;
-static int64_t stop_at_ns = VV_FOREVER;
+static vv_ns stop_at_ns = VV_NEVER;
 
 static bool ask_stop(void *context) {
   (void)context;
@@ -84,10 +84,10 @@ static int exchange(struct vv_end *end, size_t size_bytes) {
   struct vv_rng rng = {size_bytes};
   for (size_t i = 0; i < size_bytes; i++) out[i] = (uint8_t)vv_rng_next(&rng);
   memset(in, 0, sizeof in);
-  int64_t before_ns = vv_clock_ns(), start_ns = vv_stack_icmp.clock_ns(end);
+  vv_ns before_ns = vv_clock_ns(), start_ns = vv_stack_icmp.clock_ns(end);
   if (vv_stack_icmp.send(end, out, size_bytes, &error) != VV_GOT_MESSAGE) return 1;
   if (vv_stack_icmp.recv(end, in, size_bytes, &error) != VV_GOT_MESSAGE) return 2;
-  int64_t rtt_ns = vv_stack_icmp.clock_ns(end) - start_ns;
+  vv_ns rtt_ns = vv_stack_icmp.clock_ns(end) - start_ns;
   if (rtt_ns < 0 || rtt_ns > vv_clock_ns() - before_ns) return 3;
   /* The clock has caught up with the time. */
   if (vv_stack_icmp.clock_ns(end) < before_ns + rtt_ns) return 4;
@@ -161,7 +161,7 @@ static void test_no_answer_is_given_up(void **state) {
   stop_at_ns = vv_clock_ns() + 30000000;
   assert_int_equal(vv_stack_icmp.send(end, message, 100, &error), VV_GOT_MESSAGE);
   assert_int_equal(vv_stack_icmp.recv(end, message, 100, &error), VV_GOT_STOPPED);
-  stop_at_ns = VV_FOREVER;
+  stop_at_ns = VV_NEVER;
   set_sysctl("icmp_echo_ignore_all", "0");
   /* What came too late, or never, does not stand for the next answer. */
   assert_int_equal(exchange(end, 100), 0);

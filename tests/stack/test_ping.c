@@ -12,7 +12,7 @@
 struct known {
   const char *text;
   enum vv_ping_got got;
-  int64_t rtt_ns;
+  vv_ns rtt_ns;
 };
 
 #define IPUTILS_HEAD "PING 10.0.0.2 (10.0.0.2) 64(92) bytes of data.\n"
@@ -42,7 +42,7 @@ static const struct known known[] = {
 static void test_outputs(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-    int64_t rtt_ns = -1;
+    vv_ns rtt_ns = -1;
     enum vv_ping_got got = vv_ping_parse(known[i].text, &rtt_ns);
     if (got != known[i].got || rtt_ns != known[i].rtt_ns) {
       fail_msg("%s\nread as %d, %ld ns", known[i].text, (int)got, (long)rtt_ns);
@@ -54,7 +54,7 @@ static void test_a_program_that_says_nothing_is_silence(void **state) {
   (void)state;
   struct vv_ping ping;
   struct vv_error error;
-  int64_t rtt_ns;
+  vv_ns rtt_ns;
   enum vv_ping_got got;
   if (!vv_ping_exists()) {
     if (getenv("CI")) fail_msg("there is no program ping where CI is set");

@@ -17,9 +17,9 @@
 
 #define ENDS       3
 #define SIZE_BYTES 200000 /* several datagrams even there */
-#define FOREVER_NS 20000000000
+#define FOREVER_NS (20 * VV_SEC)
 
-static int64_t stop_at_ns;
+static vv_ns stop_at_ns;
 
 static bool ask_stop(void *context) {
   (void)context;

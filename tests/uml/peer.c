@@ -36,13 +36,13 @@
 #include "stream.h"
 
 enum { WORDS_MAX = 8, CREDIT = 64, UNIT_BYTES = 2048, HANDLE = 1 };
-static const int64_t patience_ns = 120000000000;
+static const vv_ns patience_ns = 120000000000;
 /*
  * Long, as the kernel's own (1 s), and longer than the guest is ever kept from
  * running: to an answer that comes after the next enquiry the standard answers
  * with FRMR.
  */
-static const uint64_t t1_ns = 3000000000;
+static const vv_ns t1_ns = 3000000000;
 
 struct peer {
   struct vv_node node;
@@ -390,7 +390,7 @@ static void obey(struct peer *peer, char *line) {
 static bool next_line(struct peer *peer, char *line, int room) {
   struct vv_error error;
   peer->node.engine.stop = (struct vv_watch_stop){.ask = has_line};
-  while (!has_line(NULL)) vv_node_run(&peer->node, has_line, INT64_MAX, &error);
+  while (!has_line(NULL)) vv_node_run(&peer->node, has_line, VV_NEVER, &error);
   return fgets(line, room, stdin);
 }
 

@@ -51,7 +51,7 @@ static void sift_down(struct vv_heap *heap, uint32_t place, struct vv_heap_entry
   put(heap, place, entry);
 }
 
-static void begin_run(struct vv_heap *heap, uint32_t id, uint64_t ns) {
+static void begin_run(struct vv_heap *heap, uint32_t id, vv_ns ns) {
   uint32_t run = heap->free_run;
   heap->free_run = heap->runs[run].first;
   heap->runs[run].first = id;
@@ -75,11 +75,11 @@ static void end_run(struct vv_heap *heap, uint32_t run) {
   }
 }
 
-static uint64_t run_ns(const struct vv_heap *heap, uint32_t run) {
+static vv_ns run_ns(const struct vv_heap *heap, uint32_t run) {
   return heap->entries[heap->runs[run].place].ns;
 }
 
-static void join(struct vv_heap *heap, uint32_t id, uint64_t ns) {
+static void join(struct vv_heap *heap, uint32_t id, vv_ns ns) {
   if (heap->latest != NONE && run_ns(heap, heap->latest) == ns) {
     uint32_t last = heap->runs[heap->latest].last;
     heap->members[last].behind = id;
@@ -108,19 +108,19 @@ static void leave(struct vv_heap *heap, uint32_t id) {
   member->run = NONE;
 }
 
-void vv_heap_set(struct vv_heap *heap, uint32_t id, uint64_t ns) {
+void vv_heap_set(struct vv_heap *heap, uint32_t id, vv_ns ns) {
   assert(id < heap->room);
   if (heap->members[id].run != NONE) leave(heap, id);
   if (ns != VV_NEVER) join(heap, id, ns);
 }
 
-uint64_t vv_heap_get(const struct vv_heap *heap, uint32_t id) {
+vv_ns vv_heap_get(const struct vv_heap *heap, uint32_t id) {
   assert(id < heap->room);
   uint32_t run = heap->members[id].run;
   return run != NONE ? run_ns(heap, run) : VV_NEVER;
 }
 
-uint64_t vv_heap_next_ns(const struct vv_heap *heap) {
+vv_ns vv_heap_next_ns(const struct vv_heap *heap) {
   return heap->count > 0 ? heap->entries[0].ns : VV_NEVER;
 }
 

@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VV_NEVER UINT64_MAX /* no deadline */
+#include "core/base/time.h"
 
 struct vv_heap_entry {
-  uint64_t ns;
+  vv_ns ns;
   uint64_t order; /* among equals */
   uint32_t run;
 };
@@ -51,13 +51,13 @@ size_t vv_heap_bytes(uint32_t room);
 void vv_heap_init(struct vv_heap *heap, void *memory, uint32_t room);
 
 /* Gives id (< room) a deadline, in place of the one it had. VV_NEVER takes it away. O(log of the runs). */
-void vv_heap_set(struct vv_heap *heap, uint32_t id, uint64_t ns);
+void vv_heap_set(struct vv_heap *heap, uint32_t id, vv_ns ns);
 
 /* The deadline of id; VV_NEVER when it has none. */
-uint64_t vv_heap_get(const struct vv_heap *heap, uint32_t id);
+vv_ns vv_heap_get(const struct vv_heap *heap, uint32_t id);
 
 /* The earliest deadline, VV_NEVER when there is none, and whose it is. */
-uint64_t vv_heap_next_ns(const struct vv_heap *heap);
+vv_ns vv_heap_next_ns(const struct vv_heap *heap);
 uint32_t vv_heap_next(const struct vv_heap *heap);
 
 #endif

@@ -9,7 +9,7 @@ uint32_t vv_eth_wire_bytes(size_t data_bytes, bool tagged) {
   return (uint32_t)(padded + VV_ETH_OVERHEAD_BYTES);
 }
 
-uint64_t vv_eth_ns(uint64_t wire_bytes, uint64_t rate_bps) {
-  assert(rate_bps > 0 && wire_bytes < UINT64_MAX / 16 / 1000000000u);
-  return (wire_bytes * 8 * 1000000000u + rate_bps - 1) / rate_bps;
+vv_ns vv_eth_ns(uint64_t wire_bytes, uint64_t rate_bps) {
+  assert(rate_bps > 0 && wire_bytes < UINT64_MAX / 16 / VV_SEC);
+  return (vv_ns)((wire_bytes * 8 * VV_SEC + rate_bps - 1) / rate_bps);
 }

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
+
 #define VV_ETH_OVERHEAD_BYTES 38 /* preamble 8, header 14, FCS 4, gap 12 */
 #define VV_ETH_DATA_BYTES_MIN 46 /* shorter data are padded */
 #define VV_ETH_PREAMBLE_BYTES 8  /* with the start delimiter */
@@ -24,6 +26,6 @@
 uint32_t vv_eth_wire_bytes(size_t data_bytes, bool tagged);
 
 /* How long those bytes take, rounded up to a whole ns, so that no link is faster than its rate. 0 < rate_bps. */
-uint64_t vv_eth_ns(uint64_t wire_bytes, uint64_t rate_bps);
+vv_ns vv_eth_ns(uint64_t wire_bytes, uint64_t rate_bps);
 
 #endif

@@ -14,16 +14,16 @@ static bool lost(struct vv_faults *faults, double turn, double luck) {
   return luck < (faults->bursting ? config->burst_loss : config->loss);
 }
 
-static uint64_t arrival(struct vv_faults *faults, uint64_t now_ns, bool late, double how_late) {
+static uint64_t arrival(struct vv_faults *faults, vv_ns now_ns, bool late, double how_late) {
   const struct vv_faults_config *config = &faults->config;
-  uint64_t due_ns = now_ns + config->delay_ns;
+  vv_ns due_ns = now_ns + config->delay_ns;
   if (late) return due_ns + 1 + (uint64_t)(how_late * (double)config->reorder_ns);
   /* A delay that was made shorter does not let a frame pass those before it. */
   if (due_ns > faults->last_ns) faults->last_ns = due_ns;
   return faults->last_ns;
 }
 
-struct vv_faults_fate vv_faults_decide(struct vv_faults *faults, uint64_t now_ns) {
+struct vv_faults_fate vv_faults_decide(struct vv_faults *faults, vv_ns now_ns) {
   const struct vv_faults_config *config = &faults->config;
   double luck[6];
   for (int i = 0; i < 6; i++) luck[i] = vv_rng_unit(&faults->rng);

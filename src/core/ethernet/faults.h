@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/base/rng.h"
+#include "core/base/time.h"
 
 /* Why a frame is lost. */
 enum vv_drop {
@@ -34,10 +35,10 @@ struct vv_faults_config {
   double burst_leave; /* and ends */
   double burst_loss;  /* of a frame in a burst */
   double corrupt;
-  double duplicate;    /* the frame arrives twice */
-  double reorder;      /* the frame is late, and those behind it overtake it */
-  uint64_t reorder_ns; /* late by 1 .. this; > 0 when reorder is */
-  uint64_t delay_ns;   /* of every frame */
+  double duplicate; /* the frame arrives twice */
+  double reorder;   /* the frame is late, and those behind it overtake it */
+  vv_ns reorder_ns; /* late by 1 .. this; > 0 when reorder is */
+  vv_ns delay_ns;   /* of every frame */
 };
 
 struct vv_faults {
@@ -45,20 +46,20 @@ struct vv_faults {
   struct vv_rng rng;
   bool bursting;
   bool cut;
-  uint64_t last_ns; /* when the last frame in order arrives */
+  vv_ns last_ns; /* when the last frame in order arrives */
 };
 
 /* What becomes of one frame. */
 struct vv_faults_fate {
-  uint32_t copies;     /* 0, 1, 2 */
-  enum vv_drop why;    /* of 0 copies */
-  uint64_t arrives_ns; /* the copies, one behind the other */
+  uint32_t copies;  /* 0, 1, 2 */
+  enum vv_drop why; /* of 0 copies */
+  vv_ns arrives_ns; /* the copies, one behind the other */
 };
 
 /* A good link: number `link` of those that one seed serves. */
 void vv_faults_init(struct vv_faults *faults, uint64_t seed, uint32_t link);
 
 /* Decides about a frame whose last bit would come through at now_ns. */
-struct vv_faults_fate vv_faults_decide(struct vv_faults *faults, uint64_t now_ns);
+struct vv_faults_fate vv_faults_decide(struct vv_faults *faults, vv_ns now_ns);
 
 #endif

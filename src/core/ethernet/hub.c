@@ -39,7 +39,7 @@ size_t vv_hub_bytes(const struct vv_hub_config *config) {
 void vv_hub_init(struct vv_hub *hub, void *memory, const struct vv_hub_config *config) {
   assert(config->stations >= 1 && config->queue_frames >= 1);
   assert(config->rate_bps == 10000000 || config->rate_bps == 100000000);
-  *hub = (struct vv_hub){.config = *config, .alone = NOBODY, .bit_ns = 1000000000u / config->rate_bps};
+  *hub = (struct vv_hub){.config = *config, .alone = NOBODY, .bit_ns = (vv_ns)(VV_SEC / config->rate_bps)};
   assert(config->reach_ns <= REACH_BITS_MAX * hub->bit_ns);
   struct vv_carve carve = {.memory = memory};
   struct vv_rng seeds = {.state = config->seed};
@@ -65,7 +65,7 @@ static void leave(struct vv_hub *hub, struct vv_hub_set *set, uint32_t who) {
   hub->stations[last].place = place;
 }
 
-static void push_edge(struct vv_hub *hub, uint64_t now_ns, uint32_t who, bool rise, uint32_t frame) {
+static void push_edge(struct vv_hub *hub, vv_ns now_ns, uint32_t who, bool rise, uint32_t frame) {
   assert(hub->edges_count < hub->edges_room);
   uint32_t place = (hub->edges_first + hub->edges_count++) % hub->edges_room;
   hub->edges[place] = (struct vv_hub_edge){now_ns + hub->config.reach_ns, who, frame, rise};
@@ -77,13 +77,13 @@ static bool hears_others(const struct vv_hub *hub, uint32_t who) {
 
 /* When the gap is over for a station that hears nobody. */
 static uint64_t gap_end(const struct vv_hub *hub, uint32_t who) {
-  uint64_t others_ns = who == hub->alone ? hub->alone_ns : hub->gap_ns, own_ns = hub->stations[who].gap_ns;
+  vv_ns others_ns = who == hub->alone ? hub->alone_ns : hub->gap_ns, own_ns = hub->stations[who].gap_ns;
   return others_ns > own_ns ? others_ns : own_ns;
 }
 
-static void collide(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
+static void collide(struct vv_hub *hub, vv_ns now_ns, uint32_t who) {
   struct vv_hub_station *station = &hub->stations[who];
-  uint64_t preamble_ns = station->start_ns + PREAMBLE_BITS * hub->bit_ns;
+  vv_ns preamble_ns = station->start_ns + PREAMBLE_BITS * hub->bit_ns;
   station->state = VV_HUB_JAMMING;
   leave(hub, &hub->sending, who);
   station->counts.collisions++;
@@ -91,7 +91,7 @@ static void collide(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
   vv_heap_set(&hub->timers, who, (now_ns > preamble_ns ? now_ns : preamble_ns) + VV_HUB_JAM_BITS * hub->bit_ns);
 }
 
-static void start(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
+static void start(struct vv_hub *hub, vv_ns now_ns, uint32_t who) {
   struct vv_hub_station *station = &hub->stations[who];
   uint32_t signal_bytes = hub->config.wire_bytes[vv_ring_first(&station->queue)] - VV_ETH_GAP_BYTES;
   leave(hub, &hub->waiting, who);
@@ -106,22 +106,22 @@ static void start(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
 }
 
 /* A frame wants to go: now, after the gap, or when the medium falls silent, which is seen to when it does. */
-static void wait_turn(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
+static void wait_turn(struct vv_hub *hub, vv_ns now_ns, uint32_t who) {
   hub->stations[who].state = VV_HUB_WAITING;
   join(hub, &hub->waiting, who);
   if (hears_others(hub, who)) return;
-  uint64_t turn_ns = gap_end(hub, who);
+  vv_ns turn_ns = gap_end(hub, who);
   vv_heap_set(&hub->timers, who, turn_ns > now_ns ? turn_ns : now_ns);
 }
 
-bool vv_hub_send(struct vv_hub *hub, uint64_t now_ns, uint32_t station, uint32_t frame) {
+bool vv_hub_send(struct vv_hub *hub, vv_ns now_ns, uint32_t station, uint32_t frame) {
   assert(station < hub->config.stations && vv_hub_next_ns(hub) >= now_ns);
   if (!vv_ring_push(&hub->stations[station].queue, frame)) return false;
   if (hub->stations[station].state == VV_HUB_IDLE) wait_turn(hub, now_ns, station);
   return true;
 }
 
-static void next_frame(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
+static void next_frame(struct vv_hub *hub, vv_ns now_ns, uint32_t who) {
   struct vv_hub_station *station = &hub->stations[who];
   vv_ring_pop(&station->queue);
   station->attempts = 0;
@@ -129,12 +129,12 @@ static void next_frame(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
   if (station->queue.count > 0) wait_turn(hub, now_ns, who);
 }
 
-static void end_signal(struct vv_hub *hub, uint64_t now_ns, uint32_t who, uint32_t frame) {
+static void end_signal(struct vv_hub *hub, vv_ns now_ns, uint32_t who, uint32_t frame) {
   hub->stations[who].gap_ns = now_ns + GAP_BITS * hub->bit_ns;
   push_edge(hub, now_ns, who, false, frame);
 }
 
-static void end_frame(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
+static void end_frame(struct vv_hub *hub, vv_ns now_ns, uint32_t who) {
   struct vv_hub_station *station = &hub->stations[who];
   leave(hub, &hub->sending, who);
   station->counts.sent++;
@@ -143,7 +143,7 @@ static void end_frame(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
 }
 
 /* True when the frame is given up. */
-static bool end_jam(struct vv_hub *hub, uint64_t now_ns, uint32_t who, struct vv_hub_event *event) {
+static bool end_jam(struct vv_hub *hub, vv_ns now_ns, uint32_t who, struct vv_hub_event *event) {
   struct vv_hub_station *station = &hub->stations[who];
   end_signal(hub, now_ns, who, NO_FRAME);
   if (station->attempts == VV_HUB_ATTEMPTS_MAX) {
@@ -160,7 +160,7 @@ static bool end_jam(struct vv_hub *hub, uint64_t now_ns, uint32_t who, struct vv
 }
 
 static bool timer(struct vv_hub *hub, struct vv_hub_event *event) {
-  uint64_t now_ns = vv_heap_next_ns(&hub->timers);
+  vv_ns now_ns = vv_heap_next_ns(&hub->timers);
   uint32_t who = vv_heap_next(&hub->timers);
   vv_heap_set(&hub->timers, who, VV_NEVER);
   switch (hub->stations[who].state) {
@@ -182,8 +182,8 @@ static bool timer(struct vv_hub *hub, struct vv_hub_event *event) {
   return false;
 }
 
-static void carrier_on(struct vv_hub *hub, uint64_t now_ns, uint32_t who) {
-  uint64_t turn_ns = vv_heap_get(&hub->timers, who);
+static void carrier_on(struct vv_hub *hub, vv_ns now_ns, uint32_t who) {
+  vv_ns turn_ns = vv_heap_get(&hub->timers, who);
   bool ignored = turn_ns != VV_NEVER && now_ns + GAP_LAST_PART_BITS * hub->bit_ns >= turn_ns;
   if (!ignored) vv_heap_set(&hub->timers, who, VV_NEVER);
 }
@@ -211,8 +211,8 @@ static void rise(struct vv_hub *hub, const struct vv_hub_edge *edge) {
 }
 
 /* Silence for one station alone, whose own signal is still at the others, or for all others. */
-static void silence(struct vv_hub *hub, uint64_t now_ns, uint32_t last) {
-  uint64_t gap_ns = now_ns + GAP_BITS * hub->bit_ns;
+static void silence(struct vv_hub *hub, vv_ns now_ns, uint32_t last) {
+  vv_ns gap_ns = now_ns + GAP_BITS * hub->bit_ns;
   if (hub->heard == 1) {
     hub->alone = hub->heard_xor;
     hub->alone_ns = gap_ns;
@@ -249,17 +249,17 @@ static bool pass_edge(struct vv_hub *hub, struct vv_hub_event *event) {
   return false;
 }
 
-static uint64_t next_edge_ns(const struct vv_hub *hub) {
+static vv_ns next_edge_ns(const struct vv_hub *hub) {
   return hub->edges_count > 0 ? hub->edges[hub->edges_first].ns : VV_NEVER;
 }
 
-uint64_t vv_hub_next_ns(const struct vv_hub *hub) {
-  uint64_t timer_ns = vv_heap_next_ns(&hub->timers), edge_ns = next_edge_ns(hub);
+vv_ns vv_hub_next_ns(const struct vv_hub *hub) {
+  vv_ns timer_ns = vv_heap_next_ns(&hub->timers), edge_ns = next_edge_ns(hub);
   return timer_ns < edge_ns ? timer_ns : edge_ns;
 }
 
-bool vv_hub_take(struct vv_hub *hub, uint64_t now_ns, struct vv_hub_event *event) {
-  uint64_t next_ns;
+bool vv_hub_take(struct vv_hub *hub, vv_ns now_ns, struct vv_hub_event *event) {
+  vv_ns next_ns;
   while ((next_ns = vv_hub_next_ns(hub)) <= now_ns && next_ns != VV_NEVER) {
     /* Stations first: what reaches one at the very time it begins was not there yet when it looked. */
     bool told = vv_heap_next_ns(&hub->timers) == next_ns ? timer(hub, event) : pass_edge(hub, event);

@@ -30,6 +30,7 @@
 #include "core/base/heap.h"
 #include "core/base/ring.h"
 #include "core/base/rng.h"
+#include "core/base/time.h"
 
 #define VV_HUB_SLOT_BITS     512
 #define VV_HUB_JAM_BITS      32
@@ -40,7 +41,7 @@ struct vv_hub_config {
   uint32_t stations;          /* >= 1 */
   uint32_t queue_frames;      /* of each station, with the one that it is sending; >= 1 */
   uint64_t rate_bps;          /* 10 or 100 Mb/s: the clause for more has bursts and extensions */
-  uint64_t reach_ns;          /* from station to station, at most 512 bit times; the standard allows half of that */
+  vv_ns reach_ns;             /* from station to station, at most 512 bit times; the standard allows half of that */
   const uint32_t *wire_bytes; /* of each frame number, with preamble and gap; the caller's */
   uint64_t seed;              /* of the back-offs */
 };
@@ -61,8 +62,8 @@ struct vv_hub_station {
   struct vv_rng rng;
   uint32_t attempts; /* of the first */
   uint32_t place;    /* among those who wait, or those who send */
-  uint64_t start_ns; /* of its last signal */
-  uint64_t gap_ns;   /* end of the gap after its last signal */
+  vv_ns start_ns;    /* of its last signal */
+  vv_ns gap_ns;      /* end of the gap after its last signal */
   bool heard;        /* its signal is at the others now */
   bool clean;        /* alone so far */
   struct vv_hub_counts counts;
@@ -70,7 +71,7 @@ struct vv_hub_station {
 
 /* A signal begins or ends where it is heard. */
 struct vv_hub_edge {
-  uint64_t ns;
+  vv_ns ns;
   uint32_t station;
   uint32_t frame; /* UINT32_MAX: no whole frame */
   bool rise;
@@ -89,12 +90,12 @@ struct vv_hub {
   struct vv_heap timers; /* by station */
   struct vv_hub_edge *edges;
   uint32_t edges_room, edges_first, edges_count;
-  uint64_t bit_ns;
+  vv_ns bit_ns;
   uint32_t heard;      /* signals that are heard now */
   uint32_t heard_xor;  /* of the numbers of their stations: the station itself when there is one */
-  uint64_t gap_ns;     /* end of the gap after the last silence began, for all but `alone` */
+  vv_ns gap_ns;        /* end of the gap after the last silence began, for all but `alone` */
   uint32_t alone;      /* the station that heard silence at another time, for the last signal was its own */
-  uint64_t alone_ns;   /* end of its gap */
+  vv_ns alone_ns;      /* end of its gap */
   uint64_t collisions; /* on the medium: however many stations met, it is one */
 };
 
@@ -108,7 +109,7 @@ struct vv_hub_event {
   enum vv_hub_happening what;
   uint32_t station; /* the sender */
   uint32_t frame;
-  uint64_t ns;
+  vv_ns ns;
 };
 
 /* The memory for such a hub, and the hub in it. Memory and table are the caller's and stay as long as the hub. */
@@ -116,12 +117,12 @@ size_t vv_hub_bytes(const struct vv_hub_config *config);
 void vv_hub_init(struct vv_hub *hub, void *memory, const struct vv_hub_config *config);
 
 /* Puts a frame into a station's queue: false when it is full. Whatever is due before now_ns was taken before. */
-bool vv_hub_send(struct vv_hub *hub, uint64_t now_ns, uint32_t station, uint32_t frame);
+bool vv_hub_send(struct vv_hub *hub, vv_ns now_ns, uint32_t station, uint32_t frame);
 
 /* When something happens next; VV_NEVER: nothing does. */
-uint64_t vv_hub_next_ns(const struct vv_hub *hub);
+vv_ns vv_hub_next_ns(const struct vv_hub *hub);
 
 /* The next event that is due at now_ns or before: false when there is none. */
-bool vv_hub_take(struct vv_hub *hub, uint64_t now_ns, struct vv_hub_event *event);
+bool vv_hub_take(struct vv_hub *hub, vv_ns now_ns, struct vv_hub_event *event);
 
 #endif

@@ -107,7 +107,7 @@ static bool has_room(const struct vv_lan *lan, uint32_t station) {
   return queue->count < queue->room && lan->free_slots.count > 0;
 }
 
-bool vv_lan_send(struct vv_lan *lan, uint64_t now_ns, const struct vv_lan_frame *frame) {
+bool vv_lan_send(struct vv_lan *lan, vv_ns now_ns, const struct vv_lan_frame *frame) {
   assert(frame->source < lan->config.stations && frame->destination != frame->source);
   assert(is_group(frame) || frame->destination < lan->config.stations);
   assert(now_ns >= lan->now_ns && vv_lan_next_ns(lan) >= now_ns);
@@ -127,7 +127,7 @@ static void let_go(struct vv_lan *lan, uint32_t slot) {
 }
 
 /* Sends a copy along a cable, whatever its faults make of it; `worth` deliveries hang on it. */
-static void fly(struct vv_lan *lan, uint64_t due_ns, struct vv_faults *faults, struct vv_lan_flight flight,
+static void fly(struct vv_lan *lan, vv_ns due_ns, struct vv_faults *faults, struct vv_lan_flight flight,
                 uint32_t worth) {
   struct vv_faults_fate fate = vv_faults_decide(faults, due_ns);
   if (fate.copies == 0) lan->counts.dropped[fate.why] += worth;
@@ -145,19 +145,19 @@ static void fly(struct vv_lan *lan, uint64_t due_ns, struct vv_faults *faults, s
 }
 
 /* The frame has left its station, and comes to the fabric unless its cable fails. */
-static void leave_station(struct vv_lan *lan, uint64_t due_ns, uint32_t slot) {
+static void leave_station(struct vv_lan *lan, vv_ns due_ns, uint32_t slot) {
   const struct vv_lan_frame *frame = &lan->slots[slot].frame;
   struct vv_lan_flight flight = {slot, TO_FABRIC};
   fly(lan, due_ns, faults_of(lan, frame->source, VV_LAN_OUT), flight, receivers(lan, frame));
   let_go(lan, slot);
 }
 
-static void go_to_station(struct vv_lan *lan, uint64_t due_ns, uint32_t slot, uint32_t station) {
+static void go_to_station(struct vv_lan *lan, vv_ns due_ns, uint32_t slot, uint32_t station) {
   fly(lan, due_ns, faults_of(lan, station, VV_LAN_IN), (struct vv_lan_flight){slot, station}, 1);
 }
 
 /* A port without room loses the delivery that hangs on it; a copy that floods past its receiver is worth none. */
-static void go_to_port(struct vv_lan *lan, uint64_t now_ns, uint32_t slot, uint32_t station) {
+static void go_to_port(struct vv_lan *lan, vv_ns now_ns, uint32_t slot, uint32_t station) {
   const struct vv_lan_frame *frame = &lan->slots[slot].frame;
   if (vv_switch_send(&lan->sw, now_ns, lan->config.stations + station, slot)) {
     lan->slots[slot].held++;
@@ -166,7 +166,7 @@ static void go_to_port(struct vv_lan *lan, uint64_t now_ns, uint32_t slot, uint3
   }
 }
 
-static void forward(struct vv_lan *lan, uint64_t now_ns, uint32_t slot, uint32_t station) {
+static void forward(struct vv_lan *lan, vv_ns now_ns, uint32_t slot, uint32_t station) {
   if (lan->config.fabric == VV_LAN_HUB) {
     go_to_station(lan, now_ns, slot, station);
   } else {
@@ -174,7 +174,7 @@ static void forward(struct vv_lan *lan, uint64_t now_ns, uint32_t slot, uint32_t
   }
 }
 
-static void enter_fabric(struct vv_lan *lan, uint64_t now_ns, uint32_t slot) {
+static void enter_fabric(struct vv_lan *lan, vv_ns now_ns, uint32_t slot) {
   const struct vv_lan_frame *frame = &lan->slots[slot].frame;
   bool alone = !is_group(frame);
   if (lan->config.fabric == VV_LAN_SWITCH) {
@@ -204,7 +204,7 @@ static void hub_event(struct vv_lan *lan, const struct vv_hub_event *event) {
 
 static void switch_event(struct vv_lan *lan, const struct vv_switch_event *event) {
   const struct vv_lan_frame *frame = &lan->slots[event->frame].frame;
-  uint64_t due_ns = event->ns + lan->config.reach_ns;
+  vv_ns due_ns = event->ns + lan->config.reach_ns;
   if (event->line < lan->config.stations) {
     leave_station(lan, due_ns + lan->config.forward_ns, event->frame);
     return;
@@ -214,11 +214,11 @@ static void switch_event(struct vv_lan *lan, const struct vv_switch_event *event
   let_go(lan, event->frame);
 }
 
-static uint64_t fabric_next_ns(const struct vv_lan *lan) {
+static vv_ns fabric_next_ns(const struct vv_lan *lan) {
   return lan->config.fabric == VV_LAN_HUB ? vv_hub_next_ns(&lan->hub) : vv_switch_next_ns(&lan->sw);
 }
 
-static void turn_fabric(struct vv_lan *lan, uint64_t now_ns) {
+static void turn_fabric(struct vv_lan *lan, vv_ns now_ns) {
   struct vv_hub_event heard;
   struct vv_switch_event there;
   if (lan->config.fabric == VV_LAN_HUB) {
@@ -229,7 +229,7 @@ static void turn_fabric(struct vv_lan *lan, uint64_t now_ns) {
 }
 
 /* True when a station has got a frame. */
-static bool land(struct vv_lan *lan, uint64_t now_ns, struct vv_lan_event *event) {
+static bool land(struct vv_lan *lan, vv_ns now_ns, struct vv_lan_event *event) {
   uint32_t number = vv_heap_next(&lan->arrivals);
   struct vv_lan_flight flight = lan->flights[number];
   vv_heap_set(&lan->arrivals, number, VV_NEVER);
@@ -245,14 +245,14 @@ static bool land(struct vv_lan *lan, uint64_t now_ns, struct vv_lan_event *event
   return delivered;
 }
 
-uint64_t vv_lan_next_ns(const struct vv_lan *lan) {
+vv_ns vv_lan_next_ns(const struct vv_lan *lan) {
   if (lan->done_slots.count > 0) return lan->now_ns;
-  uint64_t fabric_ns = fabric_next_ns(lan), arrival_ns = vv_heap_next_ns(&lan->arrivals);
+  vv_ns fabric_ns = fabric_next_ns(lan), arrival_ns = vv_heap_next_ns(&lan->arrivals);
   return fabric_ns < arrival_ns ? fabric_ns : arrival_ns;
 }
 
-bool vv_lan_take(struct vv_lan *lan, uint64_t now_ns, struct vv_lan_event *event) {
-  uint64_t next_ns;
+bool vv_lan_take(struct vv_lan *lan, vv_ns now_ns, struct vv_lan_event *event) {
+  vv_ns next_ns;
   while ((next_ns = vv_lan_next_ns(lan)) <= now_ns && next_ns != VV_NEVER) {
     if (lan->done_slots.count > 0) {
       uint32_t slot = vv_ring_pop(&lan->done_slots);

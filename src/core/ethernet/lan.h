@@ -29,6 +29,7 @@
 
 #include "core/base/heap.h"
 #include "core/base/ring.h"
+#include "core/base/time.h"
 #include "core/ethernet/faults.h"
 #include "core/ethernet/hub.h"
 #include "core/ethernet/switch.h"
@@ -52,9 +53,9 @@ struct vv_lan_config {
   enum vv_lan_fabric fabric;
   uint32_t stations;    /* 2 .. 2^20 */
   uint64_t rate_bps;    /* hub: 10 or 100 Mb/s */
-  uint64_t reach_ns;    /* how long a bit travels: hub, from station to station; switch, along one cable */
-  uint64_t forward_ns;  /* switch: from the last bit of a frame until it is in the queue of a port */
-  uint64_t ageing_ns;   /* switch: a station not heard for so long is unknown again; the standard says 300 s */
+  vv_ns reach_ns;       /* how long a bit travels: hub, from station to station; switch, along one cable */
+  vv_ns forward_ns;     /* switch: from the last bit of a frame until it is in the queue of a port */
+  vv_ns ageing_ns;      /* switch: a station not heard for so long is unknown again; the standard says 300 s */
   uint32_t host_frames; /* queue of each station, with the frame that is being sent; >= 1 */
   uint32_t port_frames; /* switch: queue of each port, likewise */
   uint32_t frames;      /* in the whole LAN at a time, from vv_lan_send to VV_LAN_DONE */
@@ -78,7 +79,7 @@ enum vv_lan_kind {
 
 struct vv_lan_event {
   enum vv_lan_kind kind;
-  uint64_t ns;
+  vv_ns ns;
   uint32_t station; /* of VV_LAN_DELIVERED */
   struct vv_lan_frame frame;
 };
@@ -111,7 +112,7 @@ struct vv_lan {
   struct vv_lan_flight *flights;
   struct vv_lan_free free_flights;
   struct vv_heap arrivals; /* by flight */
-  uint64_t now_ns;
+  vv_ns now_ns;
   struct vv_lan_counts counts;
 };
 
@@ -132,12 +133,12 @@ void vv_lan_faults(struct vv_lan *lan, uint32_t station, enum vv_lan_way way, co
 void vv_lan_cut(struct vv_lan *lan, uint32_t station, bool cut);
 
 /* Sends a frame: false without room in the queue of its source, or the LAN. What is due before now_ns was taken. */
-bool vv_lan_send(struct vv_lan *lan, uint64_t now_ns, const struct vv_lan_frame *frame);
+bool vv_lan_send(struct vv_lan *lan, vv_ns now_ns, const struct vv_lan_frame *frame);
 
 /* When something happens next; VV_NEVER: nothing does. */
-uint64_t vv_lan_next_ns(const struct vv_lan *lan);
+vv_ns vv_lan_next_ns(const struct vv_lan *lan);
 
 /* The next event that is due at now_ns or before: false when there is none. */
-bool vv_lan_take(struct vv_lan *lan, uint64_t now_ns, struct vv_lan_event *event);
+bool vv_lan_take(struct vv_lan *lan, vv_ns now_ns, struct vv_lan_event *event);
 
 #endif

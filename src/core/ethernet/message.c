@@ -69,11 +69,11 @@ struct vv_message_cost vv_message_cost(enum vv_path path, size_t size_bytes, siz
   };
 }
 
-uint64_t vv_message_ns(const struct vv_message_cost *cost, uint64_t rate_bps, unsigned hops) {
+vv_ns vv_message_ns(const struct vv_message_cost *cost, uint64_t rate_bps, unsigned hops) {
   assert(rate_bps > 0 && hops >= 1);
   uint64_t bytes = cost->bytes + (uint64_t)(hops - 1) * cost->frame_bytes_max;
-  assert(bytes < UINT64_MAX / 16 / 1000000000u);
-  return (bytes * 8 * 1000000000u + rate_bps / 2) / rate_bps;
+  assert(bytes < UINT64_MAX / 16 / VV_SEC);
+  return (vv_ns)((bytes * 8 * VV_SEC + rate_bps / 2) / rate_bps);
 }
 
 uint64_t vv_message_ceiling_bps(enum vv_path path, size_t mtu_bytes, uint64_t rate_bps) {

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
+
 #define VV_MESSAGE_MTU_MIN 68 /* RFC 791: what every IPv4 network carries in one piece */
 
 /* The headers that a message travels under. */
@@ -46,7 +48,7 @@ struct vv_message_cost vv_message_cost(enum vv_path path, size_t size_bytes, siz
  * time of all frames on one link, and of the largest on each of the others: the
  * links work side by side, and no frame waits longer than behind the largest.
  */
-uint64_t vv_message_ns(const struct vv_message_cost *cost, uint64_t rate_bps, unsigned hops);
+vv_ns vv_message_ns(const struct vv_message_cost *cost, uint64_t rate_bps, unsigned hops);
 
 /*
  * The most payload that such a wire carries, in bit/s: an endless stream of

@@ -38,15 +38,15 @@ void vv_switch_init(struct vv_switch *sw, void *memory, const struct vv_switch_c
 }
 
 /* The first frame of the queue begins as soon as the gap behind the one before it allows. */
-static void start(struct vv_switch *sw, uint64_t now_ns, uint32_t line) {
+static void start(struct vv_switch *sw, vv_ns now_ns, uint32_t line) {
   struct vv_switch_line *its = &sw->lines[line];
   uint32_t bytes = sw->config.wire_bytes[vv_ring_first(&its->queue)];
-  uint64_t start_ns = its->free_ns > now_ns ? its->free_ns : now_ns;
+  vv_ns start_ns = its->free_ns > now_ns ? its->free_ns : now_ns;
   its->free_ns = start_ns + vv_eth_ns(bytes, sw->config.rate_bps);
   vv_heap_set(&sw->timers, line, start_ns + vv_eth_ns(bytes - VV_ETH_GAP_BYTES, sw->config.rate_bps));
 }
 
-bool vv_switch_send(struct vv_switch *sw, uint64_t now_ns, uint32_t line, uint32_t frame) {
+bool vv_switch_send(struct vv_switch *sw, vv_ns now_ns, uint32_t line, uint32_t frame) {
   assert(line < 2 * sw->config.stations && vv_switch_next_ns(sw) >= now_ns);
   struct vv_ring *queue = &sw->lines[line].queue;
   if (!vv_ring_push(queue, frame)) return false;
@@ -54,20 +54,20 @@ bool vv_switch_send(struct vv_switch *sw, uint64_t now_ns, uint32_t line, uint32
   return true;
 }
 
-void vv_switch_learn(struct vv_switch *sw, uint64_t now_ns, uint32_t station) {
+void vv_switch_learn(struct vv_switch *sw, vv_ns now_ns, uint32_t station) {
   sw->known_ns[station] = now_ns + sw->config.ageing_ns;
 }
 
-bool vv_switch_knows(const struct vv_switch *sw, uint64_t now_ns, uint32_t station) {
+bool vv_switch_knows(const struct vv_switch *sw, vv_ns now_ns, uint32_t station) {
   return now_ns < sw->known_ns[station];
 }
 
-uint64_t vv_switch_next_ns(const struct vv_switch *sw) {
+vv_ns vv_switch_next_ns(const struct vv_switch *sw) {
   return vv_heap_next_ns(&sw->timers);
 }
 
-bool vv_switch_take(struct vv_switch *sw, uint64_t now_ns, struct vv_switch_event *event) {
-  uint64_t next_ns = vv_switch_next_ns(sw);
+bool vv_switch_take(struct vv_switch *sw, vv_ns now_ns, struct vv_switch_event *event) {
+  vv_ns next_ns = vv_switch_next_ns(sw);
   if (next_ns > now_ns || next_ns == VV_NEVER) return false;
   uint32_t line = vv_heap_next(&sw->timers);
   struct vv_switch_line *its = &sw->lines[line];

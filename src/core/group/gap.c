@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/group/gap.h"
 
-#include "core/base/heap.h"
-
 /* In round trips. */
 enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_FOR_END = 64, ANSWER_MAX = 64 };
 /* Parts of a round trip: what a network may take to bring a datagram behind a later one; what one repair takes. */
@@ -12,24 +10,25 @@ enum { SMOOTH = 4 };      /* an answer counts one part in so many */
 
 enum { MORE_ASKS = 2 }; /* questions in a row that ask for more */
 
-#define WAIT_NS_MIN UINT64_C(4000000) /* for any: operations that follow each other sooner need no questions */
+#define NOBODY      UINT64_MAX  /* has answered yet */
+#define WAIT_NS_MIN (4 * VV_MS) /* for any: operations that follow each other sooner need no questions */
 
-void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams) {
+void vv_gap_init(struct vv_gap *gap, vv_ns rtt_ns, vv_ns slot_ns, uint32_t ranks, uint32_t window_datagrams) {
   uint32_t ask_max = (window_datagrams + WINDOW_PART - 1) / WINDOW_PART, share = window_datagrams / 2 / ranks;
   *gap = (struct vv_gap){.rtt_ns = rtt_ns,
                          .answer_ns = rtt_ns,
                          .slot_ns = slot_ns,
                          .asked_ns = VV_NEVER,
                          .ask_ns = VV_NEVER,
-                         .answered = VV_NEVER,
+                         .answered = NOBODY,
                          .ask_max = ask_max < VV_GAP_ASK_MAX ? ask_max : VV_GAP_ASK_MAX,
                          .root_asks_max = share > 0 ? share : 1};
   if (ranks == 2) gap->root_asks_max = UINT32_MAX;
 }
 
 /* Nothing is lacking: ask when nothing has come for long. Who hears no multicast will get nothing without asking. */
-static void wait_for_any(struct vv_gap *gap, uint64_t now_ns) {
-  uint64_t long_ns = WAIT_FOR_ANY * gap->rtt_ns;
+static void wait_for_any(struct vv_gap *gap, vv_ns now_ns) {
+  vv_ns long_ns = WAIT_FOR_ANY * gap->rtt_ns;
   gap->lacking = false;
   gap->attempt = gap->later = gap->outstanding = 0;
   if (long_ns < WAIT_NS_MIN) long_ns = WAIT_NS_MIN;
@@ -38,23 +37,23 @@ static void wait_for_any(struct vv_gap *gap, uint64_t now_ns) {
 }
 
 /* Something is lacking that nobody was asked for. */
-static void ask_soon(struct vv_gap *gap, uint64_t now_ns, uint64_t delay_ns) {
+static void ask_soon(struct vv_gap *gap, vv_ns now_ns, vv_ns delay_ns) {
   gap->lacking = true;
   gap->attempt = gap->later = gap->outstanding = 0;
   gap->wait_ns = WAIT_FOR_ANSWER * gap->answer_ns;
   gap->ask_ns = now_ns + delay_ns + gap->slot_ns;
 }
 
-static void ask_by(struct vv_gap *gap, uint64_t ns) {
+static void ask_by(struct vv_gap *gap, vv_ns ns) {
   if (ns < gap->ask_ns) gap->ask_ns = ns;
 }
 
-void vv_gap_begin(struct vv_gap *gap, uint64_t now_ns, bool lacking) {
+void vv_gap_begin(struct vv_gap *gap, vv_ns now_ns, bool lacking) {
   wait_for_any(gap, now_ns);
   if (lacking) ask_soon(gap, now_ns, gap->rtt_ns / REORDER_PART);
 }
 
-void vv_gap_close(struct vv_gap *gap, uint64_t now_ns) {
+void vv_gap_close(struct vv_gap *gap, vv_ns now_ns) {
   wait_for_any(gap, now_ns);
   gap->wait_ns = WAIT_FOR_END * gap->rtt_ns;
   gap->ask_ns = now_ns + gap->wait_ns;
@@ -69,7 +68,7 @@ void vv_gap_end(struct vv_gap *gap) {
  * Nobody knows which question an answer is to. Counted from the last one, a question that was lost does not make
  * answers look slow; bounded, nor does a helper that slept.
  */
-static void note_answer(struct vv_gap *gap, uint64_t now_ns) {
+static void note_answer(struct vv_gap *gap, vv_ns now_ns) {
   if (gap->asked_ns == VV_NEVER) return;
   gap->answer_ns = ((SMOOTH - 1) * gap->answer_ns + now_ns - gap->asked_ns) / SMOOTH;
   if (gap->answer_ns < gap->rtt_ns) gap->answer_ns = gap->rtt_ns;
@@ -77,7 +76,7 @@ static void note_answer(struct vv_gap *gap, uint64_t now_ns) {
   gap->asked_ns = VV_NEVER;
 }
 
-void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, enum vv_gap_lack lack, bool by_multicast) {
+void vv_gap_came(struct vv_gap *gap, vv_ns now_ns, enum vv_gap_lack lack, bool by_multicast) {
   bool asked = gap->outstanding > 0;
   bool flows = lack == VV_GAP_REST && by_multicast && !asked;
   if (!by_multicast) note_answer(gap, now_ns);
@@ -94,11 +93,11 @@ void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, enum vv_gap_lack lack, boo
   }
 }
 
-void vv_gap_told(struct vv_gap *gap, uint64_t now_ns) {
+void vv_gap_told(struct vv_gap *gap, vv_ns now_ns) {
   if (!gap->lacking) ask_soon(gap, now_ns, gap->rtt_ns / REORDER_PART);
 }
 
-void vv_gap_dry(struct vv_gap *gap, uint64_t then_ns) {
+void vv_gap_dry(struct vv_gap *gap, vv_ns then_ns) {
   if (then_ns > gap->dry_ns) gap->dry_ns = then_ns;
 }
 
@@ -110,7 +109,7 @@ bool vv_gap_spares_root(const struct vv_gap *gap) {
   return gap->root_asks >= gap->root_asks_max;
 }
 
-void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns) {
+void vv_gap_refused(struct vv_gap *gap, vv_ns now_ns) {
   if (gap->lacking && gap->attempt == 1 && !vv_gap_spares_root(gap)) ask_by(gap, now_ns + gap->slot_ns);
 }
 
@@ -118,7 +117,7 @@ bool vv_gap_wants_more(const struct vv_gap *gap) {
   return gap->deaf && gap->attempt < MORE_ASKS;
 }
 
-void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root) {
+void vv_gap_asked(struct vv_gap *gap, vv_ns now_ns, uint32_t count, bool root) {
   gap->outstanding = count;
   gap->later = 0;
   gap->attempt++;
@@ -135,7 +134,7 @@ void vv_gap_heard_root(struct vv_gap *gap) {
 
 bool vv_gap_heard(struct vv_gap *gap) {
   gap->missed_asks = 0;
-  gap->answered = VV_NEVER;
+  gap->answered = NOBODY;
   if (!gap->deaf || ++gap->heard < VV_GAP_HEARS) return false;
   gap->deaf = false;
   return true;
@@ -143,7 +142,7 @@ bool vv_gap_heard(struct vv_gap *gap) {
 
 bool vv_gap_repaired(struct vv_gap *gap, uint64_t edge, uint64_t passed) {
   gap->heard = 0;
-  if (gap->answered == VV_NEVER && gap->missed_asks > 0) gap->answered = edge;
+  if (gap->answered == NOBODY && gap->missed_asks > 0) gap->answered = edge;
   bool enough = gap->missed_asks >= VV_GAP_DEAF_ASKS && passed >= gap->answered + VV_GAP_DEAF;
   if (gap->deaf || !enough) return false;
   gap->deaf = true;

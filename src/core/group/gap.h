@@ -22,8 +22,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VV_GAP_WAIT_NS_MAX UINT64_C(8000000000) /* between questions: what a rank was asked is there when it wakes */
-#define VV_GAP_REORDER     3                    /* later datagrams that make a position lost */
+#include "core/base/time.h"
+
+#define VV_GAP_WAIT_NS_MAX (8 * VV_SEC) /* between questions: what a rank was asked is there when it wakes */
+#define VV_GAP_REORDER     3            /* later datagrams that make a position lost */
 #define VV_GAP_ASK_MAX     16 /* datagrams asked for at once by name, at most: an eighth of a window or fewer */
 #define VV_GAP_MORE_MAX    8  /* datagrams that a question for more gets beyond those it names */
 /*
@@ -43,13 +45,13 @@ enum vv_gap_lack {
 };
 
 struct vv_gap {
-  uint64_t rtt_ns;
-  uint64_t slot_ns;   /* this rank's own delay before it asks, on a hub */
-  uint64_t answer_ns; /* what an answer takes, smoothed: a round trip at least, more on links that are full */
-  uint64_t asked_ns;  /* the last question, until an answer comes; VV_NEVER */
-  uint64_t ask_ns;    /* when to ask; VV_NEVER */
-  uint64_t dry_ns;    /* when the DATA socket was last found empty */
-  uint64_t wait_ns;   /* after the next question */
+  vv_ns rtt_ns;
+  vv_ns slot_ns;      /* this rank's own delay before it asks, on a hub */
+  vv_ns answer_ns;    /* what an answer takes, smoothed: a round trip at least, more on links that are full */
+  vv_ns asked_ns;     /* the last question, until an answer comes; VV_NEVER */
+  vv_ns ask_ns;       /* when to ask; VV_NEVER */
+  vv_ns dry_ns;       /* when the DATA socket was last found empty */
+  vv_ns wait_ns;      /* after the next question */
   uint32_t ask_max;   /* <= VV_GAP_ASK_MAX */
   uint32_t root_asks; /* questions to the root since it was heard of */
   uint32_t root_asks_max;
@@ -57,37 +59,37 @@ struct vv_gap {
   uint32_t later;       /* datagrams that came behind the lacking one */
   uint32_t outstanding; /* of what was asked for */
   uint32_t missed_asks; /* questions that named what is lacking, since a datagram came by multicast */
-  uint64_t answered;    /* all positions below had been sent when the first of them was answered; VV_NEVER: none was */
-  bool lacking;         /* a position is known to be lacking */
-  uint32_t heard;       /* by multicast since a repair came */
+  uint64_t answered; /* all positions below had been sent when the first of them was answered; UINT64_MAX: none was */
+  bool lacking;      /* a position is known to be lacking */
+  uint32_t heard;    /* by multicast since a repair came */
   bool deaf;
 };
 
-void vv_gap_init(struct vv_gap *gap, uint64_t rtt_ns, uint64_t slot_ns, uint32_t ranks, uint32_t window_datagrams);
+void vv_gap_init(struct vv_gap *gap, vv_ns rtt_ns, vv_ns slot_ns, uint32_t ranks, uint32_t window_datagrams);
 
 /* The receiver is in an operation again, and waits. `lacking`: for something that was sent for sure. */
-void vv_gap_begin(struct vv_gap *gap, uint64_t now_ns, bool lacking);
+void vv_gap_begin(struct vv_gap *gap, vv_ns now_ns, bool lacking);
 
 /* It waits for the root to say that all are done, and asks only if that takes long. */
-void vv_gap_close(struct vv_gap *gap, uint64_t now_ns);
+void vv_gap_close(struct vv_gap *gap, vv_ns now_ns);
 
 /* It waits for nothing. */
 void vv_gap_end(struct vv_gap *gap);
 
 /* A new datagram came: by multicast, or as a repair. */
-void vv_gap_came(struct vv_gap *gap, uint64_t now_ns, enum vv_gap_lack lack, bool by_multicast);
+void vv_gap_came(struct vv_gap *gap, vv_ns now_ns, enum vv_gap_lack lack, bool by_multicast);
 
 /* The DATA socket was empty then, and all that came from it is taken. */
-void vv_gap_dry(struct vv_gap *gap, uint64_t then_ns);
+void vv_gap_dry(struct vv_gap *gap, vv_ns then_ns);
 
 /* True when nothing has come until the next question, and that is known: the DATA socket was empty then, or later. */
 bool vv_gap_is_silent(const struct vv_gap *gap);
 
 /* Somebody says that more has been sent than has come. */
-void vv_gap_told(struct vv_gap *gap, uint64_t now_ns);
+void vv_gap_told(struct vv_gap *gap, vv_ns now_ns);
 
 /* The first who was asked has it not either: the root is asked at once, if a position is lacking for sure. */
-void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns);
+void vv_gap_refused(struct vv_gap *gap, vv_ns now_ns);
 
 /*
  * True when a deaf rank asks for more than it can name. After two questions without an answer it does not: all the
@@ -96,7 +98,7 @@ void vv_gap_refused(struct vv_gap *gap, uint64_t now_ns);
 bool vv_gap_wants_more(const struct vv_gap *gap);
 
 /* Question number gap->attempt goes out now, for `count` positions at most. */
-void vv_gap_asked(struct vv_gap *gap, uint64_t now_ns, uint32_t count, bool root);
+void vv_gap_asked(struct vv_gap *gap, vv_ns now_ns, uint32_t count, bool root);
 
 /* True when the root has enough questions: it may be asleep, and everybody asks it. */
 bool vv_gap_spares_root(const struct vv_gap *gap);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/wire/gpdu.h"
 
 #define VV_MEMBER_CRIES 5
@@ -27,20 +28,20 @@ struct vv_member_failure {
 struct vv_member {
   bool failed;
   struct vv_member_failure failure;
-  uint64_t rtt_ns;
-  uint64_t cry_ns; /* when to tell all, again; VV_NEVER */
-  uint32_t cries;  /* so far */
+  vv_ns rtt_ns;
+  vv_ns cry_ns;   /* when to tell all, again; VV_NEVER */
+  uint32_t cries; /* so far */
 };
 
-void vv_member_init(struct vv_member *member, uint64_t rtt_ns);
+void vv_member_init(struct vv_member *member, vv_ns rtt_ns);
 
 /*
  * The group has failed. False when it had before: the first failure counts.
  * cry_ns: when to tell all; VV_NEVER for a rank that was told itself.
  */
-bool vv_member_fail(struct vv_member *member, const struct vv_member_failure *failure, uint64_t cry_ns);
+bool vv_member_fail(struct vv_member *member, const struct vv_member_failure *failure, vv_ns cry_ns);
 
 /* True when it is time to tell all, which is then taken as done. */
-bool vv_member_cry(struct vv_member *member, uint64_t now_ns);
+bool vv_member_cry(struct vv_member *member, vv_ns now_ns);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/group/peer.h"
 
-#include "core/base/heap.h"
 #include "core/group/progress.h"
 #include "core/group/receiver.h"
 #include "core/group/say.h"
 
 /* True when this rank has it to give, and owes it now. */
-static bool owe(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *ask, uint64_t position) {
+static bool owe(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *ask, uint64_t position) {
   const struct vv_store_slot *slot = vv_store_find(&self->store, position);
   if (slot == NULL) return false;
   bool deaf = (ask->flags & VV_GPDU_ASK_DEAF) != 0;
@@ -15,7 +14,7 @@ static bool owe(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *ask
   return true;
 }
 
-static void take_ask(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *ask) {
+static void take_ask(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *ask) {
   bool refused = false;
   uint32_t given = 0, named = 8 * (uint32_t)ask->data_bytes;
   for (uint32_t i = 0; i < named; i++) {
@@ -34,7 +33,7 @@ static void take_ask(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu
   if (refused || given == 0) vv_say_state(self, ask->source);
 }
 
-static void asked(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *ask) {
+static void asked(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *ask) {
   vv_progress_heard(self, ask);
   bool same = self->operations > 0 && ask->operation == self->current.number;
   if (same && ask->rank != self->last_root) {
@@ -45,14 +44,14 @@ static void asked(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *a
   vv_progress_horizon(self, now_ns, 0);
 }
 
-static void reported(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *ack) {
+static void reported(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *ack) {
   if (!vv_tree_flat(self->config.ranks) && ack->target != self->tree.root) return;
   vv_credit_heard(&self->credit, &self->tree, ack->source, ack->position, ack->rank);
   vv_progress_horizon(self, now_ns, 0);
   if (self->tree.root != self->config.rank) vv_progress_report(self, now_ns);
 }
 
-static void polled(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *poll) {
+static void polled(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *poll) {
   bool stale = self->operations > 0 && (int32_t)(poll->operation - self->current.number) < 0;
   vv_receiver_told(self, now_ns, poll->edge);
   if (stale || vv_rank_is_root(self)) {
@@ -64,7 +63,7 @@ static void polled(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *
   vv_progress_report(self, now_ns);
 }
 
-static void told_state(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *state) {
+static void told_state(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *state) {
   vv_progress_heard(self, state);
   if (state->horizon > self->consumed) return; /* what this rank has not consumed, not all have */
   vv_progress_horizon(self, now_ns, state->horizon);
@@ -77,7 +76,7 @@ static void told_failure(struct vv_rank *self, const struct vv_gpdu *pdu) {
   vv_say_failed(self, &failure, VV_NEVER);
 }
 
-void vv_peer_control(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *pdu) {
+void vv_peer_control(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *pdu) {
   uint32_t ranks = self->config.ranks;
   if (pdu->source >= ranks || pdu->rank >= ranks || pdu->source == self->config.rank) {
     self->counts.foreign++;
@@ -110,7 +109,7 @@ void vv_peer_control(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu
   }
 }
 
-void vv_peer_lost(struct vv_rank *self, uint64_t now_ns, uint32_t rank, enum vv_gpdu_why why) {
+void vv_peer_lost(struct vv_rank *self, vv_ns now_ns, uint32_t rank, enum vv_gpdu_why why) {
   if (why != VV_GPDU_LEFT || self->current.busy) {
     vv_say_fail(self, now_ns, rank, why);
     return;

@@ -5,12 +5,13 @@
 
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/group/state.h"
 
 /* A control PDU has come: its numbers may be any. */
-void vv_peer_control(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *pdu);
+void vv_peer_control(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *pdu);
 
 /* A rank is gone: see vv_rank_lost. */
-void vv_peer_lost(struct vv_rank *self, uint64_t now_ns, uint32_t rank, enum vv_gpdu_why why);
+void vv_peer_lost(struct vv_rank *self, vv_ns now_ns, uint32_t rank, enum vv_gpdu_why why);
 
 #endif

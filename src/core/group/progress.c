@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/group/progress.h"
 
-#include "core/base/heap.h"
 #include "core/group/say.h"
 #include "core/group/sender.h"
 
@@ -11,7 +10,7 @@ void vv_progress_turn(struct vv_rank *self, uint32_t root) {
   vv_credit_turn(&self->credit, &self->tree);
 }
 
-void vv_progress_horizon(struct vv_rank *self, uint64_t now_ns, uint64_t position) {
+void vv_progress_horizon(struct vv_rank *self, vv_ns now_ns, uint64_t position) {
   vv_credit_horizon(&self->credit, position);
   vv_credit_reckon(&self->credit, &self->tree, self->consumed);
   vv_sender_credit(self, now_ns);
@@ -21,7 +20,7 @@ void vv_progress_horizon(struct vv_rank *self, uint64_t now_ns, uint64_t positio
   vv_gap_end(&self->gap);
 }
 
-void vv_progress_report(struct vv_rank *self, uint64_t now_ns) {
+void vv_progress_report(struct vv_rank *self, vv_ns now_ns) {
   if (self->tree.root == self->config.rank) {
     vv_progress_horizon(self, now_ns, 0);
     return;
@@ -35,7 +34,7 @@ void vv_progress_report(struct vv_rank *self, uint64_t now_ns) {
   }
 }
 
-void vv_progress_speak(struct vv_rank *self, uint64_t now_ns) {
+void vv_progress_speak(struct vv_rank *self, vv_ns now_ns) {
   if (self->report_ns > now_ns) return;
   self->report_ns = VV_NEVER;
   if (self->tree.root != self->config.rank) vv_say_report(self);

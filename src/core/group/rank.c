@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/carve.h"
-#include "core/base/heap.h"
 #include "core/group/cut.h"
 #include "core/group/peer.h"
 #include "core/group/progress.h"
@@ -79,7 +78,7 @@ static bool occupied(const struct vv_rank *self) {
   return vv_store_find(&self->store, self->consumed) != NULL;
 }
 
-static void start_as_root(struct vv_rank *self, uint64_t now_ns) {
+static void start_as_root(struct vv_rank *self, vv_ns now_ns) {
   struct vv_rank_current *current = &self->current;
   current->laid_out = true;
   current->end = current->first + vv_cut_count(current->size_bytes, self->body_bytes);
@@ -88,7 +87,7 @@ static void start_as_root(struct vv_rank *self, uint64_t now_ns) {
   if (occupied(self)) vv_say_fail(self, now_ns, self->config.rank, VV_GPDU_UNEQUAL_ROOT);
 }
 
-void vv_rank_start(struct vv_rank *self, uint64_t now_ns, const struct vv_rank_operation *operation) {
+void vv_rank_start(struct vv_rank *self, vv_ns now_ns, const struct vv_rank_operation *operation) {
   assert(!self->current.busy && !self->closing && operation->root < self->config.ranks);
   assert(operation->size_bytes <= VV_GPDU_SIZE_BYTES_MAX);
   if (self->left && !self->member.failed) vv_say_fail(self, now_ns, self->left_rank, VV_GPDU_LEFT);
@@ -107,12 +106,12 @@ void vv_rank_start(struct vv_rank *self, uint64_t now_ns, const struct vv_rank_o
   }
 }
 
-void vv_rank_redirect(struct vv_rank *self, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes) {
+void vv_rank_redirect(struct vv_rank *self, vv_ns now_ns, uint8_t *buffer, uint64_t room_bytes) {
   assert(self->operations > 0 && self->current.operation.root != self->config.rank);
   vv_receiver_redirect(self, now_ns, buffer, room_bytes);
 }
 
-void vv_rank_take(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket from, const uint8_t *bytes, size_t count) {
+void vv_rank_take(struct vv_rank *self, vv_ns now_ns, enum vv_rank_socket from, const uint8_t *bytes, size_t count) {
   struct vv_gpdu pdu;
   if (vv_gpdu_parse(&self->keys, self->config.stream, self->consumed, bytes, count, &pdu)) {
     vv_rank_take_pdu(self, now_ns, from, &pdu);
@@ -121,7 +120,7 @@ void vv_rank_take(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket fro
   }
 }
 
-void vv_rank_take_pdu(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket from, const struct vv_gpdu *pdu) {
+void vv_rank_take_pdu(struct vv_rank *self, vv_ns now_ns, enum vv_rank_socket from, const struct vv_gpdu *pdu) {
   if (pdu->kind > VV_GPDU_DATA) {
     vv_peer_control(self, now_ns, pdu);
   } else if (!self->member.failed) {
@@ -129,7 +128,7 @@ void vv_rank_take_pdu(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket
   }
 }
 
-void vv_rank_dry(struct vv_rank *self, uint64_t then_ns) {
+void vv_rank_dry(struct vv_rank *self, vv_ns then_ns) {
   vv_receiver_dry(self, then_ns);
 }
 
@@ -146,7 +145,7 @@ static bool next_letter(struct vv_rank *self, struct vv_rank_datagram *datagram)
   return true;
 }
 
-bool vv_rank_next(struct vv_rank *self, uint64_t now_ns, struct vv_rank_datagram *datagram) {
+bool vv_rank_next(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram) {
   if (self->config.ranks == 1) return false;
   if (self->member.failed) {
     vv_say_cry(self, now_ns);
@@ -173,15 +172,15 @@ bool vv_rank_event(struct vv_rank *self, struct vv_rank_event *event) {
   return false;
 }
 
-uint64_t vv_rank_duty_ns(const struct vv_rank *self) {
+vv_ns vv_rank_duty_ns(const struct vv_rank *self) {
   if (self->outbox.count > 0) return 0;
   if (self->member.failed) return self->member.cry_ns;
-  uint64_t next_ns = vv_sender_deadline_ns(self);
+  vv_ns next_ns = vv_sender_deadline_ns(self);
   return self->report_ns < next_ns ? self->report_ns : next_ns;
 }
 
-uint64_t vv_rank_deadline_ns(const struct vv_rank *self) {
-  uint64_t next_ns = vv_rank_duty_ns(self);
+vv_ns vv_rank_deadline_ns(const struct vv_rank *self) {
+  vv_ns next_ns = vv_rank_duty_ns(self);
   return !self->member.failed && self->gap.ask_ns < next_ns ? self->gap.ask_ns : next_ns;
 }
 
@@ -193,12 +192,12 @@ bool vv_rank_wants_data_alone(const struct vv_rank *self) {
   return vv_rank_waits(self) && !self->gap.lacking && self->gap.outstanding == 0;
 }
 
-void vv_rank_lost(struct vv_rank *self, uint64_t now_ns, uint32_t rank, enum vv_gpdu_why why) {
+void vv_rank_lost(struct vv_rank *self, vv_ns now_ns, uint32_t rank, enum vv_gpdu_why why) {
   assert(rank < self->config.ranks);
   if (!self->closed) vv_peer_lost(self, now_ns, rank, why);
 }
 
-void vv_rank_close(struct vv_rank *self, uint64_t now_ns) {
+void vv_rank_close(struct vv_rank *self, vv_ns now_ns) {
   assert(!self->current.busy && !self->closing);
   self->closing = true;
   if (self->member.failed) return;

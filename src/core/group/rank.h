@@ -49,6 +49,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/group/state.h"
 
 /* The memory that such a group needs, and the group in it: the caller's, aligned as malloc's, there as long as it. */
@@ -59,7 +60,7 @@ void vv_rank_init(struct vv_rank *self, void *memory, const struct vv_rank_confi
  * Starts the next operation: VV_RANK_DONE or VV_RANK_FAILED ends it. The buffer
  * belongs to the group until then. No operation is going on, and the group is not closing.
  */
-void vv_rank_start(struct vv_rank *self, uint64_t now_ns, const struct vv_rank_operation *operation);
+void vv_rank_start(struct vv_rank *self, vv_ns now_ns, const struct vv_rank_operation *operation);
 
 /*
  * The message of the present operation, which has another root, goes to that
@@ -67,32 +68,32 @@ void vv_rank_start(struct vv_rank *self, uint64_t now_ns, const struct vv_rank_o
  * before is the caller's again. If it is known to be longer than room_bytes, the
  * group fails.
  */
-void vv_rank_redirect(struct vv_rank *self, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes);
+void vv_rank_redirect(struct vv_rank *self, vv_ns now_ns, uint8_t *buffer, uint64_t room_bytes);
 
 /* A datagram has come to that socket. Bytes of strangers are counted and dropped. */
-void vv_rank_take(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket from, const uint8_t *bytes, size_t count);
+void vv_rank_take(struct vv_rank *self, vv_ns now_ns, enum vv_rank_socket from, const uint8_t *bytes, size_t count);
 
 /* The same of one that has been parsed: for a process that holds many ranks of a group. */
-void vv_rank_take_pdu(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket from, const struct vv_gpdu *pdu);
+void vv_rank_take_pdu(struct vv_rank *self, vv_ns now_ns, enum vv_rank_socket from, const struct vv_gpdu *pdu);
 
 /*
  * The DATA socket was found empty, not before then_ns, when all that had been taken from CONTROL was there, and all
  * that it had given is taken. A driver need not make sure of it for each datagram: a question waits for it, and then
  * vv_rank_deadline_ns has passed.
  */
-void vv_rank_dry(struct vv_rank *self, uint64_t then_ns);
+void vv_rank_dry(struct vv_rank *self, vv_ns then_ns);
 
 /* The next datagram to send now: false when there is none. */
-bool vv_rank_next(struct vv_rank *self, uint64_t now_ns, struct vv_rank_datagram *datagram);
+bool vv_rank_next(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram);
 
 /* What has happened: false when nothing has that was not told. A root flushes its sockets before it believes DONE. */
 bool vv_rank_event(struct vv_rank *self, struct vv_rank_event *event);
 
 /* When to look at DATA and call vv_rank_next again even if nothing comes; VV_NEVER: then only. */
-uint64_t vv_rank_deadline_ns(const struct vv_rank *self);
+vv_ns vv_rank_deadline_ns(const struct vv_rank *self);
 
 /* The same of all but questions: for who answers peers while somebody else reads DATA, or nobody. */
-uint64_t vv_rank_duty_ns(const struct vv_rank *self);
+vv_ns vv_rank_duty_ns(const struct vv_rank *self);
 
 /* True when the DATA socket should be read. */
 bool vv_rank_wants_data(const struct vv_rank *self);
@@ -101,12 +102,12 @@ bool vv_rank_wants_data(const struct vv_rank *self);
 bool vv_rank_wants_data_alone(const struct vv_rank *self);
 
 /* A rank is gone, says a kernel: the group fails, unless that rank left in order and is needed no more. */
-void vv_rank_lost(struct vv_rank *self, uint64_t now_ns, uint32_t rank, enum vv_gpdu_why why);
+void vv_rank_lost(struct vv_rank *self, vv_ns now_ns, uint32_t rank, enum vv_gpdu_why why);
 
 /*
  * No more operations here. The group stays a peer of the others until VV_RANK_CLOSED
  * says that all of them have consumed everything; then it may be forgotten.
  */
-void vv_rank_close(struct vv_rank *self, uint64_t now_ns);
+void vv_rank_close(struct vv_rank *self, vv_ns now_ns);
 
 #endif

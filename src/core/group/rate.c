@@ -4,7 +4,7 @@
 enum { LOST_SHARE = 8, SLOWER_PERCENT = 85, FASTER_PERCENT = 1, SLOWEST_SHARE = 16 };
 
 static uint64_t time_of(uint64_t bytes, uint64_t rate_bps) {
-  return bytes * 8 * 1000000000u / rate_bps;
+  return (vv_ns)(bytes * 8 * VV_SEC / rate_bps);
 }
 
 void vv_rate_init(struct vv_rate *rate, uint64_t rate_bps, uint64_t burst_bytes, uint32_t window_datagrams) {
@@ -12,8 +12,8 @@ void vv_rate_init(struct vv_rate *rate, uint64_t rate_bps, uint64_t burst_bytes,
   if (rate_bps > 0) rate->burst_ns = time_of(burst_bytes, rate_bps);
 }
 
-uint64_t vv_rate_ready_ns(const struct vv_rate *rate, uint64_t now_ns) {
-  uint64_t ready_ns = rate->free_ns > rate->burst_ns ? rate->free_ns - rate->burst_ns : 0;
+vv_ns vv_rate_ready_ns(const struct vv_rate *rate, vv_ns now_ns) {
+  vv_ns ready_ns = rate->free_ns > rate->burst_ns ? rate->free_ns - rate->burst_ns : 0;
   return ready_ns > now_ns ? ready_ns : now_ns;
 }
 
@@ -30,7 +30,7 @@ static void judge(struct vv_rate *rate) {
   rate->sent = rate->lost = 0;
 }
 
-void vv_rate_sent(struct vv_rate *rate, uint64_t now_ns, uint64_t bytes) {
+void vv_rate_sent(struct vv_rate *rate, vv_ns now_ns, uint64_t bytes) {
   if (rate->rate_bps_max == 0) return;
   if (rate->free_ns < now_ns) rate->free_ns = now_ns;
   rate->free_ns += time_of(bytes, rate->rate_bps);

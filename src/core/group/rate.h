@@ -11,11 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
+
 struct vv_rate {
   uint64_t rate_bps_max; /* 0: no limit */
   uint64_t rate_bps;
-  uint64_t burst_ns; /* the bucket, in time */
-  uint64_t free_ns;  /* when what was sent will have left */
+  vv_ns burst_ns; /* the bucket, in time */
+  vv_ns free_ns;  /* when what was sent will have left */
   uint32_t window_datagrams;
   uint32_t sent; /* in this window */
   uint32_t lost; /* of them, by most ranks */
@@ -24,10 +26,10 @@ struct vv_rate {
 void vv_rate_init(struct vv_rate *rate, uint64_t rate_bps, uint64_t burst_bytes, uint32_t window_datagrams);
 
 /* When the next datagram may go: now_ns or later. */
-uint64_t vv_rate_ready_ns(const struct vv_rate *rate, uint64_t now_ns);
+vv_ns vv_rate_ready_ns(const struct vv_rate *rate, vv_ns now_ns);
 
 /* A datagram went. */
-void vv_rate_sent(struct vv_rate *rate, uint64_t now_ns, uint64_t bytes);
+void vv_rate_sent(struct vv_rate *rate, vv_ns now_ns, uint64_t bytes);
 
 /* Most ranks, or many, have lost the same datagram. */
 void vv_rate_lost(struct vv_rate *rate);

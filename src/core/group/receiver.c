@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "core/base/heap.h"
 #include "core/group/cut.h"
 #include "core/group/progress.h"
 #include "core/group/say.h"
@@ -51,7 +50,7 @@ static bool held(const struct vv_rank *self, uint64_t position, struct vv_gpdu *
 }
 
 /* True when the HEAD is that of the operation that this rank is in. */
-static bool agrees(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *head) {
+static bool agrees(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *head) {
   const struct vv_rank_current *current = &self->current;
   uint64_t size_bytes = current->operation.size_bytes;
   bool size = current->operation.size_known ? head->size_bytes == size_bytes : head->size_bytes <= size_bytes;
@@ -85,7 +84,7 @@ static void place_early(struct vv_rank *self) {
   }
 }
 
-static void take_head(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *head) {
+static void take_head(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *head) {
   if (!agrees(self, now_ns, head)) return;
   self->current.representation = head->representation;
   vv_credit_horizon(&self->credit, head->horizon);
@@ -103,7 +102,7 @@ static void finish(struct vv_rank *self) {
   vv_gap_end(&self->gap);
 }
 
-static void advance(struct vv_rank *self, uint64_t now_ns) {
+static void advance(struct vv_rank *self, vv_ns now_ns) {
   if (!vv_rank_waits(self) || !self->current.laid_out) return;
   while (self->consumed < self->current.end && has(self, self->consumed)) self->consumed++;
   if (self->edge < self->consumed) self->edge = self->consumed;
@@ -111,7 +110,7 @@ static void advance(struct vv_rank *self, uint64_t now_ns) {
   vv_progress_report(self, now_ns);
 }
 
-void vv_receiver_start(struct vv_rank *self, uint64_t now_ns) {
+void vv_receiver_start(struct vv_rank *self, vv_ns now_ns) {
   struct vv_gpdu head;
   if (held(self, self->current.first, &head)) {
     take_head(self, now_ns, &head);
@@ -124,7 +123,7 @@ void vv_receiver_start(struct vv_rank *self, uint64_t now_ns) {
   if (vv_rank_waits(self)) vv_gap_begin(&self->gap, now_ns, self->consumed < self->edge);
 }
 
-void vv_receiver_redirect(struct vv_rank *self, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes) {
+void vv_receiver_redirect(struct vv_rank *self, vv_ns now_ns, uint8_t *buffer, uint64_t room_bytes) {
   struct vv_rank_current *current = &self->current;
   if (current->laid_out && current->size_bytes > room_bytes) {
     vv_say_fail(self, now_ns, self->config.rank, VV_GPDU_UNEQUAL_SIZE);
@@ -148,7 +147,7 @@ static bool useless(struct vv_rank *self, const struct vv_gpdu *pdu) {
 }
 
 /* Puts the data where they belong. False when they cannot be right. */
-static bool put(struct vv_rank *self, uint64_t now_ns, const struct vv_gpdu *pdu) {
+static bool put(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *pdu) {
   bool head = pdu->kind == VV_GPDU_HEAD;
   if (head && vv_rank_waits(self) && pdu->position == self->current.first) take_head(self, now_ns, pdu);
   if (self->member.failed) return false;
@@ -204,7 +203,7 @@ static void mind_hearing(struct vv_rank *self, uint64_t position) {
   if (position < self->passed && vv_gap_repaired(&self->gap, self->edge, self->passed)) turn_hearing(self);
 }
 
-void vv_receiver_data(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket from, const struct vv_gpdu *pdu) {
+void vv_receiver_data(struct vv_rank *self, vv_ns now_ns, enum vv_rank_socket from, const struct vv_gpdu *pdu) {
   bool by_multicast = from == VV_RANK_SOCKET_DATA;
   bool head = pdu->kind == VV_GPDU_HEAD;
   if (head && pdu->rank >= self->config.ranks) {
@@ -227,12 +226,12 @@ void vv_receiver_data(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket
   if (!by_multicast) mind_hearing(self, pdu->position);
 }
 
-void vv_receiver_dry(struct vv_rank *self, uint64_t then_ns) {
+void vv_receiver_dry(struct vv_rank *self, vv_ns then_ns) {
   if (self->passed < self->edge) self->passed = self->edge;
   vv_gap_dry(&self->gap, then_ns);
 }
 
-void vv_receiver_told(struct vv_rank *self, uint64_t now_ns, uint64_t edge) {
+void vv_receiver_told(struct vv_rank *self, vv_ns now_ns, uint64_t edge) {
   uint64_t limit = self->consumed + self->config.window_datagrams;
   if (edge > limit) edge = limit;
   if (edge <= self->edge) return;
@@ -262,7 +261,7 @@ static uint32_t list_lacking(const struct vv_rank *self, uint8_t bitmap[VV_GPDU_
   return count;
 }
 
-void vv_receiver_ask(struct vv_rank *self, uint64_t now_ns) {
+void vv_receiver_ask(struct vv_rank *self, vv_ns now_ns) {
   uint8_t bitmap[VV_GPDU_BITMAP_BYTES];
   size_t bytes;
   if (self->gap.ask_ns > now_ns || !may_ask(self)) return;

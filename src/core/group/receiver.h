@@ -6,24 +6,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/group/state.h"
 
 /* The present operation has begun, and this rank is not its root. What came early is taken now. */
-void vv_receiver_start(struct vv_rank *self, uint64_t now_ns);
+void vv_receiver_start(struct vv_rank *self, vv_ns now_ns);
 
 /* A HEAD or DATA has come. */
-void vv_receiver_data(struct vv_rank *self, uint64_t now_ns, enum vv_rank_socket from, const struct vv_gpdu *pdu);
+void vv_receiver_data(struct vv_rank *self, vv_ns now_ns, enum vv_rank_socket from, const struct vv_gpdu *pdu);
 
 /* The message goes to another buffer: see vv_rank_redirect. */
-void vv_receiver_redirect(struct vv_rank *self, uint64_t now_ns, uint8_t *buffer, uint64_t room_bytes);
+void vv_receiver_redirect(struct vv_rank *self, vv_ns now_ns, uint8_t *buffer, uint64_t room_bytes);
 
 /* Somebody knows that what is below edge has been sent. */
-void vv_receiver_told(struct vv_rank *self, uint64_t now_ns, uint64_t edge);
+void vv_receiver_told(struct vv_rank *self, vv_ns now_ns, uint64_t edge);
 
 /* The DATA socket was found empty, not before then_ns: see vv_rank_dry. */
-void vv_receiver_dry(struct vv_rank *self, uint64_t then_ns);
+void vv_receiver_dry(struct vv_rank *self, vv_ns then_ns);
 
 /* Puts the question in the outbox that is due. */
-void vv_receiver_ask(struct vv_rank *self, uint64_t now_ns);
+void vv_receiver_ask(struct vv_rank *self, vv_ns now_ns);
 
 #endif

@@ -4,7 +4,8 @@
 #include <assert.h>
 
 #include "core/base/carve.h"
-#include "core/base/heap.h"
+
+#define NOWHERE UINT64_MAX /* no position */
 
 enum { DEBTS_MIN = 32, DEBTS_PER_POSITION = 4, ALL_PART = 4 };
 
@@ -27,23 +28,23 @@ static struct vv_repair_mark clean(uint64_t position) {
   return (struct vv_repair_mark){.position = position, .all_ns = VV_NEVER, .one_ns = VV_NEVER};
 }
 
-void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_datagrams, uint64_t rtt_ns) {
+void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_datagrams, vv_ns rtt_ns) {
   struct vv_carve carve = {.memory = memory};
   assert(memory != NULL);
   *repair = (struct vv_repair){.rtt_ns = rtt_ns, .all_max = (window_datagrams + ALL_PART - 1) / ALL_PART};
   lay_out(repair, &carve, window_datagrams);
-  for (uint32_t i = 0; i < repair->marks_room; i++) repair->marks[i] = clean(VV_NEVER);
+  for (uint32_t i = 0; i < repair->marks_room; i++) repair->marks[i] = clean(NOWHERE);
 }
 
 static struct vv_repair_mark *mark_of(struct vv_repair *repair, uint64_t position) {
   return &repair->marks[position % repair->marks_room];
 }
 
-static bool recent(uint64_t then_ns, uint64_t now_ns, uint64_t span_ns) {
+static bool recent(vv_ns then_ns, vv_ns now_ns, vv_ns span_ns) {
   return then_ns != VV_NEVER && now_ns - then_ns < span_ns;
 }
 
-void vv_repair_owe(struct vv_repair *repair, uint64_t now_ns, uint64_t position, uint32_t rank, bool own, bool deaf) {
+void vv_repair_owe(struct vv_repair *repair, vv_ns now_ns, uint64_t position, uint32_t rank, bool own, bool deaf) {
   struct vv_repair_mark *mark = mark_of(repair, position);
   if (mark->position != position) *mark = clean(position);
   if (!deaf && recent(mark->all_ns, now_ns, repair->rtt_ns)) return;
@@ -54,13 +55,13 @@ void vv_repair_owe(struct vv_repair *repair, uint64_t now_ns, uint64_t position,
   if (!deaf) mark->waiting++;
 }
 
-static uint64_t due_ns(const struct vv_repair *repair, const struct vv_repair_debt *debt) {
+static vv_ns due_ns(const struct vv_repair *repair, const struct vv_repair_debt *debt) {
   return debt->asked_ns + (debt->own && !debt->deaf ? repair->rtt_ns / 2 : 0);
 }
 
 /* True when the debt is to be paid; to all if others wait for the same, or to the one. */
 static bool judge(struct vv_repair *repair, struct vv_repair_mark *mark, const struct vv_repair_debt *debt,
-                  uint64_t now_ns, struct vv_repair_order *order) {
+                  vv_ns now_ns, struct vv_repair_order *order) {
   *order = (struct vv_repair_order){debt->position, debt->rank, 1};
   if (!debt->deaf) {
     if (mark->waiting > 0) mark->waiting--;
@@ -77,7 +78,7 @@ static bool judge(struct vv_repair *repair, struct vv_repair_mark *mark, const s
   return true;
 }
 
-bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, uint64_t horizon, struct vv_repair_order *order) {
+bool vv_repair_next(struct vv_repair *repair, vv_ns now_ns, uint64_t horizon, struct vv_repair_order *order) {
   if (horizon > repair->horizon) repair->all_count = 0;
   repair->horizon = horizon;
   while (repair->debts_count > 0) {
@@ -91,6 +92,6 @@ bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, uint64_t horizon,
   return false;
 }
 
-uint64_t vv_repair_due_ns(const struct vv_repair *repair) {
+vv_ns vv_repair_due_ns(const struct vv_repair *repair) {
   return repair->debts_count > 0 ? due_ns(repair, &repair->debts[repair->debts_first]) : VV_NEVER;
 }

@@ -17,11 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
+
 #define VV_REPAIR_ALL UINT32_MAX
 
 struct vv_repair_debt {
   uint64_t position;
-  uint64_t asked_ns;
+  vv_ns asked_ns;
   uint32_t rank; /* who asked */
   bool own;      /* this rank was the root */
   bool deaf;
@@ -30,8 +32,8 @@ struct vv_repair_debt {
 /* What happened to a position. */
 struct vv_repair_mark {
   uint64_t position;
-  uint64_t all_ns;  /* when it went to all; VV_NEVER: it did not */
-  uint64_t one_ns;  /* when it last went to one */
+  vv_ns all_ns;     /* when it went to all; VV_NEVER: it did not */
+  vv_ns one_ns;     /* when it last went to one */
   uint32_t one;     /* whom */
   uint32_t waiting; /* debts of ranks that hear */
 };
@@ -50,20 +52,20 @@ struct vv_repair {
   uint32_t marks_room;
   uint32_t all_max, all_count; /* positions that may go, and went, to all since the horizon was there */
   uint64_t horizon;
-  uint64_t rtt_ns;
+  vv_ns rtt_ns;
 };
 
 size_t vv_repair_bytes(uint32_t window_datagrams);
-void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_datagrams, uint64_t rtt_ns);
+void vv_repair_init(struct vv_repair *repair, void *memory, uint32_t window_datagrams, vv_ns rtt_ns);
 
 /* `rank` asks for a position that this rank has, as its root (`own`) or a peer. Forgotten without room: it asks again.
  */
-void vv_repair_owe(struct vv_repair *repair, uint64_t now_ns, uint64_t position, uint32_t rank, bool own, bool deaf);
+void vv_repair_owe(struct vv_repair *repair, vv_ns now_ns, uint64_t position, uint32_t rank, bool own, bool deaf);
 
 /* The next repair that is due: false when none is. horizon: what all ranks have consumed (core/group/credit.h). */
-bool vv_repair_next(struct vv_repair *repair, uint64_t now_ns, uint64_t horizon, struct vv_repair_order *order);
+bool vv_repair_next(struct vv_repair *repair, vv_ns now_ns, uint64_t horizon, struct vv_repair_order *order);
 
 /* When the next is due; VV_NEVER. */
-uint64_t vv_repair_due_ns(const struct vv_repair *repair);
+vv_ns vv_repair_due_ns(const struct vv_repair *repair);
 
 #endif

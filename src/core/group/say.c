@@ -41,18 +41,18 @@ void vv_say_failure(struct vv_rank *self, uint32_t rank) {
   vv_outbox_put(&self->outbox, rank, &pdu);
 }
 
-void vv_say_cry(struct vv_rank *self, uint64_t now_ns) {
+void vv_say_cry(struct vv_rank *self, vv_ns now_ns) {
   if (vv_member_cry(&self->member, now_ns)) vv_say_failure(self, VV_OUTBOX_ALL);
 }
 
-void vv_say_failed(struct vv_rank *self, const struct vv_member_failure *failure, uint64_t cry_ns) {
+void vv_say_failed(struct vv_rank *self, const struct vv_member_failure *failure, vv_ns cry_ns) {
   if (!vv_member_fail(&self->member, failure, cry_ns)) return;
   self->current.busy = false;
   vv_rank_tell(self, VV_RANK_FAILED);
   vv_gap_end(&self->gap);
 }
 
-void vv_say_fail(struct vv_rank *self, uint64_t now_ns, uint32_t rank, enum vv_gpdu_why why) {
+void vv_say_fail(struct vv_rank *self, vv_ns now_ns, uint32_t rank, enum vv_gpdu_why why) {
   const struct vv_member_failure failure = {why, rank, self->current.number, self->config.rank};
   vv_say_failed(self, &failure, now_ns);
 }

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/group/state.h"
 
 /* To one rank, or VV_OUTBOX_ALL: where this rank is. */
@@ -21,12 +22,12 @@ void vv_say_directly(struct vv_rank *self, const struct vv_gpdu *poll);
 void vv_say_failure(struct vv_rank *self, uint32_t rank);
 
 /* The same to all, if that is due. */
-void vv_say_cry(struct vv_rank *self, uint64_t now_ns);
+void vv_say_cry(struct vv_rank *self, vv_ns now_ns);
 
 /* The group has failed, here and for the application. cry_ns: when to tell all; VV_NEVER for a rank that was told. */
-void vv_say_failed(struct vv_rank *self, const struct vv_member_failure *failure, uint64_t cry_ns);
+void vv_say_failed(struct vv_rank *self, const struct vv_member_failure *failure, vv_ns cry_ns);
 
 /* The same, found here: at the present operation, because of that rank. All are told at once. */
-void vv_say_fail(struct vv_rank *self, uint64_t now_ns, uint32_t rank, enum vv_gpdu_why why);
+void vv_say_fail(struct vv_rank *self, vv_ns now_ns, uint32_t rank, enum vv_gpdu_why why);
 
 #endif

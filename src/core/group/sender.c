@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "core/base/heap.h"
 #include "core/group/cut.h"
 #include "core/group/say.h"
 
@@ -18,9 +17,9 @@ enum {
   REMINDERS = 3
 };
 enum { SHARED_MAX = 8 };
-enum { NEEDED_PART = 4 };               /* of a window: so much credit a root that polls waits for */
-#define REMIND_NS_MIN UINT64_C(8000000) /* operations that follow each other sooner say enough by themselves */
-#define WAIT_NS_MAX   UINT64_C(8000000000)
+enum { NEEDED_PART = 4 };         /* of a window: so much credit a root that polls waits for */
+#define REMIND_NS_MIN (8 * VV_MS) /* operations that follow each other sooner say enough by themselves */
+#define WAIT_NS_MAX   (8 * VV_SEC)
 
 /* The piece of the present operation that lies at that position. */
 static struct vv_gpdu present_piece(const struct vv_rank *self, uint64_t position) {
@@ -53,23 +52,23 @@ static void hold(struct vv_rank *self, const struct vv_gpdu *pdu) {
   if (pdu->data_bytes > 0) memcpy(body + before, pdu->data, pdu->data_bytes);
 }
 
-static void finish(struct vv_rank *self, uint64_t now_ns) {
+static void finish(struct vv_rank *self, vv_ns now_ns) {
   self->current.busy = false;
   vv_rank_tell(self, VV_RANK_DONE);
   self->reminders = 0;
-  uint64_t first_ns = REMIND_FIRST * self->config.rtt_ns;
+  vv_ns first_ns = REMIND_FIRST * self->config.rtt_ns;
   if (first_ns < REMIND_NS_MIN) first_ns = REMIND_NS_MIN;
   self->remind_ns = now_ns + first_ns;
   self->remind_wait_ns = first_ns * REMIND_SLOWER;
 }
 
 /* Until those who answer a poll one after the other, on a hub, have all had their turn. */
-static uint64_t turns_ns(const struct vv_rank *self) {
+static vv_ns turns_ns(const struct vv_rank *self) {
   uint32_t ranks = self->config.ranks;
   return (ranks < VV_TREE_SLOTS ? ranks : VV_TREE_SLOTS) * self->config.slot_ns;
 }
 
-void vv_sender_stall(struct vv_rank *self, uint64_t now_ns) {
+void vv_sender_stall(struct vv_rank *self, vv_ns now_ns) {
   if (self->stalled_ns != VV_NEVER) return;
   if (!self->closing) self->counts.stalls++;
   self->stalled_ns = now_ns;
@@ -77,7 +76,7 @@ void vv_sender_stall(struct vv_rank *self, uint64_t now_ns) {
   self->poll_wait_ns = POLL_WAIT * self->config.rtt_ns + turns_ns(self);
 }
 
-bool vv_sender_data(struct vv_rank *self, uint64_t now_ns, struct vv_rank_datagram *datagram) {
+bool vv_sender_data(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram) {
   if (!vv_rank_is_root(self)) return false;
   if (self->consumed >= vv_credit_limit(&self->credit)) {
     vv_sender_stall(self, now_ns);
@@ -123,7 +122,7 @@ static bool is_shared(const struct vv_rank *self, uint32_t ranks) {
   return ranks >= (half < SHARED_MAX ? half : SHARED_MAX);
 }
 
-bool vv_sender_repair(struct vv_rank *self, uint64_t now_ns, struct vv_rank_datagram *datagram) {
+bool vv_sender_repair(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram) {
   struct vv_gpdu pdu;
   struct vv_repair_order order;
   if (vv_repair_due_ns(&self->repair) > now_ns) return false;
@@ -163,11 +162,11 @@ static void send_poll(struct vv_rank *self, uint64_t position) {
 }
 
 /* The next wait: a stopped rank's buffer holds hundreds of small datagrams, but not any number. */
-static uint64_t slower(uint64_t wait_ns, uint32_t times) {
+static vv_ns slower(vv_ns wait_ns, uint32_t times) {
   return wait_ns * times < WAIT_NS_MAX ? wait_ns * times : WAIT_NS_MAX;
 }
 
-static void poll(struct vv_rank *self, uint64_t now_ns) {
+static void poll(struct vv_rank *self, vv_ns now_ns) {
   send_poll(self, needed(self));
   if (self->poll_wait_ns >= LATE_AFTER * self->config.rtt_ns && self->late_rank == UINT32_MAX) {
     self->late_rank = vv_credit_reckon(&self->credit, &self->tree, self->consumed).slowest;
@@ -178,7 +177,7 @@ static void poll(struct vv_rank *self, uint64_t now_ns) {
 }
 
 /* First how far this rank has sent; then, as nobody need have answered, how far all are. */
-static void remind(struct vv_rank *self, uint64_t now_ns) {
+static void remind(struct vv_rank *self, vv_ns now_ns) {
   if (self->credit.horizon >= self->own_end) {
     self->remind_ns = VV_NEVER;
     return;
@@ -193,19 +192,19 @@ static void remind(struct vv_rank *self, uint64_t now_ns) {
   self->remind_wait_ns = slower(self->remind_wait_ns, REMIND_SLOWER);
 }
 
-void vv_sender_speak(struct vv_rank *self, uint64_t now_ns) {
+void vv_sender_speak(struct vv_rank *self, vv_ns now_ns) {
   if (self->poll_ns <= now_ns) poll(self, now_ns);
   if (self->remind_ns <= now_ns) remind(self, now_ns);
 }
 
-static void go_on(struct vv_rank *self, uint64_t now_ns) {
+static void go_on(struct vv_rank *self, vv_ns now_ns) {
   self->counts.stall_ns += now_ns - self->stalled_ns;
   self->stalled_ns = self->poll_ns = VV_NEVER;
   self->late_rank = UINT32_MAX;
   vv_rank_untell(self, VV_RANK_LATE);
 }
 
-void vv_sender_credit(struct vv_rank *self, uint64_t now_ns) {
+void vv_sender_credit(struct vv_rank *self, vv_ns now_ns) {
   uint64_t horizon = self->credit.horizon;
   uint32_t half = self->config.window_datagrams / 2;
   bool enough = self->closing ? horizon >= self->consumed : vv_credit_limit(&self->credit) > self->consumed;
@@ -215,9 +214,9 @@ void vv_sender_credit(struct vv_rank *self, uint64_t now_ns) {
   if (horizon > self->published && self->last_root == self->config.rank) vv_say_state(self, VV_OUTBOX_ALL);
 }
 
-uint64_t vv_sender_deadline_ns(const struct vv_rank *self) {
-  uint64_t ready_ns = vv_rate_ready_ns(&self->rate, 0), due_ns = vv_repair_due_ns(&self->repair);
-  uint64_t next_ns = due_ns == VV_NEVER || due_ns > ready_ns ? due_ns : ready_ns;
+vv_ns vv_sender_deadline_ns(const struct vv_rank *self) {
+  vv_ns ready_ns = vv_rate_ready_ns(&self->rate, 0), due_ns = vv_repair_due_ns(&self->repair);
+  vv_ns next_ns = due_ns == VV_NEVER || due_ns > ready_ns ? due_ns : ready_ns;
   bool may = vv_rank_is_root(self) && self->consumed < vv_credit_limit(&self->credit);
   if (may && ready_ns < next_ns) next_ns = ready_ns;
   if (self->poll_ns < next_ns) next_ns = self->poll_ns;

@@ -6,24 +6,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/group/state.h"
 
 /* The next datagram of the present operation: false when the rate, the credit or the message has come to an end. */
-bool vv_sender_data(struct vv_rank *self, uint64_t now_ns, struct vv_rank_datagram *datagram);
+bool vv_sender_data(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram);
 
 /* The next repair that is due: false when there is none. */
-bool vv_sender_repair(struct vv_rank *self, uint64_t now_ns, struct vv_rank_datagram *datagram);
+bool vv_sender_repair(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram);
 
 /* This rank waits for the others to consume, and will poll them. */
-void vv_sender_stall(struct vv_rank *self, uint64_t now_ns);
+void vv_sender_stall(struct vv_rank *self, vv_ns now_ns);
 
 /* Puts in the outbox what a root says when it waits, or has finished: POLL, STATE. */
-void vv_sender_speak(struct vv_rank *self, uint64_t now_ns);
+void vv_sender_speak(struct vv_rank *self, vv_ns now_ns);
 
 /* The horizon may have moved: goes on, publishes it if this rank should. */
-void vv_sender_credit(struct vv_rank *self, uint64_t now_ns);
+void vv_sender_credit(struct vv_rank *self, vv_ns now_ns);
 
 /* When any of these has something to do; VV_NEVER. */
-uint64_t vv_sender_deadline_ns(const struct vv_rank *self);
+vv_ns vv_sender_deadline_ns(const struct vv_rank *self);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/group/credit.h"
 #include "core/group/gap.h"
 #include "core/group/member.h"
@@ -30,8 +31,8 @@ struct vv_rank_config {
   uint32_t stream;           /* <= VV_GPDU_STREAM_MAX; another for each group of the job, never used twice */
   uint32_t datagram_bytes;   /* UDP payload that no link on the way fragments: 1472 for an MTU of 1500 */
   uint32_t window_datagrams; /* the least of all ranks' vv_credit_datagrams; VV_RANK_WINDOW_MIN .. VV_GPDU_WINDOW_MAX */
-  uint64_t rtt_ns;           /* a small datagram to a rank and its answer, both engines idle */
-  uint64_t slot_ns;          /* on a hub, how far apart ranks ask; 0 on a switch */
+  vv_ns rtt_ns;              /* a small datagram to a rank and its answer, both engines idle */
+  vv_ns slot_ns;             /* on a hub, how far apart ranks ask; 0 on a switch */
   uint64_t rate_bps;         /* of payload, that the slowest link can carry; 0: as fast as the sockets take it */
   uint32_t burst_datagrams;  /* at once, if there is a rate; >= 1 */
 };
@@ -100,7 +101,7 @@ struct vv_rank_counts {
   uint64_t beyond;   /* datagrams of data beyond the window: dropped. A peer breaks the credit */
   uint64_t foreign;  /* of another stream, forged or damaged: dropped */
   uint64_t stalls;   /* how often this rank as root waited for credit, and how long in all */
-  uint64_t stall_ns;
+  vv_ns stall_ns;
   uint64_t asks; /* ASKs sent */
 };
 
@@ -136,12 +137,12 @@ struct vv_rank {
   struct vv_repair repair;
   struct vv_rate rate;
   struct vv_member member;
-  uint64_t stalled_ns; /* since when this rank waits for the others to consume; VV_NEVER */
-  uint64_t poll_ns;    /* when to ask how far they are; VV_NEVER */
-  uint64_t poll_wait_ns;
-  uint64_t report_ns; /* on a hub, when this rank's slot for its report comes; VV_NEVER */
-  uint64_t remind_ns; /* when to say again how far this rank has sent; VV_NEVER */
-  uint64_t remind_wait_ns;
+  vv_ns stalled_ns; /* since when this rank waits for the others to consume; VV_NEVER */
+  vv_ns poll_ns;    /* when to ask how far they are; VV_NEVER */
+  vv_ns poll_wait_ns;
+  vv_ns report_ns; /* on a hub, when this rank's slot for its report comes; VV_NEVER */
+  vv_ns remind_ns; /* when to say again how far this rank has sent; VV_NEVER */
+  vv_ns remind_wait_ns;
   uint32_t reminders; /* said so far */
   bool closing;
   bool closed;

@@ -8,8 +8,8 @@ enum { PATIENCE = 8 };      /* in tries of the peer: how long its SABME may take
 enum { EPOCHS_AHEAD = 32 }; /* of a call that was made before its sender was up, and may count from anywhere */
 
 /* No sooner than a late frame and its answer can arrive. */
-static uint64_t patience_ns(const struct vv_llc_station *station, const struct vv_llc_link *link, uint32_t tries) {
-  uint64_t t1 = vv_llc_pace_t1_ns(&link->pace, tries), late = vv_llc_station_late_ns(station);
+static vv_ns patience_ns(const struct vv_llc_station *station, const struct vv_llc_link *link, uint32_t tries) {
+  vv_ns t1 = vv_llc_pace_t1_ns(&link->pace, tries), late = vv_llc_station_late_ns(station);
   return t1 > late ? t1 : late;
 }
 
@@ -29,7 +29,7 @@ static void announce(struct vv_llc_station *station, const struct vv_llc_link *l
   vv_llc_unit_add(station, &unit, info, sizeof info);
 }
 
-static void call(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+static void call(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   if (!link->answered) {
     link->next_epoch++; /* each time another, for the peer may have used the last one, and its answer be lost */
     announce(station, link, link->was_up ? link->peer_incarnation : 0, false);
@@ -39,7 +39,7 @@ static void call(struct vv_llc_station *station, struct vv_llc_link *link, uint6
   vv_llc_link_start(link, VV_LLC_TIMER_GREETING, now_ns + patience_ns(station, link, link->greetings++));
 }
 
-void vv_llc_greeting_begin(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+void vv_llc_greeting_begin(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   if (link->greeting == VV_LLC_GREETING_CALLING || link->greeting == VV_LLC_GREETING_WAITING) return;
   link->greeting = VV_LLC_GREETING_CALLING;
   link->answered = link->identified = false;
@@ -49,7 +49,7 @@ void vv_llc_greeting_begin(struct vv_llc_station *station, struct vv_llc_link *l
 }
 
 /* The peer has heard us. */
-static void go(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+static void go(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   link->greeting = VV_LLC_GREETING_NONE;
   link->active = true;
   link->timers[VV_LLC_TIMER_GREETING] = VV_NEVER;
@@ -60,14 +60,14 @@ static void go(struct vv_llc_station *station, struct vv_llc_link *link, uint64_
   vv_llc_machine_ask(station, link, now_ns, link->state == VV_LLC_ADM ? VV_LLC_CONNECT_REQUEST : VV_LLC_RESET_REQUEST);
 }
 
-static void go_if_heard(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+static void go_if_heard(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   if (!link->answered || !link->identified) return;
   if (!link->talked) return go(station, link, now_ns);
   link->greeting = VV_LLC_GREETING_WAITING;
   vv_llc_link_start(link, VV_LLC_TIMER_GREETING, now_ns + station->config.late_ns);
 }
 
-void vv_llc_greeting_expire(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+void vv_llc_greeting_expire(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   switch (link->greeting) {
   case VV_LLC_GREETING_WAITING:
     return go(station, link, now_ns);
@@ -113,7 +113,7 @@ static void limit_window(const struct vv_llc_station *station, struct vv_llc_lin
   if (limit != link->window.limit) vv_llc_window_init(&link->window, limit, link->window.working);
 }
 
-void vv_llc_greeting_wait(const struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+void vv_llc_greeting_wait(const struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   if (link->greeting != VV_LLC_GREETING_CALLED || !(link->was_up || link->wanted)) return;
   vv_llc_link_start(link, VV_LLC_TIMER_GREETING, now_ns + PATIENCE * patience_ns(station, link, 0));
 }
@@ -124,7 +124,7 @@ static void pair_with(struct vv_llc_link *link, uint32_t incarnation) {
   if (!link->was_up) link->expected = incarnation;
 }
 
-static void take_call(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+static void take_call(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                       const struct vv_announcement *call) {
   link->next_epoch = call->epoch;
   pair_with(link, call->incarnation);
@@ -135,7 +135,7 @@ static void take_call(struct vv_llc_station *station, struct vv_llc_link *link, 
   announce(station, link, call->incarnation, true);
 }
 
-void vv_llc_greeting_called(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+void vv_llc_greeting_called(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                             const struct vv_announcement *call) {
   if ((link->tell & VV_LLC_NEWS_CLOSED) != 0 || link->state == VV_LLC_D_CONN) return;
   if (link->was_up && link->peer_incarnation != call->incarnation) {
@@ -163,7 +163,7 @@ bool vv_llc_greeting_is_call(struct vv_llc_station *station, const uint8_t *info
   return true;
 }
 
-bool vv_llc_greeting_answered(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+bool vv_llc_greeting_answered(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                               const uint8_t *info, size_t count) {
   struct vv_announcement answer;
   if (link->plain || !vv_announcement_parse(info, count, &answer)) return false;
@@ -182,7 +182,7 @@ bool vv_llc_greeting_answered(struct vv_llc_station *station, struct vv_llc_link
   return true;
 }
 
-bool vv_llc_greeting_identified(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+bool vv_llc_greeting_identified(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                                 uint8_t window) {
   if (link->greeting != VV_LLC_GREETING_CALLING || link->identified) return false;
   limit_window(station, link, window);
@@ -203,7 +203,7 @@ bool vv_llc_greeting_expects_sabme(struct vv_llc_link *link) {
   return called || again || link->state == VV_LLC_CONN;
 }
 
-static void answer_call(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+static void answer_call(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   enum vv_llc_listen listen = link->wanted ? VV_LLC_LISTEN_ACCEPT : station->config.listen;
   if (listen == VV_LLC_LISTEN_ACCEPT) return vv_llc_machine_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
   if (listen == VV_LLC_LISTEN_ASK) {
@@ -215,7 +215,7 @@ static void answer_call(struct vv_llc_station *station, struct vv_llc_link *link
   link->used = false;
 }
 
-void vv_llc_greeting_answer(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+void vv_llc_greeting_answer(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   enum vv_llc_question question = link->question;
   link->question = VV_LLC_QUESTION_NONE;
   if (question == VV_LLC_QUESTION_CONNECT) return answer_call(station, link, now_ns);

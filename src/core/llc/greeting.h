@@ -45,39 +45,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/llc/state.h"
 #include "core/wire/announcement.h"
 
 /* Begins a set-up or reset of the link, unless one is under way. */
-void vv_llc_greeting_begin(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_greeting_begin(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns);
 
 /* If the peer has called and we need the link, waits for its SABME no longer than it takes, and then begins itself. */
-void vv_llc_greeting_wait(const struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_greeting_wait(const struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns);
 
 /* Its timer is due. */
-void vv_llc_greeting_expire(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_greeting_expire(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns);
 
 /* The information of a TEST command: true when it is a call of our job, and *call is set. Else it is to be echoed. */
 bool vv_llc_greeting_is_call(struct vv_llc_station *station, const uint8_t *info, size_t count,
                              struct vv_announcement *call);
 
 /* A call came for this link, or for peer 0. What is not taken now comes again, or is from before. */
-void vv_llc_greeting_called(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+void vv_llc_greeting_called(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                             const struct vv_announcement *call);
 
 /* The information of a TEST response from the peer of a link: true when it is about a call, and dealt with. */
-bool vv_llc_greeting_answered(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+bool vv_llc_greeting_answered(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                               const uint8_t *info, size_t count);
 
 /* An XID response told the peer's receive window: true when we had asked. */
-bool vv_llc_greeting_identified(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
-                                uint8_t window);
+bool vv_llc_greeting_identified(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns, uint8_t window);
 
 /* True when a SABME of the peer counts, and is not one from before. */
 bool vv_llc_greeting_expects_sabme(struct vv_llc_link *link);
 
 /* Answers the question that the state machine asks its user. */
-void vv_llc_greeting_answer(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_greeting_answer(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns);
 
 /* Ends a link that cannot go on, and tells the peer by a DISC. */
 void vv_llc_greeting_break(struct vv_llc_station *station, struct vv_llc_link *link, enum vv_llc_close why);

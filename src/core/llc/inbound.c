@@ -155,7 +155,7 @@ static unsigned event_of(struct vv_llc_station *station, struct vv_llc_link *lin
   return events[pdu->kind];
 }
 
-void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                          const struct vv_lpdu *pdu) {
   struct vv_lpdu checked = *pdu;
   struct vv_llc_link_cause cause = {.station = station, .now_ns = now_ns, .pdu = &checked};
@@ -179,7 +179,7 @@ uint32_t vv_llc_inbound_early(struct vv_llc_station *station, struct vv_llc_link
 }
 
 /* Its P or F bit and its N(R) counted when it came; N(S) is so far beyond V(R) as its number is. */
-bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   uint32_t first = vv_llc_inbound_early(station, link);
   if (first == VV_LLC_NO_EARLY) return false;
   const struct vv_llc_early_pdu *early = &station->early.pdus[first];

@@ -10,10 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/llc/state.h"
 
 /* A type 2 PDU from the peer of a link, to us. */
-void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                          const struct vv_lpdu *pdu);
 
 /*
@@ -24,6 +25,6 @@ void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *lin
 uint32_t vv_llc_inbound_early(struct vv_llc_station *station, struct vv_llc_link *link);
 
 /* Takes that one as if it came now. False: there is none. */
-bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
+bool vv_llc_inbound_resume(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns);
 
 #endif

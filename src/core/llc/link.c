@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/llc/link.h"
 
+#include "core/base/time.h"
+
 enum { START_WINDOW = 8 };
 
 #define INCARNATION_STEP UINT32_C(0x9e3779b1) /* odd, so that it comes back to where it was after 2^32 links */

@@ -13,10 +13,10 @@ enum { ACK_PART = 4 }; /* I PDUs are acknowledged at once when a receive window 
 enum { NONE, LOST, REJECTING };
 
 /* T1 while the link is up; while it is set up, no sooner than a late PDU and its answer can arrive. */
-static uint64_t t1_ns(const struct vv_llc_link *link, const struct vv_llc_link_cause *cause) {
+static vv_ns t1_ns(const struct vv_llc_link *link, const struct vv_llc_link_cause *cause) {
   uint32_t tries = link->retry_count > 0 ? link->retry_count - 1 : 0;
-  uint64_t t1 = vv_llc_pace_t1_ns(&link->pace, vv_llc_is_up(link->state) ? tries : link->retry_count);
-  uint64_t late = link->plain || vv_llc_is_up(link->state) ? 0 : vv_llc_station_late_ns(cause->station);
+  vv_ns t1 = vv_llc_pace_t1_ns(&link->pace, vv_llc_is_up(link->state) ? tries : link->retry_count);
+  vv_ns late = link->plain || vv_llc_is_up(link->state) ? 0 : vv_llc_station_late_ns(cause->station);
   return cause->now_ns + (t1 > late ? t1 : late);
 }
 
@@ -296,7 +296,7 @@ ACTION(tell_reset_needed) {
 }
 
 ACTION(tell_up) {
-  uint64_t idle_ns = cause->station->config.idle_ns;
+  vv_ns idle_ns = cause->station->config.idle_ns;
   link->heard_ns = cause->now_ns;
   if (idle_ns > 0) vv_llc_link_start(link, VV_LLC_TIMER_IDLE, cause->now_ns + idle_ns);
   link->tell |= link->was_up ? (link->plain ? VV_LLC_NEWS_RESET : 0) : VV_LLC_NEWS_CONNECTED;
@@ -417,7 +417,7 @@ void vv_llc_machine_do(struct vv_llc_link *link, const struct vv_llc_link_cause 
   link->state = row->next;
 }
 
-void vv_llc_machine_ask(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+void vv_llc_machine_ask(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                         enum vv_llc_event event) {
   vv_llc_machine_do(link, &(struct vv_llc_link_cause){.station = station, .now_ns = now_ns, .event = event});
 }

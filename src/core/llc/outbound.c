@@ -45,7 +45,7 @@ void vv_llc_outbound_control(struct vv_llc_station *station, struct vv_llc_link 
   head(station, link, &pdu, info_bytes, frame);
 }
 
-void vv_llc_outbound_i(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+void vv_llc_outbound_i(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                        struct vv_llc_station_frame *frame) {
   uint8_t outstanding = vv_llc_link_ahead(link->vs, link->va);
   uint32_t number = link->base + outstanding;

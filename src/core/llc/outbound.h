@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/llc/state.h"
 
 /* That control PDU. */
@@ -12,7 +13,7 @@ void vv_llc_outbound_control(struct vv_llc_station *station, struct vv_llc_link 
                              struct vv_llc_station_frame *frame);
 
 /* The I PDU with N(S) = V(S); V(S) := V(S) + 1. */
-void vv_llc_outbound_i(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+void vv_llc_outbound_i(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                        struct vv_llc_station_frame *frame);
 
 #endif

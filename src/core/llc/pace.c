@@ -3,11 +3,11 @@
 
 enum { FIRST = 8 }; /* T1 in shortest ones before anything was measured: too long costs once, too short asks in vain */
 
-void vv_llc_pace_init(struct vv_llc_pace *pace, uint64_t ns_min, uint64_t ns_max, uint64_t slack_ns) {
+void vv_llc_pace_init(struct vv_llc_pace *pace, vv_ns ns_min, vv_ns ns_max, vv_ns slack_ns) {
   *pace = (struct vv_llc_pace){.ns_min = ns_min, .ns_max = ns_max, .slack_ns = slack_ns};
 }
 
-void vv_llc_pace_measured(struct vv_llc_pace *pace, uint64_t round_trip_ns) {
+void vv_llc_pace_measured(struct vv_llc_pace *pace, vv_ns round_trip_ns) {
   pace->last_ns = round_trip_ns;
   pace->least_ns += pace->least_ns / 256 + 1;
   if (pace->mean_ns == 0 || round_trip_ns < pace->least_ns) pace->least_ns = round_trip_ns;
@@ -16,16 +16,16 @@ void vv_llc_pace_measured(struct vv_llc_pace *pace, uint64_t round_trip_ns) {
     pace->deviation_ns = round_trip_ns / 2;
     return;
   }
-  uint64_t mean = pace->mean_ns;
-  uint64_t off = round_trip_ns > mean ? round_trip_ns - mean : mean - round_trip_ns;
+  vv_ns mean = pace->mean_ns;
+  vv_ns off = round_trip_ns > mean ? round_trip_ns - mean : mean - round_trip_ns;
   pace->deviation_ns += off / 4;
   pace->deviation_ns -= pace->deviation_ns / 4;
   pace->mean_ns = mean - mean / 8 + round_trip_ns / 8;
 }
 
-uint64_t vv_llc_pace_t1_ns(const struct vv_llc_pace *pace, uint32_t tries) {
-  uint64_t t1 = pace->mean_ns + 4 * pace->deviation_ns + pace->slack_ns;
-  uint64_t doubled = 2 * pace->last_ns + pace->slack_ns;
+vv_ns vv_llc_pace_t1_ns(const struct vv_llc_pace *pace, uint32_t tries) {
+  vv_ns t1 = pace->mean_ns + 4 * pace->deviation_ns + pace->slack_ns;
+  vv_ns doubled = 2 * pace->last_ns + pace->slack_ns;
   if (t1 < doubled) t1 = doubled;
   if (pace->mean_ns == 0) t1 = FIRST * pace->ns_min;
   if (t1 < pace->ns_min) t1 = pace->ns_min;

@@ -13,6 +13,7 @@
 
 #include "core/base/heap.h"
 #include "core/base/ring.h"
+#include "core/base/time.h"
 #include "core/llc/address.h"
 #include "core/llc/backlog.h"
 #include "core/llc/early.h"
@@ -121,19 +122,19 @@ struct vv_llc_link {
   struct vv_llc_pace pace;
   struct vv_llc_owed owed[VV_LLC_LINK_OWED_MAX];
   uint8_t owed_first, owed_count;
-  bool ack_due;       /* an acknowledgement goes now, whatever carries it */
-  uint8_t acks_owed;  /* of so many I PDUs */
-  bool timing;        /* the round trip of `timed` is being measured */
-  uint8_t timed;      /* acknowledged by an N(R) beyond it */
-  uint64_t timed_ns;  /* when it was sent */
-  uint64_t polled_ns; /* when P = 1 was sent */
+  bool ack_due;      /* an acknowledgement goes now, whatever carries it */
+  uint8_t acks_owed; /* of so many I PDUs */
+  bool timing;       /* the round trip of `timed` is being measured */
+  uint8_t timed;     /* acknowledged by an N(R) beyond it */
+  vv_ns timed_ns;    /* when it was sent */
+  vv_ns polled_ns;   /* when P = 1 was sent */
 
   /* receiving */
   uint32_t expected; /* number of the next I PDU of the message stream */
   uint32_t number;   /* of the I PDU with N(S) = V(R) */
   bool knows_number;
   bool heard;                        /* an I or S PDU came since the numbers were cleared */
-  uint64_t heard_ns;                 /* when the last one came */
+  vv_ns heard_ns;                    /* when the last one came */
   uint32_t early;                    /* the chain of I PDUs that came too early */
   uint32_t message_bytes, got_bytes; /* of the message that is coming in */
   uint32_t credit;
@@ -152,8 +153,8 @@ struct vv_llc_link {
   uint8_t epoch, next_epoch;
   uint32_t greetings; /* tries */
 
-  uint64_t timers[VV_LLC_TIMERS];
-  uint64_t heap_ns;     /* what the station's heap has: no later than the earliest timer */
+  vv_ns timers[VV_LLC_TIMERS];
+  vv_ns heap_ns;        /* what the station's heap has: no later than the earliest timer */
   bool queued, telling; /* in the station's rings */
   uint32_t fruitless;   /* times in a row that we went back to the same I PDU */
   unsigned tell;
@@ -166,7 +167,7 @@ struct vv_llc_station_frame;
 /* What happens to a link: an event, its PDU if it has one, and the time. */
 struct vv_llc_link_cause {
   struct vv_llc_station *station;
-  uint64_t now_ns;
+  vv_ns now_ns;
   enum vv_llc_event event;
   const struct vv_lpdu *pdu; /* NULL: of the user or a timer */
   const uint8_t *data;       /* of an I PDU, without marks */
@@ -195,11 +196,11 @@ struct vv_llc_station_config {
   uint8_t window;         /* k: I PDUs sent without acknowledgement, 1 .. 127 */
   uint8_t receive_window; /* rw, told to peers by XID: 1 .. 127 */
   uint32_t credit;        /* I PDUs that a new link takes before vv_llc_station_credit gives more */
-  uint64_t t1_ns_min;     /* T1 follows the measured round trip between these two */
-  uint64_t t1_ns_max;     /* also the longest wait between two enquiries */
-  uint64_t ack_ns;        /* an acknowledgement waits so long for an I PDU to carry it; < t1_ns_min */
-  uint64_t idle_ns;       /* a peer that is silent for so long is asked whether it is there; 0: never */
-  uint64_t late_ns;       /* frames are not overtaken by others sent so much later: resets wait for this */
+  vv_ns t1_ns_min;        /* T1 follows the measured round trip between these two */
+  vv_ns t1_ns_max;        /* also the longest wait between two enquiries */
+  vv_ns ack_ns;           /* an acknowledgement waits so long for an I PDU to carry it; < t1_ns_min */
+  vv_ns idle_ns;          /* a peer that is silent for so long is asked whether it is there; 0: never */
+  vv_ns late_ns;          /* frames are not overtaken by others sent so much later: resets wait for this */
   uint32_t tries;         /* of a set-up, reset or disconnect, before VV_LLC_CLOSE_SILENT; >= 1 */
   /*
    * Enquiries before a link is reset. 0: a link that was asked for (vv_llc_station_connect), or let in
@@ -278,7 +279,7 @@ struct vv_llc_station {
 };
 
 /* The timer runs from now on. */
-static inline void vv_llc_link_start(struct vv_llc_link *link, enum vv_llc_link_timer timer, uint64_t at_ns) {
+static inline void vv_llc_link_start(struct vv_llc_link *link, enum vv_llc_link_timer timer, vv_ns at_ns) {
   link->timers[timer] = at_ns;
 }
 
@@ -287,7 +288,7 @@ static inline void vv_llc_link_stop(struct vv_llc_link *link, enum vv_llc_link_t
 }
 
 /* What ends a wait that would be too short: no sooner can a late frame, what it leads to, and the answer have come. */
-static inline uint64_t vv_llc_station_late_ns(const struct vv_llc_station *station) {
+static inline vv_ns vv_llc_station_late_ns(const struct vv_llc_station *station) {
   return VV_LLC_LATE_WAYS * station->config.late_ns;
 }
 

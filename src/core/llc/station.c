@@ -22,11 +22,11 @@ void vv_llc_station_defaults(struct vv_llc_station_config *config) {
       .window = 32,
       .receive_window = 127,
       .credit = VV_LLC_CREDIT_UNLIMITED,
-      .t1_ns_min = 2000000,
-      .t1_ns_max = 1000000000,
-      .ack_ns = 500000,
-      .idle_ns = 1000000000,
-      .late_ns = 1000000,
+      .t1_ns_min = 2 * VV_MS,
+      .t1_ns_max = VV_SEC,
+      .ack_ns = 500 * VV_US,
+      .idle_ns = VV_SEC,
+      .late_ns = VV_MS,
       .tries = 10,
   };
 }
@@ -136,7 +136,7 @@ static uint32_t open_link(struct vv_llc_station *station, const struct vv_llc_ad
   return id;
 }
 
-uint32_t vv_llc_station_connect(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer) {
+uint32_t vv_llc_station_connect(struct vv_llc_station *station, vv_ns now_ns, const struct vv_llc_address *peer) {
   uint32_t id = vv_llc_station_find(station, peer);
   if (id == VV_LLC_NO_LINK) id = open_link(station, peer);
   if (id == VV_LLC_NO_LINK) return VV_LLC_NO_LINK;
@@ -157,14 +157,14 @@ static struct vv_llc_link *link_at(struct vv_llc_station *station, uint32_t id) 
   return &station->links[id];
 }
 
-void vv_llc_station_accept(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
+void vv_llc_station_accept(struct vv_llc_station *station, vv_ns now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
   link->wanted = true;
   vv_llc_machine_ask(station, link, now_ns, VV_LLC_CONNECT_RESPONSE);
   vv_llc_turn_settle(station, link, now_ns);
 }
 
-void vv_llc_station_disconnect(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
+void vv_llc_station_disconnect(struct vv_llc_station *station, vv_ns now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
   if ((link->tell & VV_LLC_NEWS_CLOSED) != 0) return;
   vv_llc_machine_ask(station, link, now_ns, VV_LLC_DISCONNECT_REQUEST);
@@ -177,7 +177,7 @@ void vv_llc_station_disconnect(struct vv_llc_station *station, uint64_t now_ns, 
   vv_llc_turn_settle(station, link, now_ns);
 }
 
-void vv_llc_station_reset(struct vv_llc_station *station, uint64_t now_ns, uint32_t id) {
+void vv_llc_station_reset(struct vv_llc_station *station, vv_ns now_ns, uint32_t id) {
   struct vv_llc_link *link = link_at(station, id);
   if (!vv_llc_is_up(link->state)) return;
   if (link->plain) {
@@ -188,8 +188,8 @@ void vv_llc_station_reset(struct vv_llc_station *station, uint64_t now_ns, uint3
   vv_llc_turn_settle(station, link, now_ns);
 }
 
-bool vv_llc_station_send(struct vv_llc_station *station, uint64_t now_ns, uint32_t id, const void *bytes,
-                         uint32_t count, uint64_t handle) {
+bool vv_llc_station_send(struct vv_llc_station *station, vv_ns now_ns, uint32_t id, const void *bytes, uint32_t count,
+                         uint64_t handle) {
   struct vv_llc_link *link = link_at(station, id);
   uint32_t place = station->free_message;
   bool closing = (link->tell & VV_LLC_NEWS_CLOSED) != 0 || link->state == VV_LLC_D_CONN;
@@ -207,7 +207,7 @@ bool vv_llc_station_has_left(const struct vv_llc_station *station, uint32_t id) 
   return !vv_llc_backlog_has(&link->backlog, link->base + vv_llc_link_ahead(link->high, link->va));
 }
 
-void vv_llc_station_credit(struct vv_llc_station *station, uint64_t now_ns, uint32_t id, uint32_t pdus) {
+void vv_llc_station_credit(struct vv_llc_station *station, vv_ns now_ns, uint32_t id, uint32_t pdus) {
   struct vv_llc_link *link = link_at(station, id);
   bool fits = pdus < VV_LLC_CREDIT_UNLIMITED - link->credit;
   link->credit = fits ? link->credit + pdus : VV_LLC_CREDIT_UNLIMITED;
@@ -260,7 +260,7 @@ static void tell_unit(struct vv_llc_station *station, enum vv_llc_station_happen
 
 /* A TEST command that calls: true when somebody here takes the call; else it is echoed. Makes a link where there is
  * none. */
-static bool take_call(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+static bool take_call(struct vv_llc_station *station, vv_ns now_ns, const struct vv_llc_address *peer,
                       const struct vv_lpdu *pdu) {
   struct vv_announcement call;
   if (!vv_llc_greeting_is_call(station, pdu->data, pdu->data_bytes, &call)) return false;
@@ -273,7 +273,7 @@ static bool take_call(struct vv_llc_station *station, uint64_t now_ns, const str
   return true;
 }
 
-static void take_test(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+static void take_test(struct vv_llc_station *station, vv_ns now_ns, const struct vv_llc_address *peer,
                       const struct vv_lpdu *pdu) {
   uint32_t id = vv_llc_station_find(station, peer);
   if (pdu->response) {
@@ -292,7 +292,7 @@ static void take_test(struct vv_llc_station *station, uint64_t now_ns, const str
   vv_llc_unit_add(station, &answer, pdu->data, pdu->data_bytes);
 }
 
-static void take_xid(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+static void take_xid(struct vv_llc_station *station, vv_ns now_ns, const struct vv_llc_address *peer,
                      const struct vv_lpdu *pdu) {
   struct vv_lpdu_xid xid;
   if (!vv_lpdu_xid_parse(pdu->data, pdu->data_bytes, &xid)) {
@@ -323,7 +323,7 @@ static void take_stranger(struct vv_llc_station *station, const struct vv_llc_ad
                   NULL, 0);
 }
 
-static void take_sequenced(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer,
+static void take_sequenced(struct vv_llc_station *station, vv_ns now_ns, const struct vv_llc_address *peer,
                            const struct vv_lpdu *pdu) {
   uint32_t id = vv_llc_station_find(station, peer);
   bool opens = pdu->kind == VV_LPDU_SABME && station->config.plain && station->config.listen != VV_LLC_LISTEN_REFUSE;
@@ -346,7 +346,7 @@ static bool is_ours(const struct vv_llc_station *station, const struct vv_envelo
   return !group || asks || pdu->kind == VV_LPDU_UI;
 }
 
-void vv_llc_station_receive(struct vv_llc_station *station, uint64_t now_ns, const uint8_t *frame, size_t count) {
+void vv_llc_station_receive(struct vv_llc_station *station, vv_ns now_ns, const uint8_t *frame, size_t count) {
   struct vv_envelope envelope;
   struct vv_lpdu_view view;
   struct vv_lpdu pdu;
@@ -382,11 +382,11 @@ void vv_llc_station_receive(struct vv_llc_station *station, uint64_t now_ns, con
 
 /* --- time --- */
 
-uint64_t vv_llc_station_next_ns(const struct vv_llc_station *station) {
+vv_ns vv_llc_station_next_ns(const struct vv_llc_station *station) {
   return vv_heap_next_ns(&station->timers);
 }
 
-void vv_llc_station_tick(struct vv_llc_station *station, uint64_t now_ns) {
+void vv_llc_station_tick(struct vv_llc_station *station, vv_ns now_ns) {
   while (vv_heap_next_ns(&station->timers) <= now_ns) {
     uint32_t id = vv_heap_next(&station->timers);
     struct vv_llc_link *link = &station->links[id];
@@ -450,13 +450,13 @@ static bool take_data(struct vv_llc_station *station, struct vv_llc_station_even
 }
 
 /* What came early and is due now, as if it came now. */
-static bool resume(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+static bool resume(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   if (!vv_llc_inbound_resume(station, link, now_ns)) return false;
   vv_llc_turn_settle(station, link, now_ns);
   return true;
 }
 
-bool vv_llc_station_take(struct vv_llc_station *station, uint64_t now_ns, struct vv_llc_station_event *event) {
+bool vv_llc_station_take(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_event *event) {
   if (take_data(station, event)) return true;
   while (station->telling.count > 0) {
     struct vv_llc_link *link = &station->links[vv_ring_first(&station->telling)];
@@ -470,7 +470,7 @@ bool vv_llc_station_take(struct vv_llc_station *station, uint64_t now_ns, struct
   return false;
 }
 
-bool vv_llc_station_next_frame(struct vv_llc_station *station, uint64_t now_ns, struct vv_llc_station_frame *frame) {
+bool vv_llc_station_next_frame(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_frame *frame) {
   bool found = vv_llc_unit_next(station, frame);
   while (!found && station->busy.count > 0) {
     struct vv_llc_link *link = &station->links[vv_ring_pop(&station->busy)];

@@ -48,6 +48,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/llc/state.h"
 
 /* Sensible values; the caller sets self, nonce, incarnation, and what else it wants otherwise. */
@@ -64,31 +65,31 @@ void vv_llc_station_init(struct vv_llc_station *station, void *memory, const str
  * before VV_LLC_STATION_CONNECTED waits for it. If both sides begin, there is one
  * link.
  */
-uint32_t vv_llc_station_connect(struct vv_llc_station *station, uint64_t now_ns, const struct vv_llc_address *peer);
+uint32_t vv_llc_station_connect(struct vv_llc_station *station, vv_ns now_ns, const struct vv_llc_address *peer);
 
 /* The link to a peer, VV_LLC_NO_LINK when there is none. */
 uint32_t vv_llc_station_find(const struct vv_llc_station *station, const struct vv_llc_address *peer);
 
 /* The answer to VV_LLC_STATION_ASKED: the link is wanted, as if we had asked for it. */
-void vv_llc_station_accept(struct vv_llc_station *station, uint64_t now_ns, uint32_t link);
+void vv_llc_station_accept(struct vv_llc_station *station, vv_ns now_ns, uint32_t link);
 
 /*
  * Ends a link, or refuses it. What was sent and not yet acknowledged is given
  * up: who wants it delivered waits for VV_LLC_STATION_SENT first. VV_LLC_STATION_CLOSED
  * follows.
  */
-void vv_llc_station_disconnect(struct vv_llc_station *station, uint64_t now_ns, uint32_t link);
+void vv_llc_station_disconnect(struct vv_llc_station *station, vv_ns now_ns, uint32_t link);
 
 /* Resets a link that is up, for tests and for the curious: ours lose nothing by it. */
-void vv_llc_station_reset(struct vv_llc_station *station, uint64_t now_ns, uint32_t link);
+void vv_llc_station_reset(struct vv_llc_station *station, vv_ns now_ns, uint32_t link);
 
 /*
  * Sends a message. Its bytes are the caller's and must stay as they are until
  * VV_LLC_STATION_SENT. False when `messages` of them are under way, or the link is
  * closing. A message of 0 bytes is a message (plain: refused).
  */
-bool vv_llc_station_send(struct vv_llc_station *station, uint64_t now_ns, uint32_t link, const void *bytes,
-                         uint32_t count, uint64_t handle);
+bool vv_llc_station_send(struct vv_llc_station *station, vv_ns now_ns, uint32_t link, const void *bytes, uint32_t count,
+                         uint64_t handle);
 
 /* True: all that was given to vv_llc_station_send has left at least once, and only acknowledgements may be missing. */
 bool vv_llc_station_has_left(const struct vv_llc_station *station, uint32_t link);
@@ -98,7 +99,7 @@ bool vv_llc_station_has_left(const struct vv_llc_station *station, uint32_t link
  * the peer is told RNR, and RR when there are some again. A link with
  * VV_LLC_CREDIT_UNLIMITED keeps it.
  */
-void vv_llc_station_credit(struct vv_llc_station *station, uint64_t now_ns, uint32_t link, uint32_t pdus);
+void vv_llc_station_credit(struct vv_llc_station *station, vv_ns now_ns, uint32_t link, uint32_t pdus);
 
 /* Type 1, to a station or a group; the bytes are copied. False without room, or when they do not fit a PDU. */
 bool vv_llc_station_unit(struct vv_llc_station *station, const struct vv_llc_address *to, const void *bytes,
@@ -108,19 +109,19 @@ bool vv_llc_station_test(struct vv_llc_station *station, const struct vv_llc_add
 bool vv_llc_station_identify(struct vv_llc_station *station, const struct vv_llc_address *to);
 
 /* A frame came: the whole of it, from the destination on, without check sequence. Whatever it is, it does no harm. */
-void vv_llc_station_receive(struct vv_llc_station *station, uint64_t now_ns, const uint8_t *frame, size_t count);
+void vv_llc_station_receive(struct vv_llc_station *station, vv_ns now_ns, const uint8_t *frame, size_t count);
 
 /* When vv_llc_station_tick has something to do; VV_NEVER: never. */
-uint64_t vv_llc_station_next_ns(const struct vv_llc_station *station);
-void vv_llc_station_tick(struct vv_llc_station *station, uint64_t now_ns);
+vv_ns vv_llc_station_next_ns(const struct vv_llc_station *station);
+void vv_llc_station_tick(struct vv_llc_station *station, vv_ns now_ns);
 
 /*
  * The next event: false when there is none. now_ns is that of the receive, tick or request before, or later: what came
  * too early for its place in the stream is taken then.
  */
-bool vv_llc_station_take(struct vv_llc_station *station, uint64_t now_ns, struct vv_llc_station_event *event);
+bool vv_llc_station_take(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_event *event);
 
 /* The next frame to send: false when there is none now. */
-bool vv_llc_station_next_frame(struct vv_llc_station *station, uint64_t now_ns, struct vv_llc_station_frame *frame);
+bool vv_llc_station_next_frame(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_frame *frame);
 
 #endif

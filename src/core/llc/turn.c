@@ -13,19 +13,19 @@ enum { FRUITLESS_MAX = 64 };
  * Answers what the machine asks its user. In RESET_WAIT a SABME of the peer is the answer that the reset waits for,
  * when it has one to give.
  */
-static void answer(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+static void answer(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   if (link->question != VV_LLC_QUESTION_NONE) vv_llc_greeting_answer(station, link, now_ns);
   if (link->state == VV_LLC_RESET_WAIT && link->s_flag) vv_llc_machine_ask(station, link, now_ns, VV_LLC_RESET_REQUEST);
 }
 
-static void ask(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns, enum vv_llc_event event) {
+static void ask(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns, enum vv_llc_event event) {
   vv_llc_machine_ask(station, link, now_ns, event);
   answer(station, link, now_ns);
 }
 
 /* Nothing was heard for a while: what then is not answered is found out by P_TIMER. */
-static void mind_silence(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
-  uint64_t next_ns = link->heard_ns + station->config.idle_ns;
+static void mind_silence(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
+  vv_ns next_ns = link->heard_ns + station->config.idle_ns;
   if (next_ns <= now_ns) {
     ask(station, link, now_ns, VV_LLC_ENQUIRE);
     next_ns = now_ns + station->config.idle_ns;
@@ -33,7 +33,7 @@ static void mind_silence(struct vv_llc_station *station, struct vv_llc_link *lin
   vv_llc_link_start(link, VV_LLC_TIMER_IDLE, next_ns);
 }
 
-void vv_llc_turn_expire(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+void vv_llc_turn_expire(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   static const enum vv_llc_event events[] = {VV_LLC_ACK_TIMER, VV_LLC_P_TIMER, VV_LLC_REJ_TIMER, VV_LLC_BUSY_TIMER};
   for (int timer = 0; timer < VV_LLC_TIMERS; timer++) {
     if (link->timers[timer] > now_ns) continue;
@@ -51,8 +51,8 @@ void vv_llc_turn_expire(struct vv_llc_station *station, struct vv_llc_link *link
 }
 
 /* Whatever waits for something has a timer: a lost PDU, or a timer that found P outstanding, must not end that. */
-static void watch(struct vv_llc_link *link, uint64_t now_ns) {
-  uint64_t t1 = vv_llc_pace_t1_ns(&link->pace, link->retry_count);
+static void watch(struct vv_llc_link *link, vv_ns now_ns) {
+  vv_ns t1 = vv_llc_pace_t1_ns(&link->pace, link->retry_count);
   if (link->timers[VV_LLC_TIMER_P] != VV_NEVER) return;
   if (link->vs != link->va && link->timers[VV_LLC_TIMER_ACK] == VV_NEVER) link->timers[VV_LLC_TIMER_ACK] = now_ns + t1;
   if (link->state == VV_LLC_REJECT && link->timers[VV_LLC_TIMER_REJ] == VV_NEVER)
@@ -60,14 +60,14 @@ static void watch(struct vv_llc_link *link, uint64_t now_ns) {
   if (link->remote_busy && link->timers[VV_LLC_TIMER_BUSY] == VV_NEVER) link->timers[VV_LLC_TIMER_BUSY] = now_ns + t1;
 }
 
-static void mind_credit(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+static void mind_credit(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   bool busy = vv_llc_link_is_busy(link);
   if (busy == (link->credit == 0)) return;
   ask(station, link, now_ns, busy ? VV_LLC_BUSY_CLEARED : VV_LLC_BUSY_DETECTED);
 }
 
 static void set_alarm(struct vv_llc_station *station, struct vv_llc_link *link) {
-  uint64_t next = VV_NEVER;
+  vv_ns next = VV_NEVER;
   for (int timer = 0; timer < VV_LLC_TIMERS; timer++) {
     if (link->timers[timer] < next) next = link->timers[timer];
   }
@@ -77,7 +77,7 @@ static void set_alarm(struct vv_llc_station *station, struct vv_llc_link *link) 
   vv_heap_set(&station->timers, (uint32_t)(link - station->links), next);
 }
 
-void vv_llc_turn_settle(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns) {
+void vv_llc_turn_settle(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   uint32_t id = (uint32_t)(link - station->links);
   answer(station, link, now_ns);
   if (vv_llc_is_up(link->state) && !link->frozen) {
@@ -95,7 +95,7 @@ void vv_llc_turn_settle(struct vv_llc_station *station, struct vv_llc_link *link
   if (!link->telling && tells) link->telling = vv_ring_push(&station->telling, id);
 }
 
-bool vv_llc_turn_frame(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+bool vv_llc_turn_frame(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                        struct vv_llc_station_frame *frame) {
   if (link->owed_count > 0) {
     struct vv_llc_owed owed = link->owed[link->owed_first];

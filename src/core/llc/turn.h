@@ -11,16 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/llc/state.h"
 
 /* Whatever timer is due. */
-void vv_llc_turn_expire(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_turn_expire(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns);
 
 /* After anything happened to a link. */
-void vv_llc_turn_settle(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns);
+void vv_llc_turn_settle(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns);
 
 /* The next frame of the link, control PDUs before I PDUs: false when it has none to send now. */
-bool vv_llc_turn_frame(struct vv_llc_station *station, struct vv_llc_link *link, uint64_t now_ns,
+bool vv_llc_turn_frame(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns,
                        struct vv_llc_station_frame *frame);
 
 #endif

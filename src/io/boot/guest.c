@@ -14,7 +14,7 @@
 #include "io/os/host.h"
 
 #define RETRY_MS    20
-#define PATIENCE_NS 250000000 /* beyond the deadline, of who is in: rank 0, whose time is up too, says why */
+#define PATIENCE_NS (250 * VV_MS) /* beyond the deadline, of who is in: rank 0, whose time is up too, says why */
 
 /* One attempt to be let in. */
 struct visit {
@@ -22,7 +22,7 @@ struct visit {
   const struct vv_meeting_config *config;
   int fd;
   uint8_t nonce[VV_LETTER_NONCE_BYTES];
-  int64_t deadline_ns;
+  vv_ns deadline_ns;
   struct vv_error *error;
 };
 
@@ -30,7 +30,7 @@ struct visit {
 enum outcome { WELCOMED, FAILED, LEFT_ALONE /* nobody is there, or has said enough: try again */ };
 
 /* False: the other side is gone, or the deadline has passed. */
-static bool read_all(const struct visit *visit, uint8_t *bytes, size_t count, int64_t deadline_ns) {
+static bool read_all(const struct visit *visit, uint8_t *bytes, size_t count, vv_ns deadline_ns) {
   struct pollfd one = {.fd = visit->fd, .events = POLLIN};
   for (size_t at = 0; at < count;) {
     if (poll(&one, 1, vv_clock_left_ms(deadline_ns)) <= 0 && vv_clock_ns() >= deadline_ns) return false;
@@ -74,7 +74,7 @@ static enum outcome hear_answer(const struct visit *visit) {
   const struct vv_meeting_config *config = visit->config;
   uint8_t mark[VV_LETTER_MARK_BYTES];
   struct vv_letter_refusal refusal;
-  const int64_t deadline_ns = visit->deadline_ns + PATIENCE_NS;
+  const vv_ns deadline_ns = visit->deadline_ns + PATIENCE_NS;
   if (!read_all(visit, mark, sizeof mark, deadline_ns)) return LEFT_ALONE;
   const size_t bytes = vv_letter_answer_bytes(mark, config->ranks);
   if (bytes == 0) return wrong_key(visit);
@@ -128,7 +128,7 @@ static enum outcome pay_visit(struct visit *visit, bool *was_let_in) {
   return outcome;
 }
 
-int vv_guest_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, int64_t deadline_ns,
+int vv_guest_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, vv_ns deadline_ns,
                   struct vv_error *error) {
   bool was_let_in = false;
   struct visit visit = {.meeting = meeting, .config = config, .deadline_ns = deadline_ns, .error = error};

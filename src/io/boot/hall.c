@@ -13,10 +13,10 @@
 #include "io/os/descriptors.h"
 #include "io/os/host.h"
 
-#define VISITORS_MAX 128        /* who have connected and not yet said who they are */
-#define VISIT_NS     2000000000 /* how long they may take */
-#define FAREWELL_NS  5000000000 /* how long those who come too late are told so, if not all have been */
-#define DESCRIPTORS  8          /* of this group beside its links */
+#define VISITORS_MAX 128          /* who have connected and not yet said who they are */
+#define VISIT_NS     (2 * VV_SEC) /* how long they may take */
+#define FAREWELL_NS  (5 * VV_SEC) /* how long those who come too late are told so, if not all have been */
+#define DESCRIPTORS  8            /* of this group beside its links */
 #define PIECE_BYTES  40
 #define PIECES_MAX   10 /* segments that TCP sends at once */
 #define BACKLOG      128
@@ -26,7 +26,7 @@
 /* Somebody who has connected. */
 struct visitor {
   int fd; /* -1: a free place */
-  int64_t until_ns;
+  vv_ns until_ns;
   uint8_t challenge[NONCE_BYTES];
   size_t got;
   uint8_t bytes[LETTER_BYTES];
@@ -164,8 +164,8 @@ static void watch(struct hall *hall, int fd, uint32_t who) {
 }
 
 /* Fills in what is waited for; until when, at most. */
-static int64_t watch_all(struct hall *hall, int64_t until_ns) {
-  const int64_t now_ns = vv_clock_ns();
+static vv_ns watch_all(struct hall *hall, vv_ns until_ns) {
+  const vv_ns now_ns = vv_clock_ns();
   hall->watched = 0;
   for (uint32_t rank = 1; rank < hall->meeting->ranks; rank++) watch(hall, hall->meeting->links[rank].fd, LINK + rank);
   for (uint32_t i = 0; i < VISITORS_MAX; i++) {
@@ -179,7 +179,7 @@ static int64_t watch_all(struct hall *hall, int64_t until_ns) {
 }
 
 /* One round of waiting for who goes, what visitors say, and who comes, in this order. */
-static void wait_once(struct hall *hall, int64_t until_ns) {
+static void wait_once(struct hall *hall, vv_ns until_ns) {
   until_ns = watch_all(hall, until_ns);
   if (poll(hall->fds, hall->watched, vv_clock_left_ms(until_ns)) <= 0) return;
   for (nfds_t i = 0; i < hall->watched; i++) {
@@ -211,7 +211,7 @@ static void refuse_for_the_absent(struct hall *hall) {
 }
 
 /* Until all are there, or it is known that they will not be. */
-static void wait_for_all(struct hall *hall, int64_t deadline_ns) {
+static void wait_for_all(struct hall *hall, vv_ns deadline_ns) {
   const uint32_t ranks = hall->meeting->ranks;
   if (!vv_descriptors_reserve(hall->listener, ranks + DESCRIPTORS))
     refuse(hall, VV_LETTER_FULL, 0, ranks + DESCRIPTORS);
@@ -224,9 +224,9 @@ static void wait_for_all(struct hall *hall, int64_t deadline_ns) {
 }
 
 /* Tells those who wait, and for a while those who come, why there will be no group. */
-static int say_farewell(struct hall *hall, int64_t deadline_ns, struct vv_error *error) {
+static int say_farewell(struct hall *hall, vv_ns deadline_ns, struct vv_error *error) {
   struct vv_meeting *meeting = hall->meeting;
-  const int64_t last_ns = vv_clock_ns() + FAREWELL_NS, until_ns = last_ns < deadline_ns ? last_ns : deadline_ns;
+  const vv_ns last_ns = vv_clock_ns() + FAREWELL_NS, until_ns = last_ns < deadline_ns ? last_ns : deadline_ns;
   for (uint32_t rank = 1; rank < meeting->ranks; rank++) {
     if (meeting->links[rank].fd < 0) continue;
     turn_away(hall, meeting->links[rank].fd, hall->nonces[rank]);
@@ -271,12 +271,12 @@ static int welcome(struct hall *hall, struct vv_error *error) {
   return result;
 }
 
-static int hold(struct hall *hall, int64_t deadline_ns, struct vv_error *error) {
+static int hold(struct hall *hall, vv_ns deadline_ns, struct vv_error *error) {
   wait_for_all(hall, deadline_ns);
   return hall->refusal.why == 0 ? welcome(hall, error) : say_farewell(hall, deadline_ns, error);
 }
 
-int vv_hall_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, int64_t deadline_ns,
+int vv_hall_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, vv_ns deadline_ns,
                  struct vv_error *error) {
   struct vv_address at = config->place;
   const uint16_t port = vv_address_port(&at);

@@ -11,7 +11,7 @@
 #include "io/boot/refusal.h"
 #include "io/os/clock.h"
 
-int vv_meeting_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, int64_t deadline_ns,
+int vv_meeting_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, vv_ns deadline_ns,
                     struct vv_error *error) {
   const uint32_t ranks = config->ranks;
   *meeting = (struct vv_meeting){.ranks = ranks, .rank = config->rank, .lost = VV_MEETING_NOBODY};
@@ -75,7 +75,7 @@ static bool take(struct vv_meeting *meeting, uint32_t rank, struct vv_letter_not
 }
 
 /* The least of what all linked ranks say. 0, or -1 and *refusal. Whoever dies is found at once, not in its turn. */
-static int gather(struct vv_meeting *meeting, uint32_t least[VV_MEETING_VALUES], int64_t deadline_ns,
+static int gather(struct vv_meeting *meeting, uint32_t least[VV_MEETING_VALUES], vv_ns deadline_ns,
                   struct vv_letter_refusal *refusal) {
   uint32_t missing = meeting->rank == 0 ? meeting->ranks - 1 : 1, first = meeting->rank == 0;
   for (uint32_t rank = 0; rank < meeting->ranks; rank++) {
@@ -99,7 +99,7 @@ static int gather(struct vv_meeting *meeting, uint32_t least[VV_MEETING_VALUES],
   return refusal->why == 0 ? 0 : -1;
 }
 
-int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALUES], int64_t deadline_ns,
+int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALUES], vv_ns deadline_ns,
                      struct vv_error *error) {
   struct vv_letter_note note = {.kind = VV_LETTER_VALUES};
   struct vv_letter_refusal refusal = {0};

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "core/base/siphash.h"
+#include "core/base/time.h"
 #include "core/wire/letter.h"
 #include "io/os/error.h"
 #include "io/os/socket.h"
@@ -63,14 +64,14 @@ struct vv_meeting {
  * error at all who are there. Rank 0 raises the soft limit of descriptors if the
  * group needs it. Close it in both cases.
  */
-int vv_meeting_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, int64_t deadline_ns,
+int vv_meeting_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, vv_ns deadline_ns,
                     struct vv_error *error);
 
 /*
  * Every rank gives values, and all get the least of each: nobody is through
  * before all are there. The errors of vv_meeting_open, and "rank-failed".
  */
-int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALUES], int64_t deadline_ns,
+int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALUES], vv_ns deadline_ns,
                      struct vv_error *error);
 
 /*

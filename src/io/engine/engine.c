@@ -8,11 +8,11 @@
 
 /* Who spins looks at the clock only every so often: a look at the ring costs a few ns, one at the clock many. */
 enum { LOOKS_PER_READING = 16, ROOM_TRIES = 2000 };
-static const int64_t room_pause_ns = 50000;
-static const uint64_t check_ns = 1000000000;
+static const vv_ns room_pause_ns = 50 * VV_US;
+static const vv_ns check_ns = VV_SEC;
 
 void vv_engine_init(struct vv_engine *engine, struct vv_port port, const struct vv_engine_core *core, void *self) {
-  *engine = (struct vv_engine){.port = port, .core = core, .self = self, .checked_ns = (uint64_t)vv_clock_ns()};
+  *engine = (struct vv_engine){.port = port, .core = core, .self = self, .checked_ns = vv_clock_ns()};
 }
 
 /* What a failed call of the port means: 0, go on; -1, the port has an error of its own, or errno says one. */
@@ -25,7 +25,7 @@ static int judge(struct vv_engine *engine, const char *what, struct vv_error *er
   return vv_error_errno(error, "port", "cannot %s", what);
 }
 
-static size_t gather(struct vv_engine *engine, uint64_t now_ns, struct iovec units[][VV_PORT_PIECES]) {
+static size_t gather(struct vv_engine *engine, vv_ns now_ns, struct iovec units[][VV_PORT_PIECES]) {
   size_t count = 0;
   for (; count < VV_PORT_BATCH_MAX; count++) {
     uint8_t *head = engine->heads[count];
@@ -58,7 +58,7 @@ static int send_all(struct vv_engine *engine, struct iovec units[][VV_PORT_PIECE
   return 0;
 }
 
-static int flush_at(struct vv_engine *engine, uint64_t now_ns, struct vv_error *error) {
+static int flush_at(struct vv_engine *engine, vv_ns now_ns, struct vv_error *error) {
   struct iovec units[VV_PORT_BATCH_MAX][VV_PORT_PIECES];
   for (;;) {
     size_t count = gather(engine, now_ns, units);
@@ -70,15 +70,14 @@ static int flush_at(struct vv_engine *engine, uint64_t now_ns, struct vv_error *
 }
 
 int vv_engine_flush(struct vv_engine *engine, struct vv_error *error) {
-  return flush_at(engine, (uint64_t)vv_clock_ns(), error);
+  return flush_at(engine, vv_clock_ns(), error);
 }
 
 /* At most a batch, so that acknowledgements leave in time. True: done. */
-static bool take(struct vv_engine *engine, bool (*done)(void *context), void *context, size_t *count,
-                 uint64_t *now_ns) {
+static bool take(struct vv_engine *engine, bool (*done)(void *context), void *context, size_t *count, vv_ns *now_ns) {
   struct vv_port_unit unit;
   for (*count = 0; *count < VV_PORT_BATCH_MAX && engine->port.ops->peek(engine->port.self, &unit); ++*count) {
-    if (*count == 0) *now_ns = (uint64_t)vv_clock_ns();
+    if (*count == 0) *now_ns = vv_clock_ns();
     vv_mark(engine->marks, VV_MARK_TAKEN);
     engine->core->receive(engine->self, *now_ns, unit.bytes, unit.count);
     if (engine->marks) engine->marks->at_ns[VV_MARK_DEVICE] = unit.stamp_ns;
@@ -90,32 +89,32 @@ static bool take(struct vv_engine *engine, bool (*done)(void *context), void *co
 }
 
 /* What is due by the clock: timers, a look at the port now and then, whoever may stop us, the deadline. */
-static enum vv_engine_ran keep_time(struct vv_engine *engine, int64_t deadline_ns, struct vv_error *error) {
-  uint64_t now_ns = (uint64_t)vv_clock_ns();
+static enum vv_engine_ran keep_time(struct vv_engine *engine, vv_ns deadline_ns, struct vv_error *error) {
+  vv_ns now_ns = vv_clock_ns();
   if (engine->core->next_ns(engine->self) <= now_ns) engine->core->tick(engine->self, now_ns);
   if (now_ns - engine->checked_ns >= check_ns) {
     engine->checked_ns = now_ns;
     if (engine->port.ops->check(engine->port.self, error) != 0) return VV_ENGINE_RAN_ERROR;
   }
   if (engine->stop.ask && vv_watch_rang() && engine->stop.ask(engine->stop.context)) return VV_ENGINE_RAN_STOPPED;
-  return (int64_t)now_ns >= deadline_ns ? VV_ENGINE_RAN_LATE : VV_ENGINE_RAN_DONE;
+  return now_ns >= deadline_ns ? VV_ENGINE_RAN_LATE : VV_ENGINE_RAN_DONE;
 }
 
-static int sleep_some(struct vv_engine *engine, int64_t deadline_ns, struct vv_error *error) {
-  uint64_t due_ns = engine->core->next_ns(engine->self);
-  uint64_t check_at_ns = engine->checked_ns + check_ns;
-  int64_t until_ns = (int64_t)(due_ns < check_at_ns ? due_ns : check_at_ns);
+static int sleep_some(struct vv_engine *engine, vv_ns deadline_ns, struct vv_error *error) {
+  vv_ns due_ns = engine->core->next_ns(engine->self);
+  vv_ns check_at_ns = engine->checked_ns + check_ns;
+  vv_ns until_ns = due_ns < check_at_ns ? due_ns : check_at_ns;
   if (until_ns > deadline_ns) until_ns = deadline_ns;
   return engine->port.ops->wait(engine->port.self, until_ns) == 0 ? 0 : judge(engine, "wait", error);
 }
 
 /* What came is taken before timers are asked: it may be what they wait for, when this process slept for long. */
 enum vv_engine_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context,
-                                 int64_t deadline_ns, struct vv_error *error) {
+                                 vv_ns deadline_ns, struct vv_error *error) {
   bool over = done(context);
   for (uint32_t looks = 1;; looks++) {
     size_t count = 0;
-    uint64_t now_ns = 0; /* of what came; else the clock is asked */
+    vv_ns now_ns = 0; /* of what came; else the clock is asked */
     enum vv_engine_ran ran = VV_ENGINE_RAN_DONE;
     if (!over) over = take(engine, done, context, &count, &now_ns);
     bool stirred = looks == 1 || over || count > 0; /* something happened after which there may be units to send */
@@ -126,7 +125,7 @@ enum vv_engine_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *co
       over = done(context);
       stirred = true;
     }
-    if (stirred && flush_at(engine, now_ns ? now_ns : (uint64_t)vv_clock_ns(), error) != 0) return VV_ENGINE_RAN_ERROR;
+    if (stirred && flush_at(engine, now_ns ? now_ns : vv_clock_ns(), error) != 0) return VV_ENGINE_RAN_ERROR;
     if (over || (stirred && done(context))) return VV_ENGINE_RAN_DONE;
     if (ran != VV_ENGINE_RAN_DONE) return ran;
     if (idle && sleep_some(engine, deadline_ns, error) != 0) return VV_ENGINE_RAN_ERROR;

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "io/os/error.h"
 #include "io/os/mark.h"
 #include "io/os/watch.h"
@@ -29,16 +30,16 @@
 /* How a core is driven. Times are those of vv_clock_ns(). */
 struct vv_engine_core {
   /* A unit came; its bytes are there until the call returns. */
-  void (*receive)(void *self, uint64_t now_ns, const uint8_t *bytes, size_t count);
+  void (*receive)(void *self, vv_ns now_ns, const uint8_t *bytes, size_t count);
   /*
    * The next unit to send: writes its head, tells the head's length, and sets
    * the rest, which stays as it is until the next `receive` or `tick`. False:
    * there is none now.
    */
-  bool (*next)(void *self, uint64_t now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES], size_t *head_bytes, struct iovec *rest);
-  /* When tick has something to do; UINT64_MAX: never. */
-  uint64_t (*next_ns)(const void *self);
-  void (*tick)(void *self, uint64_t now_ns);
+  bool (*next)(void *self, vv_ns now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES], size_t *head_bytes, struct iovec *rest);
+  /* When tick has something to do; VV_NEVER: never. */
+  vv_ns (*next_ns)(const void *self);
+  void (*tick)(void *self, vv_ns now_ns);
 };
 
 struct vv_engine {
@@ -49,7 +50,7 @@ struct vv_engine {
   struct vv_watch_stop stop; /* ask == NULL: nobody stops it */
   struct vv_marks *marks;    /* of what is sent and received now; NULL: nobody wants them */
   uint64_t unsent;           /* units that found no room at the interface for a long time: lost, as on any wire */
-  uint64_t checked_ns;       /* when the port was last looked at */
+  vv_ns checked_ns;          /* when the port was last looked at */
   uint8_t heads[VV_PORT_BATCH_MAX][VV_ENGINE_HEAD_BYTES];
 };
 
@@ -66,10 +67,10 @@ void vv_engine_init(struct vv_engine *engine, struct vv_port port, const struct 
 /*
  * Goes on until done(context) is true, which it asks after every unit that came
  * (what came behind that one stays in the port) and after what it sent. Before it returns everything is
- * sent that the core wants sent. deadline_ns: INT64_MAX is never.
+ * sent that the core wants sent. deadline_ns: VV_NEVER is never.
  */
 enum vv_engine_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context,
-                                 int64_t deadline_ns, struct vv_error *error);
+                                 vv_ns deadline_ns, struct vv_error *error);
 
 /* Sends what the core wants sent now. 0, or -1 and *error: the port is not what it was. */
 int vv_engine_flush(struct vv_engine *engine, struct vv_error *error);

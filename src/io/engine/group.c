@@ -27,24 +27,24 @@
 #include "io/os/clock.h"
 #include "io/port/cast.h"
 
-#define TAKE_MAX 64      /* datagrams of one socket in a turn, so that no socket waits long for another */
-#define LOOKS    16      /* looks for data alone between two at all sockets, of who spins */
-#define AWAIT_NS 2000000 /* nothing may be due for so long, or data are not awaited alone */
+#define TAKE_MAX 64          /* datagrams of one socket in a turn, so that no socket waits long for another */
+#define LOOKS    16          /* looks for data alone between two at all sockets, of who spins */
+#define AWAIT_NS (2 * VV_MS) /* nothing may be due for so long, or data are not awaited alone */
 /* A deadline that the other thread will not miss by more is no reason to wake it. */
-#define SLACK_NS        5000000
-#define SECOND_NS       UINT64_C(1000000000)
-#define FLOOD_DATAGRAMS 100              /* of strangers, a second: a flood */
-#define FLOOD_BEGINS    10               /* so many may be the beginning of one */
-#define TELL_NS         (10 * SECOND_NS) /* the same is told again after so long at the soonest */
+#define SLACK_NS        (5 * VV_MS)
+#define FLOOD_DATAGRAMS 100           /* of strangers, a second: a flood */
+#define FLOOD_BEGINS    10            /* so many may be the beginning of one */
+#define TELL_NS         (10 * VV_SEC) /* the same is told again after so long at the soonest */
 
 enum { WATCH_WAKE = VV_CAST_SOCKETS, WATCH_LINKS }; /* what is polled: the sockets of the port, this, the links */
 
 /* Datagrams of strangers. */
 struct strangers {
-  uint64_t counted, since_ns; /* so many until this second began */
-  uint64_t many;              /* in this second */
-  uint64_t flood_ns;          /* when there were very many; 0: never */
-  uint64_t told_ns;           /* and when that was told; 0: never */
+  uint64_t counted; /* so many until this second began */
+  vv_ns since_ns;
+  uint64_t many;  /* in this second */
+  vv_ns flood_ns; /* when there were very many; 0: never */
+  vv_ns told_ns;  /* and when that was told; 0: never */
 };
 
 struct vv_group {
@@ -58,7 +58,7 @@ struct vv_group {
   void (*notice)(void *context, const char *text);
   bool (*stop)(void *context);
   void *context;
-  uint64_t at_ns;         /* when this turn began: the clock is read once after each wait */
+  vv_ns at_ns;            /* when this turn began: the clock is read once after each wait */
   uint8_t *bytes;         /* room for what who holds the lock takes, then for what is awaited without it */
   size_t room;            /* for one */
   struct pollfd *watched; /* of who holds the lock */
@@ -69,8 +69,8 @@ struct vv_group {
   uint32_t byes;             /* from how many linked ranks, which then need nobody any more */
   bool parted;               /* from all of them */
   struct strangers strangers;
-  uint64_t deaf_ns; /* when it was told that no multicast comes; 0: never */
-  bool deaf;        /* the core says so, and it is to be told */
+  vv_ns deaf_ns; /* when it was told that no multicast comes; 0: never */
+  bool deaf;     /* the core says so, and it is to be told */
   bool deaf_told;
   struct vv_group_problem problem;
 
@@ -78,9 +78,9 @@ struct vv_group {
   pthread_t thread;
   bool has_thread;
   bool stopping;
-  int wake[2];             /* a pipe: a byte wakes the thread */
-  struct pollfd *asleep;   /* what the thread polls without the lock */
-  int64_t asleep_until_ns; /* when it wakes by itself */
+  int wake[2];           /* a pipe: a byte wakes the thread */
+  struct pollfd *asleep; /* what the thread polls without the lock */
+  vv_ns asleep_until_ns; /* when it wakes by itself */
 };
 
 /* Problems */
@@ -125,7 +125,7 @@ static void notice(struct vv_group *group, const char *format, uint32_t rank) {
 /* Driving the core. All of these hold the lock. */
 
 static void begin_turn(struct vv_group *group) {
-  group->at_ns = (uint64_t)vv_clock_ns();
+  group->at_ns = vv_clock_ns();
 }
 
 static void lock(struct vv_group *group) {
@@ -180,7 +180,7 @@ static void take_socket(struct vv_group *group, int socket) {
 }
 
 /* Takes what has come, by what poll() said, which looked at all sockets not before then_ns. */
-static void take_ready(struct vv_group *group, uint64_t then_ns) {
+static void take_ready(struct vv_group *group, vv_ns then_ns) {
   const struct pollfd *data = &group->watched[VV_CAST_DATA];
   if (data->events && !data->revents)
     vv_rank_dry(&group->core, then_ns); /* before what CONTROL says of what came since */
@@ -222,7 +222,7 @@ static void tell_flood(struct vv_group *group, uint64_t rate) {
   if (group->notice) group->notice(group->context, text);
 }
 
-static bool is_recent(const struct vv_group *group, uint64_t then_ns) {
+static bool is_recent(const struct vv_group *group, vv_ns then_ns) {
   return then_ns != 0 && group->at_ns - then_ns < TELL_NS;
 }
 
@@ -231,9 +231,9 @@ static void mind_strangers(struct vv_group *group) {
   struct strangers *strangers = &group->strangers;
   strangers->many = group->core.counts.foreign - strangers->counted;
   if (strangers->many == 0) return;
-  const uint64_t spent_ns = group->at_ns - strangers->since_ns + 1;
-  if (strangers->many < FLOOD_DATAGRAMS && spent_ns < SECOND_NS) return;
-  const uint64_t rate = strangers->many * SECOND_NS / spent_ns;
+  const vv_ns spent_ns = group->at_ns - strangers->since_ns + 1;
+  if (strangers->many < FLOOD_DATAGRAMS && spent_ns < VV_SEC) return;
+  const uint64_t rate = strangers->many * VV_SEC / spent_ns;
   strangers->counted = group->core.counts.foreign;
   strangers->since_ns = group->at_ns;
   if (rate < FLOOD_DATAGRAMS) return;
@@ -297,7 +297,7 @@ static void hear_core(struct vv_group *group) {
 
 /* Looks at what has come, without sleeping. */
 static void look(struct vv_group *group) {
-  const uint64_t then_ns = group->at_ns;
+  const vv_ns then_ns = group->at_ns;
   const int ready = poll(group->watched, group->watched_count, 0);
   begin_turn(group);
   if (ready > 0) take_ready(group, then_ns);
@@ -309,19 +309,19 @@ static void turn(struct vv_group *group) {
   hear_core(group);
 }
 
-static int64_t sooner(int64_t a_ns, uint64_t b_ns) {
-  return b_ns < (uint64_t)a_ns ? (int64_t)b_ns : a_ns;
+static vv_ns sooner(vv_ns a_ns, vv_ns b_ns) {
+  return b_ns < a_ns ? b_ns : a_ns;
 }
 
 /*
  * Sleeps until something or a signal comes, or that time. `fds` are those of whoever sleeps. What poll() returns: 0
  * says that it looked when the time was over, and found nothing.
  */
-static int rest(struct pollfd *fds, nfds_t count, int64_t until_ns) {
-  int64_t left_ns = until_ns == INT64_MAX ? INT64_MAX : until_ns - vv_clock_ns();
+static int rest(struct pollfd *fds, nfds_t count, vv_ns until_ns) {
+  vv_ns left_ns = until_ns == VV_NEVER ? VV_NEVER : until_ns - vv_clock_ns();
   if (left_ns < 0) left_ns = 0;
-  const struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
-  const int ready = ppoll(fds, count, left_ns == INT64_MAX ? NULL : &left, NULL);
+  const struct timespec left = {left_ns / VV_SEC, left_ns % VV_SEC};
+  const int ready = ppoll(fds, count, left_ns == VV_NEVER ? NULL : &left, NULL);
   for (nfds_t i = 0; ready <= 0 && i < count; i++) fds[i].revents = 0;
   return ready;
 }
@@ -341,13 +341,13 @@ static void await_data(struct vv_group *group, unsigned most) {
 }
 
 /* Sleeps until something comes, or is due, and takes what came. */
-static void await_anything(struct vv_group *group, int64_t deadline_ns) {
+static void await_anything(struct vv_group *group, vv_ns deadline_ns) {
   group->watched[VV_CAST_DATA].events = vv_rank_wants_data(&group->core) ? POLLIN : 0;
-  const int64_t until_ns = group->spin ? 0 : sooner(deadline_ns, vv_rank_deadline_ns(&group->core));
-  const uint64_t before_ns = group->at_ns;
+  const vv_ns until_ns = group->spin ? 0 : sooner(deadline_ns, vv_rank_deadline_ns(&group->core));
+  const vv_ns before_ns = group->at_ns;
   const int ready = rest(group->watched, group->watched_count, until_ns);
   begin_turn(group);
-  if (ready >= 0) take_ready(group, ready == 0 && (uint64_t)until_ns > before_ns ? (uint64_t)until_ns : before_ns);
+  if (ready >= 0) take_ready(group, ready == 0 && until_ns > before_ns ? until_ns : before_ns);
 }
 
 static bool may_await(const struct vv_group *group) {
@@ -359,11 +359,11 @@ static bool may_await(const struct vv_group *group) {
  * Drives the core until `*flag`, a failure, the deadline, or a stop. True: the flag. A stop is asked for before each
  * wait, and not by how one ends: Linux may report a signal in the last jiffy of a time-out as the time-out.
  */
-static bool drive(struct vv_group *group, const bool *flag, int64_t deadline_ns) {
+static bool drive(struct vv_group *group, const bool *flag, vv_ns deadline_ns) {
   for (uint32_t waits = 0;; waits++) {
     turn(group);
     if (*flag) return true;
-    if (group->failed || (int64_t)group->at_ns >= deadline_ns) return false;
+    if (group->failed || group->at_ns >= deadline_ns) return false;
     if (group->spin && waits % LOOKS != 0) {
       begin_turn(group);
       take_socket(group, VV_CAST_DATA);
@@ -393,7 +393,7 @@ static void *serve(void *argument) {
     memcpy(group->asleep, group->watched, group->watched_count * sizeof *group->asleep);
     group->asleep[VV_CAST_DATA].fd = -1;
     group->asleep[WATCH_WAKE] = (struct pollfd){.fd = group->wake[0], .events = POLLIN};
-    group->asleep_until_ns = group->failed ? INT64_MAX : sooner(INT64_MAX, vv_rank_duty_ns(&group->core));
+    group->asleep_until_ns = group->failed ? VV_NEVER : sooner(VV_NEVER, vv_rank_duty_ns(&group->core));
     pthread_mutex_unlock(&group->lock);
     rest(group->asleep, group->watched_count, group->asleep_until_ns);
     char bytes[64];
@@ -410,7 +410,7 @@ static void wake(struct vv_group *group) {
 
 /* The application leaves: the thread takes over, in time for the core's next deadline. */
 static void hand_over(struct vv_group *group) {
-  const bool early = sooner(INT64_MAX, vv_rank_duty_ns(&group->core)) < group->asleep_until_ns - SLACK_NS;
+  const bool early = sooner(VV_NEVER, vv_rank_duty_ns(&group->core)) < group->asleep_until_ns - SLACK_NS;
   pthread_mutex_unlock(&group->lock);
   if (early) wake(group);
 }
@@ -475,7 +475,7 @@ static int find_place(const struct vv_group_config *config, struct vv_address *p
 
 /* The meeting, and the core on what was agreed there. */
 static int meet(struct vv_group *group, const struct vv_group_config *config, struct vv_error *error) {
-  const int64_t deadline_ns = vv_clock_ns() + (int64_t)config->timeout_ms * 1000000;
+  const vv_ns deadline_ns = vv_clock_ns() + config->timeout_ms * VV_MS;
   struct vv_meeting_config meeting = {.ranks = config->ranks, .rank = config->rank, .key = config->key};
   if (find_place(config, &meeting.place, error) != 0) return -1;
   if (vv_cast_open(&group->cast, config->address, error) != 0) return -1;
@@ -580,7 +580,7 @@ static int operate(struct vv_group *group, const struct vv_rank_operation *opera
       vv_rank_start(&group->core, group->at_ns, operation);
     }
     group->stopped = false;
-    drive(group, &group->done, INT64_MAX);
+    drive(group, &group->done, VV_NEVER);
   }
   int result = group->stopped ? VV_GROUP_STOPPED : 0;
   if (group->failed) {
@@ -637,7 +637,7 @@ void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *a
  * nobody: its root has not begun it, and leaves too.
  */
 static void part(struct vv_group *group) {
-  const int64_t deadline_ns = vv_clock_ns() + (int64_t)group->timeout_ms * 1000000;
+  const vv_ns deadline_ns = vv_clock_ns() + group->timeout_ms * VV_MS;
   const struct vv_letter_note bye = {.kind = VV_LETTER_BYE};
   group->stop = NULL; /* bounded by the time-out alone */
   if (!group->stopped) {

@@ -16,20 +16,19 @@ static_assert(VV_LLC_LINK_HEAD_BYTES <= VV_ENGINE_HEAD_BYTES, "the engine has ro
 
 /* the station as the engine's core ------------------------------------- */
 
-static void tell_all(struct vv_node *node, uint64_t now_ns) {
+static void tell_all(struct vv_node *node, vv_ns now_ns) {
   struct vv_llc_station_event event;
   while (vv_llc_station_take(&node->station, now_ns, &event)) node->config.tell(node->config.context, &event);
 }
 
-static void receive(void *self, uint64_t now_ns, const uint8_t *bytes, size_t count) {
+static void receive(void *self, vv_ns now_ns, const uint8_t *bytes, size_t count) {
   struct vv_node *node = self;
   vv_llc_station_receive(&node->station, now_ns, bytes, count);
   tell_all(node, now_ns);
 }
 
 /* What the rest of a frame points to changes only when something comes or a timer runs out. */
-static bool next(void *self, uint64_t now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES], size_t *head_bytes,
-                 struct iovec *rest) {
+static bool next(void *self, vv_ns now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES], size_t *head_bytes, struct iovec *rest) {
   struct vv_node *node = self;
   struct vv_llc_station_frame frame;
   if (!vv_llc_station_next_frame(&node->station, now_ns, &frame)) return false;
@@ -39,12 +38,12 @@ static bool next(void *self, uint64_t now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES]
   return true;
 }
 
-static uint64_t next_ns(const void *self) {
+static vv_ns next_ns(const void *self) {
   const struct vv_node *node = self;
   return vv_llc_station_next_ns(&node->station);
 }
 
-static void tick(void *self, uint64_t now_ns) {
+static void tick(void *self, vv_ns now_ns) {
   struct vv_node *node = self;
   vv_llc_station_tick(&node->station, now_ns);
   tell_all(node, now_ns);
@@ -100,7 +99,7 @@ int vv_node_start(struct vv_node *node, struct vv_llc_station_config config, str
   return 0;
 }
 
-enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), int64_t deadline_ns,
+enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), vv_ns deadline_ns,
                                struct vv_error *error) {
   tell_all(node, vv_node_now());
   return vv_engine_run(&node->engine, done, node->config.context, deadline_ns, error);

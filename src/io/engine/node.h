@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "core/llc/station.h"
 #include "io/engine/engine.h"
 #include "io/os/clock.h"
@@ -61,12 +62,12 @@ int vv_node_start(struct vv_node *node, struct vv_llc_station_config config, str
 /* Does not say good-bye: disconnect and flush first. */
 void vv_node_close(struct vv_node *node);
 
-static inline uint64_t vv_node_now(void) {
-  return (uint64_t)vv_clock_ns();
+static inline vv_ns vv_node_now(void) {
+  return vv_clock_ns();
 }
 
 /* Tells what requests have brought about, and runs until done(context of the config); see vv_engine_run. */
-enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), int64_t deadline_ns,
+enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), vv_ns deadline_ns,
                                struct vv_error *error);
 
 /* Sends what waits. 0, or -1 and *error. */

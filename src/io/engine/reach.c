@@ -15,16 +15,16 @@
 #define TRIAL_BYTES         16 /* kind (1) stream (3) number (4) tag (8) */
 #define UDP_BYTES           28 /* headers of IPv4 and UDP */
 #define MTU_MIN             ((uint32_t)(VV_GPDU_DATAGRAM_BYTES_MIN + UDP_BYTES))
-#define DATAGRAM_CHARGE_MIN 256       /* no kernel charges less for one */
-#define DATAGRAM_MAX        8972      /* jumbo frames; loopback allows more, of which few fit into a buffer */
-#define SETTLE_NS           30000000  /* nothing more has come for so long: the train is over */
-#define SILENCE_NS          400000000 /* nothing has come at all: nothing will */
-#define RTT_NS_MIN          1000000
-#define RTT_NS_MAX          100000000
+#define DATAGRAM_CHARGE_MIN 256           /* no kernel charges less for one */
+#define DATAGRAM_MAX        8972          /* jumbo frames; loopback allows more, of which few fit into a buffer */
+#define SETTLE_NS           (30 * VV_MS)  /* nothing more has come for so long: the train is over */
+#define SILENCE_NS          (400 * VV_MS) /* nothing has come at all: nothing will */
+#define RTT_NS_MIN          VV_MS
+#define RTT_NS_MAX          (100 * VV_MS)
 #define ROUNDS              3
 /* Where foreign datagrams may have crowded a train out: datagrams so far apart, to ranks that read all the while. */
 #define LISTENINGS     3
-#define LISTEN_NS      200000000 /* at most, for the first datagram of the job */
+#define LISTEN_NS      (200 * VV_MS) /* at most, for the first datagram of the job */
 #define LISTEN_TRAIN   25
 #define LISTEN_WAIT_MS 4
 #define CROWD_RATE     500 /* foreign datagrams a second: fewer crowd nothing out of a socket that is read */
@@ -35,7 +35,7 @@ struct reach_trial {
   struct vv_meeting *meeting;
   struct vv_cast *cast;
   const uint8_t *key;
-  int64_t deadline_ns;
+  vv_ns deadline_ns;
   uint32_t train; /* datagrams: about half of the smallest buffer */
   struct vv_error *error;
 };
@@ -90,14 +90,14 @@ static void send_train(const struct reach_trial *trial, unsigned at_once, const 
 /* Waits until nothing more comes; what the kernel has then charged for it all. */
 static uint64_t settle(const struct reach_trial *trial) {
   const int fd = trial->cast->fds[VV_CAST_DATA];
-  const int64_t begin_ns = vv_clock_ns();
-  int64_t changed_ns = begin_ns;
+  const vv_ns begin_ns = vv_clock_ns();
+  vv_ns changed_ns = begin_ns;
   uint64_t charged_bytes = 0;
   for (;;) {
     struct pollfd one = {.fd = fd, .events = POLLIN};
     const bool heard = poll(&one, 1, 0) > 0;
     const uint64_t now_bytes = vv_datagram_charged_bytes(fd);
-    const int64_t now_ns = vv_clock_ns();
+    const vv_ns now_ns = vv_clock_ns();
     if (now_bytes != charged_bytes) changed_ns = now_ns;
     charged_bytes = now_bytes;
     if (heard ? now_ns - changed_ns > SETTLE_NS : now_ns - begin_ns > SILENCE_NS) return charged_bytes;
@@ -153,12 +153,12 @@ static void send_apart(const struct reach_trial *trial, const uint8_t *padding) 
 /* Reads until a datagram of the job comes, or the time is over. What strangers send a second goes to *rate. */
 static bool listen_to(const struct reach_trial *trial, uint8_t *bytes, uint32_t *rate) {
   struct pollfd one = {.fd = trial->cast->fds[VV_CAST_DATA], .events = POLLIN};
-  const int64_t begin_ns = vv_clock_ns();
+  const vv_ns begin_ns = vv_clock_ns();
   struct heard heard = {0};
   while (heard.good == 0 && vv_clock_ns() - begin_ns < LISTEN_NS) {
     if (!take_some(trial, bytes, &heard) && heard.good == 0) poll(&one, 1, LISTEN_WAIT_MS);
   }
-  const uint64_t foreign_rate = (uint64_t)heard.foreign * 1000000000 / (uint64_t)(vv_clock_ns() - begin_ns + 1);
+  const uint64_t foreign_rate = (uint64_t)heard.foreign * VV_SEC / (uint64_t)(vv_clock_ns() - begin_ns + 1);
   if (heard.good == 0 && foreign_rate > *rate) *rate = (uint32_t)foreign_rate;
   return heard.good > 0;
 }
@@ -207,13 +207,13 @@ static int try_address(const struct reach_trial *trial, struct in_addr address, 
 }
 
 /* The quickest of a few agreements of the slowest rank. */
-static int measure_rtt(const struct reach_trial *trial, uint64_t *rtt_ns) {
+static int measure_rtt(const struct reach_trial *trial, vv_ns *rtt_ns) {
   uint32_t agreed[VV_MEETING_VALUES];
-  int64_t quickest_ns = RTT_NS_MAX;
+  vv_ns quickest_ns = RTT_NS_MAX;
   for (int i = 0; i <= ROUNDS; i++) {
-    const int64_t begin_ns = vv_clock_ns();
+    const vv_ns begin_ns = vv_clock_ns();
     if (agree(trial, 0, 0, agreed) != 0) return -1;
-    const int64_t spent_ns = vv_clock_ns() - begin_ns;
+    const vv_ns spent_ns = vv_clock_ns() - begin_ns;
     if (i > 0 && spent_ns < quickest_ns) quickest_ns = spent_ns; /* the first one waits for who is late */
   }
   if (agree(trial, UINT32_MAX - (uint32_t)quickest_ns, 0, agreed) != 0) return -1;
@@ -276,7 +276,7 @@ static int cut(struct reach_trial *trial, struct vv_reach *reach) {
 }
 
 int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast *cast, const uint8_t key[VV_KEY_BYTES],
-             int64_t deadline_ns, struct vv_error *error) {
+             vv_ns deadline_ns, struct vv_error *error) {
   struct reach_trial trial = {reach, meeting, cast, key, deadline_ns, 0, error};
   const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(reach->port >> 8), (uint8_t)reach->port};
   reach->stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GPDU_STREAM_MAX;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "core/base/siphash.h"
+#include "core/base/time.h"
 #include "io/boot/meeting.h"
 #include "io/os/error.h"
 #include "io/port/cast.h"
@@ -30,7 +31,7 @@ struct vv_reach {
   uint32_t stream;
   uint32_t datagram_bytes;
   uint32_t window_datagrams;
-  uint64_t rtt_ns;
+  vv_ns rtt_ns;
 };
 
 /*
@@ -38,6 +39,6 @@ struct vv_reach {
  * "flooded", "no-broadcast", and those of a meeting.
  */
 int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast *cast, const uint8_t key[VV_KEY_BYTES],
-             int64_t deadline_ns, struct vv_error *error);
+             vv_ns deadline_ns, struct vv_error *error);
 
 #endif

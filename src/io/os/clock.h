@@ -5,27 +5,29 @@
 
 #include <stdint.h>
 
+#include "core/base/time.h"
+
 /* CLOCK_MONOTONIC in nanoseconds. */
-int64_t vv_clock_ns(void);
+vv_ns vv_clock_ns(void);
 
 /* Until that time of vv_clock_ns(), as poll() takes it: rounded up, 0 when it has passed, a second at most. */
-int vv_clock_left_ms(int64_t deadline_ns);
+int vv_clock_left_ms(vv_ns deadline_ns);
 
 /* CPU time of this process (user and system) in nanoseconds. */
-int64_t vv_clock_cpu_ns(void);
+vv_ns vv_clock_cpu_ns(void);
 
 /* CLOCK_REALTIME in nanoseconds: only to compare with the kernel's packet timestamps. */
-int64_t vv_clock_real_ns(void);
+vv_ns vv_clock_real_ns(void);
 
 struct vv_clock_quality {
-  int64_t resolution_ns; /* its quantum: the smallest step it takes */
-  int64_t cost_ns;       /* median cost of one reading: what a pair of them adds to an interval */
+  vv_ns resolution_ns; /* its quantum: the smallest step it takes */
+  vv_ns cost_ns;       /* median cost of one reading: what a pair of them adds to an interval */
 };
 
 /* Measures CLOCK_MONOTONIC; takes about a millisecond. */
 struct vv_clock_quality vv_clock_measure(void);
 
 /* Median cost of reading vv_clock_cpu_ns(), itself CPU time: measured once, which takes a millisecond. */
-int64_t vv_clock_cpu_cost_ns(void);
+vv_ns vv_clock_cpu_cost_ns(void);
 
 #endif

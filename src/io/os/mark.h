@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "io/os/clock.h"
 
 /* In the order in which a message passes them, three at the sender and four at the receiver. */
@@ -28,7 +29,7 @@ enum vv_mark {
 
 /* 0: this way of a message has no such place. */
 struct vv_marks {
-  int64_t at_ns[VV_MARKS];
+  vv_ns at_ns[VV_MARKS];
 };
 
 /* Notes the time, if anybody wants it. */

@@ -93,13 +93,13 @@ static int connect_error(int reason, const struct vv_address *peer, struct vv_er
   return vv_error_remedy(error, "see that the other end runs and that no firewall is between");
 }
 
-static int look_ms(int64_t deadline_ns) {
+static int look_ms(vv_ns deadline_ns) {
   const int left_ms = vv_clock_left_ms(deadline_ns);
   return left_ms < LOOK_MS ? left_ms : LOOK_MS;
 }
 
 /* TCP goes on connecting by itself, for minutes where nobody answers: what is left is to wait for the outcome. */
-static int connect_outcome(int fd, int64_t deadline_ns) {
+static int connect_outcome(int fd, vv_ns deadline_ns) {
   struct pollfd entry = {.fd = fd, .events = POLLOUT};
   while (poll(&entry, 1, look_ms(deadline_ns)) <= 0) {
     if (vv_clock_ns() >= deadline_ns || vv_watch_launcher_gone()) return ETIMEDOUT;
@@ -110,7 +110,7 @@ static int connect_outcome(int fd, int64_t deadline_ns) {
   return reason;
 }
 
-int vv_socket_connect(int fd, const struct vv_address *peer, int64_t deadline_ns, struct vv_error *error) {
+int vv_socket_connect(int fd, const struct vv_address *peer, vv_ns deadline_ns, struct vv_error *error) {
   int on = 1, off = 0;
   ioctl(fd, FIONBIO, &on);
   int reason = connect(fd, &peer->any, peer->length) == 0 ? 0 : errno;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "io/os/address.h"
 #include "io/os/error.h"
 
@@ -30,7 +31,7 @@ int vv_socket_peer(int fd, struct vv_address *address, struct vv_error *error);
  * the socket blocks before and after. 0, or -1 and *error ("timeout", "refused",
  * "unreachable").
  */
-int vv_socket_connect(int fd, const struct vv_address *peer, int64_t deadline_ns, struct vv_error *error);
+int vv_socket_connect(int fd, const struct vv_address *peer, vv_ns deadline_ns, struct vv_error *error);
 
 /* Writes all of it to a stream socket that blocks. False: the other side is gone. */
 bool vv_socket_write_all(int fd, const uint8_t *bytes, size_t count);

@@ -30,11 +30,11 @@ static int catch_signal(int signal, void (*handler)(int), struct vv_error *error
   return 0;
 }
 
-int vv_watch_start(int64_t tick_ns, struct vv_error *error) {
+int vv_watch_start(vv_ns tick_ns, struct vv_error *error) {
   if (catch_signal(SIGALRM, ring, error) || catch_signal(SIGIO, ring, error) || catch_signal(SIGPIPE, SIG_IGN, error)) {
     return -1;
   }
-  struct timeval tick = {.tv_sec = tick_ns / 1000000000, .tv_usec = tick_ns % 1000000000 / 1000};
+  struct timeval tick = {.tv_sec = tick_ns / VV_SEC, .tv_usec = tick_ns % VV_SEC / VV_US};
   struct itimerval timer = {.it_interval = tick, .it_value = tick};
   if (setitimer(ITIMER_REAL, &timer, NULL) != 0) return vv_error_errno(error, "signal", "cannot start the tick");
   return 0;
@@ -76,20 +76,12 @@ static int launcher_error(struct vv_error *error) {
   return vv_error_set(error, "launcher-gone", "standard input was closed: the launcher has gone");
 }
 
-/* Rounded up, or the last fraction of a millisecond would be spent spinning. */
-static int wait_ms(int64_t deadline_ns) {
-  if (deadline_ns == INT64_MAX) return -1;
-  int64_t left_ns = deadline_ns - vv_clock_ns();
-  if (left_ns <= 0) return 0;
-  return left_ns > 1000000000 ? 1000 : (int)((left_ns + 999999) / 1000000);
-}
-
-int vv_watch_wait(const int *fds, int count, int64_t deadline_ns, struct vv_error *error) {
+int vv_watch_wait(const int *fds, int count, vv_ns deadline_ns, struct vv_error *error) {
   struct pollfd entries[WAIT_MAX + 1];
   for (int i = 0; i < count; i++) entries[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
   entries[count] = (struct pollfd){.fd = launcher_watched ? STDIN_FILENO : -1, .events = POLLIN};
   for (;;) {
-    int timeout_ms = wait_ms(deadline_ns);
+    int timeout_ms = deadline_ns == VV_NEVER ? -1 : vv_clock_left_ms(deadline_ns);
     int ready = poll(entries, (nfds_t)count + 1, timeout_ms);
     if (ready < 0 && errno != EINTR) return vv_error_errno(error, "poll", "cannot wait");
     if (vv_watch_launcher_gone()) return launcher_error(error);
@@ -100,8 +92,8 @@ int vv_watch_wait(const int *fds, int count, int64_t deadline_ns, struct vv_erro
   }
 }
 
-int vv_watch_sleep(int64_t deadline_ns, struct vv_error *error) {
-  struct timespec until = {.tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000};
+int vv_watch_sleep(vv_ns deadline_ns, struct vv_error *error) {
+  struct timespec until = {.tv_sec = deadline_ns / VV_SEC, .tv_nsec = deadline_ns % VV_SEC};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
     if (vv_watch_launcher_gone()) return launcher_error(error);
   }

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "io/os/error.h"
 
 /*
@@ -29,7 +30,7 @@ struct vv_watch_stop {
 };
 
 /* Starts the tick and ignores SIGPIPE. Once per process. 0, or -1 and *error. */
-int vv_watch_start(int64_t tick_ns, struct vv_error *error);
+int vv_watch_start(vv_ns tick_ns, struct vv_error *error);
 
 /* Input on this descriptor (a socket) breaks blocking calls too. */
 void vv_watch_input(int fd);
@@ -51,9 +52,9 @@ bool vv_watch_has_input(int fd);
  * is passed over. The index, or -1 and *error: "timeout" at the deadline,
  * "launcher-gone".
  */
-int vv_watch_wait(const int *fds, int count, int64_t deadline_ns, struct vv_error *error);
+int vv_watch_wait(const int *fds, int count, vv_ns deadline_ns, struct vv_error *error);
 
 /* Sleeps until the deadline. 0, or -1 and *error "launcher-gone". */
-int vv_watch_sleep(int64_t deadline_ns, struct vv_error *error);
+int vv_watch_sleep(vv_ns deadline_ns, struct vv_error *error);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/port/lossy.h"
 
+#include "core/base/time.h"
+
 enum { MILLION = 1000000 };
 
 void vv_lossy_init(struct vv_lossy *lossy, struct vv_port inner, uint32_t loss_ppm, uint64_t seed) {
@@ -43,7 +45,7 @@ static int send_units(void *self, struct iovec units[][VV_PORT_PIECES], size_t c
   return (int)count;
 }
 
-static int wait_unit(void *self, int64_t deadline_ns) {
+static int wait_unit(void *self, vv_ns deadline_ns) {
   struct vv_lossy *lossy = self;
   return lossy->inner.ops->wait(lossy->inner.self, deadline_ns);
 }

@@ -131,7 +131,7 @@ bool vv_packet_peek(struct vv_packet *packet, struct vv_packet_frame *frame) {
   if (!(__atomic_load_n(&head->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) return false;
   frame->bytes = (const uint8_t *)head + head->tp_mac;
   frame->count = head->tp_snaplen;
-  frame->stamp_ns = (int64_t)head->tp_sec * 1000000000 + head->tp_nsec;
+  frame->stamp_ns = head->tp_sec * VV_SEC + head->tp_nsec;
   return true;
 }
 
@@ -140,12 +140,12 @@ void vv_packet_release(struct vv_packet *packet) {
   packet->next = packet->next + 1 == packet->slots ? 0 : packet->next + 1;
 }
 
-int vv_packet_wait(struct vv_packet *packet, int64_t deadline_ns) {
+int vv_packet_wait(struct vv_packet *packet, vv_ns deadline_ns) {
   struct pollfd entry = {.fd = packet->fd, .events = POLLIN};
-  int64_t left_ns = deadline_ns == INT64_MAX ? 0 : deadline_ns - vv_clock_ns();
+  vv_ns left_ns = deadline_ns == VV_NEVER ? 0 : deadline_ns - vv_clock_ns();
   if (left_ns < 0) left_ns = 0;
-  struct timespec left = {.tv_sec = left_ns / 1000000000, .tv_nsec = left_ns % 1000000000};
-  int ready = ppoll(&entry, 1, deadline_ns == INT64_MAX ? NULL : &left, NULL);
+  struct timespec left = {.tv_sec = left_ns / VV_SEC, .tv_nsec = left_ns % VV_SEC};
+  int ready = ppoll(&entry, 1, deadline_ns == VV_NEVER ? NULL : &left, NULL);
   if (ready == 0) errno = ETIME;
   if (ready <= 0) return -1;
   if (!(entry.revents & POLLERR)) return 0;
@@ -216,7 +216,7 @@ static int send_frames(void *self, struct iovec units[][VV_PORT_PIECES], size_t 
   return vv_packet_send(self, units, count);
 }
 
-static int wait_frame(void *self, int64_t deadline_ns) {
+static int wait_frame(void *self, vv_ns deadline_ns) {
   return vv_packet_wait(self, deadline_ns);
 }
 

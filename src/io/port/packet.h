@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "core/base/time.h"
 #include "core/wire/frame.h"
 #include "io/os/error.h"
 #include "io/port/filter.h"
@@ -40,7 +41,7 @@ struct vv_packet_config {
 struct vv_packet_frame {
   const uint8_t *bytes; /* from the destination on */
   size_t count;         /* with the pad, when there is one */
-  int64_t stamp_ns;     /* CLOCK_REALTIME: when the kernel took it from the device (with stamps), else roughly */
+  vv_ns stamp_ns;       /* CLOCK_REALTIME: when the kernel took it from the device (with stamps), else roughly */
 };
 
 struct vv_packet {
@@ -69,9 +70,9 @@ bool vv_packet_peek(struct vv_packet *packet, struct vv_packet_frame *frame);
 void vv_packet_release(struct vv_packet *packet);
 /*
  * Sleeps until a frame has come, or until the deadline (of vv_clock_ns();
- * INT64_MAX: none). 0, or -1 and errno (EINTR: a signal; ETIME; ENETDOWN).
+ * VV_NEVER: none). 0, or -1 and errno (EINTR: a signal; ETIME; ENETDOWN).
  */
-int vv_packet_wait(struct vv_packet *packet, int64_t deadline_ns);
+int vv_packet_wait(struct vv_packet *packet, vv_ns deadline_ns);
 
 /*
  * Sends count (1..VV_PACKET_BATCH_MAX) frames, each in two pieces: its headers

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "core/base/time.h"
 #include "io/os/error.h"
 
 #define VV_PORT_BATCH_MAX 64 /* units in one send */
@@ -23,7 +24,7 @@
 struct vv_port_unit {
   const uint8_t *bytes;
   size_t count;
-  int64_t stamp_ns; /* CLOCK_REALTIME: when the kernel took it from the device, roughly or not at all (0) */
+  vv_ns stamp_ns; /* CLOCK_REALTIME: when the kernel took it from the device, roughly or not at all (0) */
 };
 
 struct vv_port_ops {
@@ -37,7 +38,7 @@ struct vv_port_ops {
    */
   int (*send)(void *self, struct iovec units[][VV_PORT_PIECES], size_t count);
   /* Sleeps until a unit has come, or the deadline. 0, or -1 and errno (EINTR, ETIME, ENETDOWN). */
-  int (*wait)(void *self, int64_t deadline_ns);
+  int (*wait)(void *self, vv_ns deadline_ns);
   /* Whether the port is what it was when it was opened. 0, or -1 and *error. */
   int (*check)(void *self, struct vv_error *error);
 };

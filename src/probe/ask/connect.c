@@ -17,7 +17,7 @@
 #include "probe/ask/question.h"
 #include "probe/kit/series.h"
 
-#define PATIENCE_NS 5000000000
+#define PATIENCE_NS (5 * VV_SEC)
 
 static int check(const struct vv_probe_config *config, struct vv_error *error) {
   if (!config->stack->datagram && !config->stack->joined) return 0;
@@ -41,12 +41,12 @@ static int link_far(struct vv_session *session, const char *contact, struct vv_e
   return vv_session_expect(session, "linked", line, error);
 }
 
-static int connect_once(struct vv_session *session, const char *far_contact, int64_t *ns, struct vv_error *error) {
+static int connect_once(struct vv_session *session, const char *far_contact, vv_ns *ns, struct vv_error *error) {
   char contact[VV_STACK_CONTACT_MAX];
   struct vv_end *end = vv_session_open_end(session, contact, error);
   if (!end) return -1;
   int result = call_far(session, contact, error);
-  int64_t start_ns = vv_clock_ns();
+  vv_ns start_ns = vv_clock_ns();
   if (result == 0) result = session->stack->connect(end, far_contact, start_ns + PATIENCE_NS, error);
   if (result == 0) result = vv_series_elapsed(start_ns, vv_clock_ns(), ns, error);
   if (result == 0) result = link_far(session, contact, error);
@@ -55,9 +55,9 @@ static int connect_once(struct vv_session *session, const char *far_contact, int
 }
 
 /* The first one finds nothing warm: it is not counted. */
-static int connect_many(struct vv_session *session, int64_t *connect_ns, size_t *count, struct vv_error *error) {
+static int connect_many(struct vv_session *session, vv_ns *connect_ns, size_t *count, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX], far_contact[VV_STACK_CONTACT_MAX];
-  int64_t deadline_ns = vv_clock_ns() + session->config->cell_ns, first_ns;
+  vv_ns deadline_ns = vv_clock_ns() + session->config->cell_ns, first_ns;
   if (vv_control_send(&session->control, error, "connect") != 0 || vv_session_expect(session, "go", line, error) != 0) {
     return -1;
   }
@@ -73,7 +73,7 @@ static int connect_many(struct vv_session *session, int64_t *connect_ns, size_t 
   return vv_session_expect(session, "done", line, error);
 }
 
-static int print_cell(const int64_t *connect_ns, size_t count, struct vv_error *error) {
+static int print_cell(const vv_ns *connect_ns, size_t count, struct vv_error *error) {
   struct vv_record record;
   vv_record_begin(&record, "cell");
   vv_record_text(&record, "ask", "connect");
@@ -94,7 +94,7 @@ static int print_cell(const int64_t *connect_ns, size_t count, struct vv_error *
 static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {
   (void)size_bytes;
   size_t count = 0;
-  int64_t *connect_ns = malloc(session->config->samples * sizeof *connect_ns);
+  vv_ns *connect_ns = malloc(session->config->samples * sizeof *connect_ns);
   if (!connect_ns) return vv_error_set(error, "no-memory", "no memory for %u samples", session->config->samples);
   int result = connect_many(session, connect_ns, &count, error);
   if (result == 0) result = print_cell(connect_ns, count, error);
@@ -105,7 +105,7 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
 /* One line of the near end. 1: it was the last. */
 static int serve_line(struct vv_session *session, struct vv_end *end, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX], contact[VV_STACK_CONTACT_MAX];
-  if (vv_control_receive(&session->control, line, VV_FOREVER, error) != 0) return -1;
+  if (vv_control_receive(&session->control, line, VV_NEVER, error) != 0) return -1;
   if (vv_control_is(line, "end")) return 1;
   if (!vv_control_is(line, "link") || vv_control_word(line, "contact", contact, sizeof contact) != 0) {
     return vv_error_set(error, "bad-control", "the near end said \"%.80s\" in the middle of connect", line);

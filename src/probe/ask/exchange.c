@@ -16,12 +16,12 @@
 #include "probe/kit/mesh.h"
 #include "probe/kit/rounds.h"
 
-#define LEAD_NS     3000000   /* from telling all to the begin */
-#define LEAD_NS_MAX 200000000 /* where ends are late it becomes longer, up to this */
+#define LEAD_NS     (3 * VV_MS)   /* from telling all to the begin */
+#define LEAD_NS_MAX (200 * VV_MS) /* where ends are late it becomes longer, up to this */
 
 static struct vv_mesh mesh; /* lasts as long as the launch */
 static struct vv_mesh_round own;
-static int64_t lead_ns = LEAD_NS;
+static vv_ns lead_ns = LEAD_NS;
 
 static int check(const struct vv_probe_config *config, struct vv_error *error) {
   return vv_rounds_check(config, "exchange", error);
@@ -88,7 +88,7 @@ static void near_finish(void) {
 
 struct exchange_taking {
   struct vv_session *session;
-  int64_t hush_ns;
+  vv_ns hush_ns;
   struct vv_mesh_round round;
   int64_t messages;
   int64_t corrupt;
@@ -109,10 +109,10 @@ static int take_round(struct exchange_taking *taking, const char *line, struct v
     return -1;
   }
   round->seq = (uint64_t)seq;
-  int64_t patience_ns = (int64_t)mesh.count * (int64_t)mesh.count * vv_session_patience_ns(session, round->size_bytes);
+  vv_ns patience_ns = (int64_t)mesh.count * (int64_t)mesh.count * vv_session_patience_ns(session, round->size_bytes);
   session->stop_at_ns = vv_clock_ns() + patience_ns;
   int result = vv_mesh_run(round, &stop, error);
-  session->stop_at_ns = VV_FOREVER;
+  session->stop_at_ns = VV_NEVER;
   if (result != 0) return -1;
   vv_mesh_check(round);
   taking->corrupt += round->corrupt;
@@ -126,7 +126,7 @@ static int take_round(struct exchange_taking *taking, const char *line, struct v
 /* 1: the near end has said that it is over. */
 static int serve_line(struct exchange_taking *taking, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX];
-  if (vv_control_receive(&taking->session->control, line, VV_FOREVER, error) != 0) return -1;
+  if (vv_control_receive(&taking->session->control, line, VV_NEVER, error) != 0) return -1;
   if (vv_control_is(line, "end")) return 1;
   if (vv_control_is(line, "round")) return take_round(taking, line, error);
   int served = vv_mesh_serve(&mesh, line, error);

@@ -18,7 +18,7 @@
 #include "probe/show/cell.h"
 
 enum { RUNS = 8, FIRST = 8, CHECK_EVERY = 16 }; /* the first exchanges of a run come after a pause */
-static const int64_t stamps_ns = 10000000000;
+static const vv_ns stamps_ns = 10 * VV_SEC;
 enum layers_way { THERE, BACK, WAYS };
 
 /* A layer is named after the mark that ends it. */
@@ -29,15 +29,15 @@ struct layers_run {
   struct vv_series series;
   struct vv_warmup_warmth warmth;
   const struct vv_marks *marks; /* the near end's, in a marked run */
-  int64_t *whole_ns, *marked_ns;
+  vv_ns *whole_ns, *marked_ns;
   size_t whole_count, marked_count;
-  int64_t deadline_ns;         /* of what runs now: each run has its share of the cell's time */
+  vv_ns deadline_ns;           /* of what runs now: each run has its share of the cell's time */
   struct vv_marks *near, *far; /* of each marked exchange */
   uint32_t lost, late, corrupt;
 };
 
 /* See vv_warmup_exchange_fn. */
-static int exchange(void *context, int64_t *ns, struct vv_error *error) {
+static int exchange(void *context, vv_ns *ns, struct vv_error *error) {
   struct layers_run *run = context;
   return vv_series_exchange(&run->series, ns, error);
 }
@@ -73,7 +73,7 @@ static int warm_run(struct layers_run *run, struct vv_session *session, size_t s
 /* One plain run: `count` exchanges behind the first ones. */
 static int plain_run(struct layers_run *run, struct vv_session *session, size_t size_bytes, size_t count,
                      struct vv_error *error) {
-  int64_t ns;
+  vv_ns ns;
   int got = 0, result = begin(run, session, size_bytes, false, error);
   for (size_t i = 0; result == 0 && goes_on(run, i, count); i++) {
     got = exchange(run, &ns, error);
@@ -116,7 +116,7 @@ static int marked_run(struct layers_run *run, struct vv_session *session, size_t
   int result = begin(run, session, size_bytes, true, error);
   const struct vv_marks *marks = session->stack->mark(session->end, true);
   for (size_t i = 0; result == 0 && goes_on(run, i, count); i++) {
-    int64_t ns;
+    vv_ns ns;
     if (exchange(run, &ns, error) < 0) result = -1;
     if (i < FIRST) continue;
     run->marked_ns[run->marked_count++] = ns;
@@ -132,7 +132,7 @@ static int marked_run(struct layers_run *run, struct vv_session *session, size_t
 
 /* Marked runs that do not count, until the kernel has begun to stamp frames: it does so when it has time. */
 static int await_stamps(struct layers_run *run, struct vv_session *session, size_t size_bytes, struct vv_error *error) {
-  int64_t until_ns = vv_clock_ns() + stamps_ns;
+  vv_ns until_ns = vv_clock_ns() + stamps_ns;
   bool stamped = false;
   int result = 0;
   while (result == 0 && !stamped && vv_clock_ns() < until_ns) {
@@ -175,12 +175,12 @@ static void drop_incomplete(struct layers_run *run) {
 /* the record ----------------------------------------------------------- */
 
 /* When the message passed that mark, on its way there or back: the first three are noted by its sender. */
-static int64_t at_ns(const struct layers_run *run, size_t i, enum layers_way way, int mark) {
+static vv_ns at_ns(const struct layers_run *run, size_t i, enum layers_way way, int mark) {
   bool near = (way == THERE) == (mark < VV_MARKS_SENT);
   return (near ? run->near : run->far)[i].at_ns[mark];
 }
 
-static void record_way(struct vv_record *record, const struct layers_run *run, enum layers_way way, int64_t *ns) {
+static void record_way(struct vv_record *record, const struct layers_run *run, enum layers_way way, vv_ns *ns) {
   int before = VV_MARK_GIVEN;
   vv_record_object(record, way_names[way]);
   for (int mark = VV_MARK_QUEUED; mark < VV_MARKS; mark++) {
@@ -203,7 +203,7 @@ static void record_limits(struct vv_record *record, const struct vv_session *ses
   vv_record_object_end(record);
 }
 
-static int print_cell(const struct layers_run *run, int64_t *ns, struct vv_error *error) {
+static int print_cell(const struct layers_run *run, vv_ns *ns, struct vv_error *error) {
   const struct vv_session *session = run->series.session;
   struct vv_record record;
   vv_record_begin(&record, "cell");
@@ -235,7 +235,7 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   if (each + FIRST > VV_ANSWER_MARKED_MAX) each = VV_ANSWER_MARKED_MAX - FIRST;
   if (each == 0) each = 1;
   struct layers_run run = {.series = {.session = session}};
-  int64_t *ns = calloc(3 * RUNS * each, sizeof *ns);
+  vv_ns *ns = calloc(3 * RUNS * each, sizeof *ns);
   struct vv_marks *marks = calloc(2 * RUNS * each, sizeof *marks);
   int result = ns && marks ? 0 : vv_error_set(error, "no-memory", "no memory for the samples");
   run.whole_ns = ns;

@@ -23,12 +23,12 @@
 #include "probe/kit/warmup.h"
 #include "probe/link/fars.h"
 
-#define WARM_UP    2        /* trains that count for nothing */
-#define GAP_NS     3000000  /* between trains, unless --idle-ms says more */
-#define BEAT_NS    1000000  /* the beats are multiples of it */
-#define AWAKE_NS   200000   /* before a beat, so that the wake-up is not timed */
-#define LOOK_NS    5000000  /* how often the far end looks */
-#define QUIET_NS   30000000 /* and how long nothing may come before it believes that nothing will */
+#define WARM_UP    2             /* trains that count for nothing */
+#define GAP_NS     (3 * VV_MS)   /* between trains, unless --idle-ms says more */
+#define BEAT_NS    VV_MS         /* the beats are multiples of it */
+#define AWAKE_NS   (200 * VV_US) /* before a beat, so that the wake-up is not timed */
+#define LOOK_NS    (5 * VV_MS)   /* how often the far end looks */
+#define QUIET_NS   (30 * VV_MS)  /* and how long nothing may come before it believes that nothing will */
 #define TRAINS_MAX 100000
 
 static int usage(struct vv_error *error, const char *text) {
@@ -63,8 +63,8 @@ static int check(const struct vv_probe_config *config, struct vv_error *error) {
 
 /* Of one far end: when the messages of each train came, by its clock; 0: did not. */
 struct result {
-  int64_t *first_at_ns;
-  int64_t *last_at_ns;
+  vv_ns *first_at_ns;
+  vv_ns *last_at_ns;
   int64_t came; /* messages */
 };
 
@@ -73,7 +73,7 @@ struct oneway_cell {
   struct vv_fars *fars;
   struct vv_trains_config trains_config;
   uint32_t trains; /* with those that count for nothing */
-  int64_t *sent_ns;
+  vv_ns *sent_ns;
   struct result results[VV_FARS_MAX];
 };
 
@@ -112,18 +112,18 @@ static struct vv_message_cost cost_of_train(const struct oneway_cell *cell) {
 }
 
 /* Senders with the same options beat together: they start from multiples of one period, not from when they were run. */
-static int64_t period_ns(const struct oneway_cell *cell) {
+static vv_ns period_ns(const struct oneway_cell *cell) {
   const struct vv_probe_config *config = cell->session->config;
   struct vv_message_cost cost = cost_of_train(cell);
-  int64_t gap_ns = config->idle_ns > 0 ? config->idle_ns : GAP_NS;
-  int64_t needed_ns = (int64_t)vv_message_ns(&cost, config->rate_bps, config->hops) + gap_ns;
+  vv_ns gap_ns = config->idle_ns > 0 ? config->idle_ns : GAP_NS;
+  vv_ns needed_ns = (int64_t)vv_message_ns(&cost, config->rate_bps, config->hops) + gap_ns;
   return (needed_ns + BEAT_NS - 1) / BEAT_NS * BEAT_NS;
 }
 
 static int send_trains(struct oneway_cell *cell, struct vv_trains_sender *sender, struct vv_error *error) {
   int64_t period = period_ns(cell);
   for (uint32_t number = 0; number < cell->trains; number++) {
-    int64_t beat_ns = ((vv_clock_ns() + AWAKE_NS) / period + 1) * period;
+    vv_ns beat_ns = ((vv_clock_ns() + AWAKE_NS) / period + 1) * period;
     if (vv_watch_sleep(beat_ns - AWAKE_NS, error) != 0) return -1;
     while (vv_clock_ns() < beat_ns) continue;
     if (vv_trains_send(sender, number, &cell->sent_ns[number], error) != 0) return -1;
@@ -132,7 +132,8 @@ static int send_trains(struct oneway_cell *cell, struct vv_trains_sender *sender
 }
 
 static int take_train(const struct oneway_cell *cell, const char *line, struct result *result, struct vv_error *error) {
-  int64_t number, first_ns, last_ns, count;
+  int64_t number, count;
+  vv_ns first_ns, last_ns;
   if (vv_control_number(line, "number", &number, error) != 0 ||
       vv_control_number(line, "first_ns", &first_ns, error) != 0 ||
       vv_control_number(line, "last_ns", &last_ns, error) != 0 ||
@@ -149,22 +150,21 @@ static int take_train(const struct oneway_cell *cell, const char *line, struct r
 }
 
 /* Fills took_ns with what the trains took that came there, in order, and returns how many. Their clock said when. */
-static size_t elapsed(const struct oneway_cell *cell, const struct vv_strip *strip, const int64_t *at_ns,
-                      int64_t *took_ns) {
+static size_t elapsed(const struct oneway_cell *cell, const struct vv_strip *strip, const vv_ns *at_ns,
+                      vv_ns *took_ns) {
   size_t count = 0;
   for (uint32_t number = WARM_UP; number < cell->trains; number++) {
     if (at_ns[number] <= 0) continue;
-    int64_t sent_ns = cell->sent_ns[number], about_ns = at_ns[number] - vv_strip_ahead_ns(strip, sent_ns);
+    vv_ns sent_ns = cell->sent_ns[number], about_ns = at_ns[number] - vv_strip_ahead_ns(strip, sent_ns);
     took_ns[count++] = at_ns[number] - vv_strip_ahead_ns(strip, about_ns) - sent_ns;
   }
   return count;
 }
 
 /* What compares the clocks: "common", "bounded", or "refused", and that is said. Sorts the times. */
-static const char *judge_clock(const struct oneway_cell *cell, const struct vv_far *far, int64_t *last_ns,
-                               size_t count) {
+static const char *judge_clock(const struct oneway_cell *cell, const struct vv_far *far, vv_ns *last_ns, size_t count) {
   struct vv_error why;
-  int64_t error_ns = vv_strip_half_width_ns(&far->strip);
+  vv_ns error_ns = vv_strip_half_width_ns(&far->strip);
   if (cell->session->config->one_clock) return "common";
   if (!far->set && (count == 0 || !vv_fars_too_rough(error_ns, vv_warmup_median_ns(last_ns, count)))) return "bounded";
   vv_fars_refuse(far->set ? far : NULL, error_ns, &why);
@@ -173,7 +173,7 @@ static const char *judge_clock(const struct oneway_cell *cell, const struct vv_f
 }
 
 /* A time that is not told is null, so that it is known how many were sent. */
-static void record_times(struct vv_record *record, const char *key, const int64_t *took_ns, size_t count, bool told) {
+static void record_times(struct vv_record *record, const char *key, const vv_ns *took_ns, size_t count, bool told) {
   vv_record_array(record, key);
   for (size_t i = 0; i < count; i++) {
     if (told) vv_record_int(record, NULL, took_ns[i]);
@@ -205,7 +205,7 @@ static void record_wire(struct vv_record *record, const struct oneway_cell *cell
 }
 
 /* first_ns, last_ns: room for all trains. */
-static int print_result(const struct oneway_cell *cell, size_t number, int64_t *first_ns, int64_t *last_ns,
+static int print_result(const struct oneway_cell *cell, size_t number, vv_ns *first_ns, vv_ns *last_ns,
                         struct vv_error *error) {
   struct vv_record record;
   char host[VV_ADDRESS_TEXT_MAX];
@@ -232,7 +232,7 @@ static int print_result(const struct oneway_cell *cell, size_t number, int64_t *
 }
 
 static int print_results(const struct oneway_cell *cell, struct vv_error *error) {
-  int64_t *times_ns = calloc(2 * (size_t)cell->trains, sizeof *times_ns);
+  vv_ns *times_ns = calloc(2 * (size_t)cell->trains, sizeof *times_ns);
   int failed = times_ns ? 0 : vv_error_set(error, "no-memory", "no memory for the results");
   for (size_t i = 0; i < cell->fars->count && !failed; i++) {
     failed = print_result(cell, i, times_ns, times_ns + cell->trains, error);
@@ -295,7 +295,7 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
                              .trains_config = make_config(session, size_bytes),
                              .trains = session->config->samples + WARM_UP};
   size_t ends = session->config->also_count + 1;
-  int64_t *times_ns = calloc((1 + 2 * ends) * cell.trains, sizeof *times_ns);
+  vv_ns *times_ns = calloc((1 + 2 * ends) * cell.trains, sizeof *times_ns);
   if (!times_ns) return vv_error_set(error, "no-memory", "no memory for the times of %u trains", cell.trains);
   cell.sent_ns = times_ns;
   for (size_t i = 0; i < ends; i++) {
@@ -337,7 +337,7 @@ static int read_line(struct vv_session *session, const char *line, struct vv_tra
 /* Looks now and then until the near end has said "end" and nothing comes any more. */
 static int collect(struct vv_session *session, struct vv_trains_receiver *receiver, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX];
-  int64_t quiet_since_ns = 0;
+  vv_ns quiet_since_ns = 0;
   bool ended = false;
   while (!ended || vv_clock_ns() < quiet_since_ns + QUIET_NS) {
     int fd = ended ? -1 : session->control.fd;

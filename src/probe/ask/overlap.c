@@ -26,7 +26,7 @@ enum overlap_part { TALK, WORK, BOTH, PARTS };
 struct overlap_run {
   struct vv_series series;
   uint64_t steps; /* of the work */
-  int64_t *ns[PARTS];
+  vv_ns *ns[PARTS];
   size_t count[PARTS];
 };
 
@@ -39,17 +39,17 @@ static void work(uint64_t steps) {
 }
 
 /* 1 and the time, 0 when there was no right answer, -1 and *error. */
-static int one(struct overlap_run *run, enum overlap_part part, int64_t *ns, struct vv_error *error) {
+static int one(struct overlap_run *run, enum overlap_part part, vv_ns *ns, struct vv_error *error) {
   struct vv_session *session = run->series.session;
   enum vv_outcome outcome = VV_OUTCOME_ANSWERED;
   if (vv_series_pause(&run->series, error) != 0) return -1;
-  int64_t start_ns = vv_clock_ns();
+  vv_ns start_ns = vv_clock_ns();
   session->stop_at_ns = start_ns + run->series.patience_ns;
   if (part != WORK) outcome = vv_series_give(&run->series, error);
   if (part != TALK) work(run->steps);
   if (part != WORK && outcome == VV_OUTCOME_ANSWERED) outcome = vv_series_take(&run->series, error);
-  int64_t end_ns = vv_clock_ns();
-  session->stop_at_ns = VV_FOREVER;
+  vv_ns end_ns = vv_clock_ns();
+  session->stop_at_ns = VV_NEVER;
   if (outcome == VV_OUTCOME_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return -1;
   if (part == WORK) return 1;
   outcome = vv_series_settle(&run->series, outcome, false, error);
@@ -58,7 +58,7 @@ static int one(struct overlap_run *run, enum overlap_part part, int64_t *ns, str
 
 /* So many steps that the work takes about as long as an exchange. */
 static int size_work(struct overlap_run *run, struct vv_error *error) {
-  int64_t talk_ns[TRIED], work_ns;
+  vv_ns talk_ns[TRIED], work_ns;
   size_t count = 0;
   for (int i = 0; i < TRIED; i++) {
     int got = one(run, TALK, &talk_ns[count], error);
@@ -74,7 +74,7 @@ static int size_work(struct overlap_run *run, struct vv_error *error) {
 
 static int measure(struct overlap_run *run, struct vv_error *error) {
   const struct vv_probe_config *config = run->series.session->config;
-  int64_t deadline_ns = vv_clock_ns() + config->cell_ns;
+  vv_ns deadline_ns = vv_clock_ns() + config->cell_ns;
   do {
     for (int part = 0; part < PARTS; part++) {
       int got = one(run, (enum overlap_part)part, &run->ns[part][run->count[part]], error);

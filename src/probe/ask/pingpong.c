@@ -19,8 +19,8 @@ struct pingpong_run {
   struct vv_series series;
   uint32_t batch;
   uint32_t exchanges;
-  int64_t cpu_cost_ns;
-  int64_t cpu_ns; /* of cpu_messages */
+  vv_ns cpu_cost_ns;
+  vv_ns cpu_ns; /* of cpu_messages */
   int64_t cpu_messages;
 };
 
@@ -35,24 +35,24 @@ static int begin_run(struct pingpong_run *run, struct vv_session *session, size_
 }
 
 /* The timed part. */
-static enum vv_outcome exchange_batch(struct pingpong_run *run, int64_t *ns, struct vv_error *error) {
+static enum vv_outcome exchange_batch(struct pingpong_run *run, vv_ns *ns, struct vv_error *error) {
   struct vv_session *session = run->series.session;
   enum vv_outcome outcome = VV_OUTCOME_ANSWERED;
-  int64_t start_ns = vv_session_clock_ns(session);
+  vv_ns start_ns = vv_session_clock_ns(session);
   session->stop_at_ns = start_ns + run->series.patience_ns;
   for (uint32_t i = 0; i < run->batch && outcome == VV_OUTCOME_ANSWERED; i++) {
     outcome = vv_series_give(&run->series, error);
     if (outcome == VV_OUTCOME_ANSWERED) outcome = vv_series_take(&run->series, error);
   }
-  int64_t end_ns = vv_session_clock_ns(session);
-  session->stop_at_ns = VV_FOREVER;
+  vv_ns end_ns = vv_session_clock_ns(session);
+  session->stop_at_ns = VV_NEVER;
   if (outcome == VV_OUTCOME_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return VV_OUTCOME_FAILED;
   return outcome;
 }
 
 /* The same with its CPU time, which is that of a sample of them: nothing but messages should lie between two. */
-static enum vv_outcome exchange_counted(struct pingpong_run *run, int64_t *ns, struct vv_error *error) {
-  int64_t cpu_start_ns = vv_clock_cpu_ns();
+static enum vv_outcome exchange_counted(struct pingpong_run *run, vv_ns *ns, struct vv_error *error) {
+  vv_ns cpu_start_ns = vv_clock_cpu_ns();
   enum vv_outcome outcome = exchange_batch(run, ns, error);
   if (outcome != VV_OUTCOME_ANSWERED) return outcome;
   run->cpu_ns += vv_clock_cpu_ns() - cpu_start_ns - run->cpu_cost_ns;
@@ -61,9 +61,9 @@ static enum vv_outcome exchange_counted(struct pingpong_run *run, int64_t *ns, s
 }
 
 /* One exchange with all that surrounds it. 1: *ns is the mean over the batch. See vv_warmup_exchange_fn. */
-static int exchange(void *context, int64_t *ns, struct vv_error *error) {
+static int exchange(void *context, vv_ns *ns, struct vv_error *error) {
   struct pingpong_run *run = context;
-  int64_t elapsed_ns = 0;
+  vv_ns elapsed_ns = 0;
   if (vv_series_pause(&run->series, error) != 0) return -1;
   bool counted = run->exchanges++ % CPU_EVERY == 0 || run->cpu_messages == 0;
   enum vv_outcome outcome = (counted ? exchange_counted : exchange_batch)(run, &elapsed_ns, error);
@@ -73,9 +73,9 @@ static int exchange(void *context, int64_t *ns, struct vv_error *error) {
 }
 
 /* Rule: singles, unless the clock's step is above 0.1 % or its reading above 2 % of one. */
-static uint32_t batch_size(const struct vv_session *session, int64_t rtt_ns) {
-  int64_t needed_ns = QUANTA_MIN * (session->clock.resolution_ns > 1 ? session->clock.resolution_ns : 0);
-  int64_t reading_ns = READINGS_MIN * session->clock.cost_ns;
+static uint32_t batch_size(const struct vv_session *session, vv_ns rtt_ns) {
+  vv_ns needed_ns = QUANTA_MIN * (session->clock.resolution_ns > 1 ? session->clock.resolution_ns : 0);
+  vv_ns reading_ns = READINGS_MIN * session->clock.cost_ns;
   if (reading_ns > needed_ns) needed_ns = reading_ns;
   int64_t batch = (needed_ns + rtt_ns - 1) / rtt_ns;
   return batch < 1 ? 1 : batch > BATCH_MAX ? BATCH_MAX : (uint32_t)batch;
@@ -88,12 +88,12 @@ struct pingpong_cell {
   unsigned parts; /* that the stack measures such a message in */
   struct vv_warmup_warmth warmth;
   struct pingpong_run run; /* the measured one */
-  int64_t *rtt_ns;
+  vv_ns *rtt_ns;
   size_t count;
 };
 
 /* Until there are samples enough or the time is up, and at least one exchange. */
-static int measure(struct pingpong_cell *cell, int64_t deadline_ns, struct vv_error *error) {
+static int measure(struct pingpong_cell *cell, vv_ns deadline_ns, struct vv_error *error) {
   struct vv_session *session = cell->run.series.session;
   int64_t *room;
   do {
@@ -110,7 +110,7 @@ static int measure(struct pingpong_cell *cell, int64_t deadline_ns, struct vv_er
   return 0;
 }
 
-static void record_cpu(struct vv_record *record, const char *key, int64_t cpu_ns, int64_t messages) {
+static void record_cpu(struct vv_record *record, const char *key, vv_ns cpu_ns, int64_t messages) {
   if (messages > 0)
     vv_record_int(record, key, (cpu_ns > 0 ? cpu_ns : 0) / messages);
   else
@@ -166,9 +166,9 @@ static void warn(const struct pingpong_cell *cell) {
 }
 
 /* The first exchange of a run comes after a pause: it belongs to the warm-up. */
-static int measured_run(struct pingpong_cell *cell, int64_t deadline_ns, struct vv_error *error) {
+static int measured_run(struct pingpong_cell *cell, vv_ns deadline_ns, struct vv_error *error) {
   struct pingpong_run *run = &cell->run;
-  int64_t first_ns;
+  vv_ns first_ns;
   if (exchange(run, &first_ns, error) < 0) return -1;
   run->exchanges = 0;
   run->cpu_ns = run->cpu_messages = 0;
@@ -191,7 +191,7 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   struct pingpong_cell cell = {.size_bytes = size_bytes, .parts = 1};
   if (session->stack->parts) cell.parts = session->stack->parts(session->end, size_bytes);
   size_t part_bytes = (size_bytes + cell.parts - 1) / cell.parts;
-  int64_t deadline_ns = vv_session_clock_ns(session) + session->config->cell_ns;
+  vv_ns deadline_ns = vv_session_clock_ns(session) + session->config->cell_ns;
   if (warm_run(session, part_bytes, &cell.warmth, error) != 0) return -1;
   uint32_t batch = batch_size(session, cell.warmth.rtt_ns);
   int result = begin_run(&cell.run, session, part_bytes, batch, CHECK_EVERY * batch, error);

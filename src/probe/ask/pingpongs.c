@@ -26,20 +26,20 @@
 #include "probe/show/cell.h"
 
 #define CHECK_EVERY 16
-#define WARM_UP     32      /* exchanges before the begin */
-#define LOOK_NS     50000   /* how often those that wait look whether the others are there */
-#define TICK_NS     5000000 /* of a process's own signals: forks do not inherit the timer */
+#define WARM_UP     32           /* exchanges before the begin */
+#define LOOK_NS     (50 * VV_US) /* how often those that wait look whether the others are there */
+#define TICK_NS     (5 * VV_MS)  /* of a process's own signals: forks do not inherit the timer */
 
 /* What one of them has to say of a size. */
 struct report {
-  int64_t began_ns;
-  int64_t ended_ns;
+  vv_ns began_ns;
+  vv_ns ended_ns;
   uint32_t count;
   uint32_t lost;
   uint32_t late;
   uint32_t corrupt;
-  int64_t cpu_ns;
-  int64_t far_cpu_ns;
+  vv_ns cpu_ns;
+  vv_ns far_cpu_ns;
   int64_t far_messages;
 };
 
@@ -53,7 +53,7 @@ struct shared {
   char code[32];
   char text[256];
   struct report reports[VV_FARS_MAX];
-  int64_t rtt_ns[]; /* samples of each, one after the other */
+  vv_ns rtt_ns[]; /* samples of each, one after the other */
 };
 
 static struct {
@@ -106,12 +106,12 @@ struct pingpong {
   struct vv_session *session;
   struct vv_series series;
   struct report *report;
-  int64_t *rtt_ns;
+  vv_ns *rtt_ns;
 };
 
 /* Exchanges that do not count, until so many have come as far. */
 static int go_on(struct pingpong *own, atomic_uint *others, struct vv_error *error) {
-  int64_t ns;
+  vv_ns ns;
   while (atomic_load(others) < party.count && !atomic_load(&party.shared->failed)) {
     if (vv_series_exchange(&own->series, &ns, error) < 0) return -1;
   }
@@ -121,7 +121,7 @@ static int go_on(struct pingpong *own, atomic_uint *others, struct vv_error *err
 static int sample(struct pingpong *own, struct vv_error *error) {
   struct report *report = own->report;
   const struct vv_probe_config *config = own->session->config;
-  int64_t deadline_ns = vv_clock_ns() + config->cell_ns, cpu_start_ns = vv_clock_cpu_ns();
+  vv_ns deadline_ns = vv_clock_ns() + config->cell_ns, cpu_start_ns = vv_clock_cpu_ns();
   own->series.lost = own->series.late = own->series.corrupt = 0;
   do {
     int got = vv_series_exchange(&own->series, &own->rtt_ns[report->count], error);
@@ -150,7 +150,7 @@ static int measure(struct pingpong *own, struct vv_error *error) {
 static int one_size(struct pingpong *own, size_t size_bytes, struct vv_error *error) {
   const struct vv_series_config config = {
       .verb = "pingpongs", .size_bytes = size_bytes, .check_every = CHECK_EVERY, .train = 1};
-  int64_t ns;
+  vv_ns ns;
   int result = vv_series_begin(&own->series, own->session, &config, error);
   for (int i = 0; i < WARM_UP && result == 0; i++) result = vv_series_exchange(&own->series, &ns, error) < 0 ? -1 : 0;
   if (result == 0) result = meet(error); /* to begin */
@@ -212,7 +212,7 @@ static void record_each(struct vv_record *record, const struct vv_fars *fars, ui
   vv_record_array_end(record);
   vv_record_array(record, "rtt_ns");
   for (size_t i = 0; i < party.count; i++) {
-    const int64_t *rtt_ns = party.shared->rtt_ns + i * room;
+    const vv_ns *rtt_ns = party.shared->rtt_ns + i * room;
     for (uint32_t k = 0; k < party.shared->reports[i].count; k++) vv_record_int(record, NULL, rtt_ns[k]);
   }
   vv_record_array_end(record);

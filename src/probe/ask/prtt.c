@@ -36,7 +36,7 @@ static const struct {
     {"one", "rtt_ns"}, {"burst", "rtt_ns"}, {"spaced", "rtt_ns"}, {"send", "send_ns"}, {"receive", "receive_ns"}};
 
 struct times {
-  int64_t *ns;
+  vv_ns *ns;
   size_t count;
   uint32_t lost;
   uint32_t late;
@@ -47,8 +47,8 @@ struct prtt_cell {
   struct vv_session *session;
   size_t size_bytes;
   uint32_t train;
-  int64_t gap_ns;
-  int64_t deadline_ns;
+  vv_ns gap_ns;
+  vv_ns deadline_ns;
   struct vv_warmup_warmth warmth;
   int64_t far_corrupt;
   struct vv_series series; /* the one under way */
@@ -75,16 +75,16 @@ static int64_t gap_of(const struct prtt_cell *cell, enum prtt_part part) {
 }
 
 /* Without a gap no clock is read in between. *sends_ns: what the sends of a spaced train took, all together. */
-static enum vv_outcome send_train(struct prtt_cell *cell, enum prtt_part part, int64_t *sends_ns,
+static enum vv_outcome send_train(struct prtt_cell *cell, enum prtt_part part, vv_ns *sends_ns,
                                   struct vv_error *error) {
   const struct vv_session *session = cell->session;
   uint32_t train = is_train(part) ? cell->train : 1;
   for (uint32_t i = 0; i < train; i++) {
-    int64_t start_ns = part == SPACED ? vv_session_clock_ns(session) : 0, send_ns;
+    vv_ns start_ns = part == SPACED ? vv_session_clock_ns(session) : 0, send_ns;
     enum vv_outcome outcome = vv_series_give(&cell->series, error);
     if (outcome != VV_OUTCOME_ANSWERED) return outcome;
     if (part != SPACED) continue;
-    int64_t end_ns = vv_session_clock_ns(session);
+    vv_ns end_ns = vv_session_clock_ns(session);
     if (vv_series_elapsed(start_ns, end_ns, &send_ns, error) != 0) return VV_OUTCOME_FAILED;
     *sends_ns += send_ns;
     if (i + 1 < train) vv_session_spin(session, end_ns + cell->gap_ns);
@@ -93,24 +93,24 @@ static enum vv_outcome send_train(struct prtt_cell *cell, enum prtt_part part, i
 }
 
 struct took {
-  int64_t rtt_ns;
-  int64_t sends_ns;
-  int64_t receive_ns;
+  vv_ns rtt_ns;
+  vv_ns sends_ns;
+  vv_ns receive_ns;
 };
 
 /* The timed part of one round. */
 static enum vv_outcome time_round(struct prtt_cell *cell, enum prtt_part part, struct took *took,
                                   struct vv_error *error) {
   struct vv_session *session = cell->session;
-  int64_t start_ns = vv_session_clock_ns(session);
+  vv_ns start_ns = vv_session_clock_ns(session);
   int64_t messages = is_train(part) ? cell->train : 1;
   session->stop_at_ns = start_ns + messages * (cell->series.patience_ns + gap_of(cell, part));
   enum vv_outcome outcome = send_train(cell, part, &took->sends_ns, error);
   if (part == RECEIVE) vv_session_spin(session, vv_session_clock_ns(session) + HOLD * cell->warmth.rtt_ns);
-  int64_t taking_ns = part == RECEIVE ? vv_session_clock_ns(session) : start_ns;
+  vv_ns taking_ns = part == RECEIVE ? vv_session_clock_ns(session) : start_ns;
   if (outcome == VV_OUTCOME_ANSWERED) outcome = vv_series_take(&cell->series, error);
-  int64_t end_ns = vv_session_clock_ns(session);
-  session->stop_at_ns = VV_FOREVER;
+  vv_ns end_ns = vv_session_clock_ns(session);
+  session->stop_at_ns = VV_NEVER;
   if (outcome == VV_OUTCOME_FAILED || vv_series_elapsed(start_ns, end_ns, &took->rtt_ns, error) != 0 ||
       vv_series_elapsed(taking_ns, end_ns, &took->receive_ns, error) != 0) {
     return VV_OUTCOME_FAILED;
@@ -126,7 +126,7 @@ static enum vv_outcome play_round(struct prtt_cell *cell, enum prtt_part part, s
   return vv_series_settle(&cell->series, outcome, false, error);
 }
 
-static void keep(struct times *times, enum vv_outcome outcome, int64_t ns, uint32_t late) {
+static void keep(struct times *times, enum vv_outcome outcome, vv_ns ns, uint32_t late) {
   if (outcome == VV_OUTCOME_ANSWERED) times->ns[times->count++] = ns;
   times->lost += outcome == VV_OUTCOME_LOST;
   times->corrupt += outcome == VV_OUTCOME_WRONG;
@@ -174,7 +174,7 @@ static int play_series(struct prtt_cell *cell, enum prtt_part first, enum prtt_p
   return end_series(cell, result, error);
 }
 
-static int warm_exchange(void *context, int64_t *ns, struct vv_error *error) {
+static int warm_exchange(void *context, vv_ns *ns, struct vv_error *error) {
   struct took took;
   enum vv_outcome outcome = play_round(context, ONE, &took, error);
   *ns = took.rtt_ns;
@@ -190,7 +190,7 @@ static int warm(struct prtt_cell *cell, struct vv_error *error) {
 
 /* So many that some turns fit into the time: a round of all parts takes about 4 + 2 k exchanges. */
 static uint32_t turn_rounds(const struct prtt_cell *cell) {
-  int64_t left_ns = cell->deadline_ns - vv_session_clock_ns(cell->session);
+  vv_ns left_ns = cell->deadline_ns - vv_session_clock_ns(cell->session);
   int64_t fits = left_ns / TURNS / ((4 + 2 * (int64_t)cell->train) * cell->warmth.rtt_ns);
   return fits < 1 ? 1 : fits > TURN_MAX ? TURN_MAX : (uint32_t)fits;
 }

@@ -23,31 +23,31 @@ static const char *const names[STEPS] = {"rtt_ns", "encode_ns", "send_ns", "deco
 struct steps_run {
   struct vv_series series;
   struct vv_warmup_warmth warmth;
-  int64_t *ns[STEPS];
+  vv_ns *ns[STEPS];
   size_t count;
   int64_t out_bytes; /* of the last message */
   int64_t in_bytes;
 };
 
 /* See vv_warmup_exchange_fn. */
-static int exchange(void *context, int64_t *ns, struct vv_error *error) {
+static int exchange(void *context, vv_ns *ns, struct vv_error *error) {
   struct steps_run *run = context;
   return vv_series_exchange(&run->series, ns, error);
 }
 
-static void keep(struct steps_run *run, int64_t rtt_ns) {
+static void keep(struct steps_run *run, vv_ns rtt_ns) {
   const struct vv_session *session = run->series.session;
   const struct vv_steps *steps = session->stack->steps(session->end);
-  const int64_t ns[STEPS] = {rtt_ns, steps->encode_ns, steps->send_ns, steps->decode_ns, steps->translate_ns};
+  const vv_ns ns[STEPS] = {rtt_ns, steps->encode_ns, steps->send_ns, steps->decode_ns, steps->translate_ns};
   for (int step = 0; step < STEPS; step++) run->ns[step][run->count] = ns[step];
   run->out_bytes = steps->out_bytes;
   run->in_bytes = steps->in_bytes;
   run->count++;
 }
 
-static int measure(struct steps_run *run, int64_t deadline_ns, struct vv_error *error) {
+static int measure(struct steps_run *run, vv_ns deadline_ns, struct vv_error *error) {
   do {
-    int64_t rtt_ns;
+    vv_ns rtt_ns;
     int got = exchange(run, &rtt_ns, error);
     if (got < 0) return -1;
     if (got > 0) keep(run, rtt_ns);
@@ -79,7 +79,7 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   const struct vv_series_config config = {
       .verb = "steps", .size_bytes = size_bytes, .check_every = CHECK_EVERY, .train = 1};
   struct steps_run run = {0};
-  int64_t deadline_ns = vv_clock_ns() + session->config->cell_ns;
+  vv_ns deadline_ns = vv_clock_ns() + session->config->cell_ns;
   int result = vv_series_begin(&run.series, session, &config, error);
   for (int step = 0; step < STEPS && result == 0; step++) {
     run.ns[step] = calloc(session->config->samples, sizeof *run.ns[step]);

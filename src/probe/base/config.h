@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/base/siphash.h"
+#include "core/base/time.h"
 #include "io/os/error.h"
 #include "io/os/socket.h"
 #include "stack/stack.h"
@@ -62,15 +63,15 @@ struct vv_probe_config {
   enum vv_wait wait;
   enum vv_to to;
   enum vv_probe_buffers buffers;
-  int64_t idle_ns;
+  vv_ns idle_ns;
 
   int cpu; /* --cpu, or -1 */
 
   /* Effort. */
   uint32_t samples;     /* target of each cell */
   uint32_t samples_min; /* of each cell, even when its time is up */
-  int64_t cell_ns;      /* bound of each cell */
-  int64_t timeout_ns;   /* a message is lost after that, and what its size takes at 10 Mb/s */
+  vv_ns cell_ns;        /* bound of each cell */
+  vv_ns timeout_ns;     /* a message is lost after that, and what its size takes at 10 Mb/s */
   uint32_t train;       /* --train, or what the question takes without it */
   uint64_t cap_bps;     /* rounds come so seldom that they send no more on average; 0: as they come */
   bool one_clock;       /* near and far share CLOCK_REALTIME */

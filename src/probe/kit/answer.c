@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/time.h"
 #include "io/os/watch.h"
 #include "probe/kit/slots.h"
 
@@ -18,8 +19,8 @@ struct answering {
   int64_t messages; /* answered */
   uint8_t tag[VV_PAYLOAD_TAG_BYTES];
   int64_t corrupt;
-  int64_t cpu_start_ns;         /* after the first message: that one bears what a pause costs */
-  int64_t checking_ns;          /* since then; no cost of a message */
+  vv_ns cpu_start_ns;           /* after the first message: that one bears what a pause costs */
+  vv_ns checking_ns;            /* since then; no cost of a message */
   const struct vv_marks *marks; /* of a marked series: the end's; else NULL */
   struct vv_marks *log;
 };
@@ -33,14 +34,14 @@ static bool is_sound(const struct answering *answering, const uint8_t *message) 
 }
 
 /* How long the check of one message takes; a quarter more, because it is measured but twice. */
-static int64_t check_ns(const struct answering *answering) {
+static vv_ns check_ns(const struct answering *answering) {
   uint8_t *message = vv_slots_at(&answering->ring, 0);
-  int64_t least_ns = INT64_MAX;
+  vv_ns least_ns = INT64_MAX;
   vv_payload_fill(&answering->session->payload, 0, message, answering->size_bytes);
   for (int i = 0; i < 2; i++) {
-    int64_t start_ns = vv_clock_ns();
+    vv_ns start_ns = vv_clock_ns();
     if (!is_sound(answering, message)) return 0;
-    int64_t took_ns = vv_clock_ns() - start_ns;
+    vv_ns took_ns = vv_clock_ns() - start_ns;
     if (took_ns < least_ns) least_ns = took_ns;
   }
   return least_ns + least_ns / 4;
@@ -67,7 +68,7 @@ static int after(struct answering *answering, enum vv_got got, struct vv_error *
 }
 
 static void check_answered(struct answering *answering, const uint8_t *message) {
-  int64_t start_ns = vv_clock_ns();
+  vv_ns start_ns = vv_clock_ns();
   answering->corrupt += !is_sound(answering, message);
   answering->checking_ns += vv_clock_ns() - start_ns;
 }
@@ -110,7 +111,7 @@ static int tell_marks(struct answering *answering, struct vv_error *error) {
   int64_t count = answering->messages < VV_ANSWER_MARKED_MAX ? answering->messages : VV_ANSWER_MARKED_MAX;
   int result = vv_control_send(control, error, "marks count=%" PRId64, count);
   for (int64_t i = 0; i < count && result == 0; i++) {
-    const int64_t *at_ns = answering->log[i].at_ns;
+    const vv_ns *at_ns = answering->log[i].at_ns;
     result = vv_control_send(control, error,
                              "passed given=%" PRId64 " queued=%" PRId64 " made=%" PRId64 " device=%" PRId64
                              " taken=%" PRId64 " ready=%" PRId64 " got=%" PRId64,
@@ -146,7 +147,7 @@ static int answer_all(struct answering *answering, struct vv_error *error) {
   int over = 0;
   while (over == 0) over = take_one(answering, error);
   if (over < 0) return -1;
-  int64_t cpu_ns = vv_clock_cpu_ns() - answering->cpu_start_ns - answering->checking_ns;
+  vv_ns cpu_ns = vv_clock_cpu_ns() - answering->cpu_start_ns - answering->checking_ns;
   int64_t counted = answering->messages > 0 ? answering->messages - 1 : 0;
   if (vv_control_send(control, error, "done messages=%" PRId64 " corrupt=%" PRId64 " cpu_ns=%" PRId64, counted,
                       answering->corrupt, cpu_ns) != 0) {

@@ -8,8 +8,8 @@
 
 #include "io/os/watch.h"
 
-#define PATIENCE_NS 5000000000
-#define AWAKE_NS    60000 /* before a round begins: longer than it takes to wake up */
+#define PATIENCE_NS (5 * VV_SEC)
+#define AWAKE_NS    (60 * VV_US) /* before a round begins: longer than it takes to wake up */
 
 /* joining -------------------------------------------------------------- */
 
@@ -154,7 +154,7 @@ static size_t make_flows(const struct vv_mesh_round *round, struct vv_flow flows
 
 /* All begin together, and awake, so that no wake-up is timed. Ends that share a processor take turns until then. */
 static int wait_for_begin(struct vv_mesh_round *round, struct vv_error *error) {
-  int64_t left_ns = round->begun_ns - vv_clock_real_ns(), begin_ns = vv_clock_ns() + left_ns;
+  vv_ns left_ns = round->begun_ns - vv_clock_real_ns(), begin_ns = vv_clock_ns() + left_ns;
   round->late = left_ns < 0;
   if (left_ns > AWAKE_NS && vv_watch_sleep(begin_ns - AWAKE_NS, error) != 0) return -1;
   while (vv_clock_ns() < begin_ns) sched_yield();

@@ -12,6 +12,7 @@
 #ifndef VV_PROBE_KIT_MESH_H
 #define VV_PROBE_KIT_MESH_H
 
+#include "core/base/time.h"
 #include "probe/kit/flows.h"
 #include "probe/link/fars.h"
 
@@ -40,8 +41,8 @@ struct vv_mesh_round {
   uint8_t *out;
   uint8_t *in;      /* count messages, by number of the sender */
   uint64_t seq;     /* of the round */
-  int64_t begun_ns; /* CLOCK_REALTIME at which all begin */
-  int64_t ended_ns; /* when this end was done; set by vv_mesh_run */
+  vv_ns begun_ns;   /* CLOCK_REALTIME at which all begin */
+  vv_ns ended_ns;   /* when this end was done; set by vv_mesh_run */
   uint32_t missing; /* messages that did not come, or did not go; set by vv_mesh_run */
   bool late;        /* begun_ns had passed when it was told; set by vv_mesh_run */
   uint32_t corrupt; /* set by vv_mesh_check */

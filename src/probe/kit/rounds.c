@@ -10,10 +10,10 @@
 #include "probe/kit/warmup.h"
 #include "probe/show/cell.h"
 
-#define TRIED        3      /* rounds before the measured ones, if a quarter of the cell's time is enough */
-#define SETTLE_NS    300000 /* from the last `got` until all wait again */
-#define HUSH_MORE_NS 100000
-#define SESSION_NS   15000000000 /* until programs have found each other, where each message has a session */
+#define TRIED        3             /* rounds before the measured ones, if a quarter of the cell's time is enough */
+#define SETTLE_NS    (300 * VV_US) /* from the last `got` until all wait again */
+#define HUSH_MORE_NS (100 * VV_US)
+#define SESSION_NS   (15 * VV_SEC) /* until programs have found each other, where each message has a session */
 
 uint64_t vv_rounds_tag(uint64_t seq, size_t size_bytes) {
   return size_bytes >= VV_PAYLOAD_TAG_BYTES ? seq : seq & ((UINT64_C(1) << (8 * size_bytes)) - 1);
@@ -42,10 +42,10 @@ static void spare(struct vv_rounds *rounds) {
 /* All far ends wait, and so does this one until they surely do. */
 static int settle(struct vv_rounds *rounds, struct vv_error *error) {
   struct vv_session *session = rounds->session;
-  int64_t pause_ns = session->config->idle_ns > SETTLE_NS ? session->config->idle_ns : SETTLE_NS;
+  vv_ns pause_ns = session->config->idle_ns > SETTLE_NS ? session->config->idle_ns : SETTLE_NS;
   vv_payload_fill(&session->payload, session->seq, vv_slots_at(&rounds->ring, session->seq), rounds->size_bytes);
   if (vv_watch_rang() && vv_session_why(session, error) != 0) return -1;
-  int64_t begin_ns = vv_clock_ns() + pause_ns;
+  vv_ns begin_ns = vv_clock_ns() + pause_ns;
   if (begin_ns < rounds->not_before_ns) begin_ns = rounds->not_before_ns;
   if (vv_watch_sleep(begin_ns, error) != 0) return -1;
   spare(rounds);
@@ -60,19 +60,20 @@ static int settle(struct vv_rounds *rounds, struct vv_error *error) {
 
 /* What a far end's `got` means: the time that its message took. By clocks that are compared again later it is rough
  * for now, and may be below 0. */
-static int64_t time_of(const struct vv_rounds *rounds, size_t far, int64_t at_ns) {
-  int64_t ns = rounds->clock == VV_ROUNDS_CLOCK_BARRIER ? at_ns - (rounds->begun_ns - rounds->started_ns[far])
-                                                        : at_ns - rounds->fars->ends[far].ahead_ns - rounds->begun_ns;
+static int64_t time_of(const struct vv_rounds *rounds, size_t far, vv_ns at_ns) {
+  vv_ns ns = rounds->clock == VV_ROUNDS_CLOCK_BARRIER ? at_ns - (rounds->begun_ns - rounds->started_ns[far])
+                                                      : at_ns - rounds->fars->ends[far].ahead_ns - rounds->begun_ns;
   return ns > 0 || rounds->clock == VV_ROUNDS_CLOCK_BOUNDED ? ns : 0;
 }
 
 /* VV_OUTCOME_ANSWERED: it has this round's message; VV_OUTCOME_LOST: it has not, at the deadline; VV_OUTCOME_WRONG;
  * VV_OUTCOME_FAILED and *error. */
-static enum vv_outcome hear(const struct vv_rounds *rounds, size_t far, int64_t deadline_ns, int64_t *ns,
+static enum vv_outcome hear(const struct vv_rounds *rounds, size_t far, vv_ns deadline_ns, vv_ns *ns,
                             struct vv_error *error) {
   struct vv_control *control = &rounds->fars->ends[far].session->control;
   char line[VV_CONTROL_LINE_MAX], wanted[24], tag[24]; /* what a message that was damaged says is no number of ours */
-  int64_t at_ns, missing, late;
+  vv_ns at_ns;
+  int64_t missing, late;
   snprintf(wanted, sizeof wanted, "%" PRIu64, vv_rounds_tag(rounds->session->seq, rounds->size_bytes));
   for (;;) {
     if (vv_control_receive(control, line, deadline_ns, error) != 0) {
@@ -95,8 +96,8 @@ static enum vv_outcome hear(const struct vv_rounds *rounds, size_t far, int64_t 
 }
 
 /* Hears all far ends. VV_OUTCOME_LOST when one of them misses something, else VV_OUTCOME_WRONG when one was late. */
-static enum vv_outcome hear_all(struct vv_rounds *rounds, int64_t *each_ns, struct vv_error *error) {
-  int64_t deadline_ns = vv_clock_ns() + rounds->patience_ns;
+static enum vv_outcome hear_all(struct vv_rounds *rounds, vv_ns *each_ns, struct vv_error *error) {
+  vv_ns deadline_ns = vv_clock_ns() + rounds->patience_ns;
   enum vv_outcome outcome = VV_OUTCOME_ANSWERED;
   for (size_t i = 0; i < rounds->fars->count; i++) {
     enum vv_outcome heard = hear(rounds, i, deadline_ns, &each_ns[i], error);
@@ -111,18 +112,18 @@ static enum vv_outcome hear_all(struct vv_rounds *rounds, int64_t *each_ns, stru
 
 static int no_answer(const struct vv_rounds *rounds, struct vv_error *error) {
   vv_error_set(error, "no-answer", "%s: a message of %zu bytes did not arrive within %" PRId64 " ms",
-               rounds->session->stack->id, rounds->size_bytes, rounds->patience_ns / 1000000);
+               rounds->session->stack->id, rounds->size_bytes, rounds->patience_ns / VV_MS);
   return vv_error_remedy(error, "see whether the far hosts still run; give a longer --timeout-ms to a slow network");
 }
 
 /* 1 and the times, 0 when it was lost or came too late, -1 and *error. */
-static int try_round(struct vv_rounds *rounds, int64_t *each_ns, struct vv_error *error) {
+static int try_round(struct vv_rounds *rounds, vv_ns *each_ns, struct vv_error *error) {
   struct vv_session *session = rounds->session;
   if (settle(rounds, error) != 0) return -1;
-  int64_t cpu_start_ns = vv_clock_cpu_ns();
+  vv_ns cpu_start_ns = vv_clock_cpu_ns();
   session->stop_at_ns = vv_clock_ns() + rounds->patience_ns;
   enum vv_outcome own = rounds->config->give(rounds, error), outcome = own;
-  session->stop_at_ns = VV_FOREVER;
+  session->stop_at_ns = VV_NEVER;
   rounds->cpu_ns += vv_clock_cpu_ns() - cpu_start_ns;
   if (rounds->config->takes_part) *each_ns++ = rounds->own_ns;
   if (own != VV_OUTCOME_FAILED) outcome = hear_all(rounds, each_ns, error);
@@ -139,15 +140,15 @@ static size_t ends_of(const struct vv_rounds *rounds) {
   return rounds->fars->count + rounds->config->takes_part;
 }
 
-static int64_t last_of(const int64_t *each_ns, size_t count) {
-  int64_t last_ns = 0;
+static int64_t last_of(const vv_ns *each_ns, size_t count) {
+  vv_ns last_ns = 0;
   for (size_t i = 0; i < count; i++) last_ns = each_ns[i] > last_ns ? each_ns[i] : last_ns;
   return last_ns;
 }
 
 /* near: a series of rounds --------------------------------------------- */
 
-static int begin_series(struct vv_rounds *rounds, const int64_t *hush_ns, struct vv_error *error) {
+static int begin_series(struct vv_rounds *rounds, const vv_ns *hush_ns, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX];
   for (size_t i = 0; i < rounds->fars->count; i++) {
     struct vv_session *session = rounds->fars->ends[i].session;
@@ -170,7 +171,8 @@ static bool adds_up(int64_t number) {
 static int hear_end(struct vv_rounds *rounds, size_t far, struct vv_error *error) {
   struct vv_session *session = rounds->fars->ends[far].session;
   char line[VV_CONTROL_LINE_MAX];
-  int64_t corrupt, messages, cpu_ns;
+  int64_t corrupt, messages;
+  vv_ns cpu_ns;
   do { /* a `got` may still come, of a round that was given up */
     if (vv_control_receive(&session->control, line, vv_clock_ns() + rounds->patience_ns, error) != 0) return -1;
   } while (vv_control_is(line, "got"));
@@ -200,9 +202,9 @@ static int end_series(struct vv_rounds *rounds, struct vv_error *error) {
 }
 
 /* Rounds that count for nothing; they tell how long each far end is to hush. */
-static int try_rounds(struct vv_rounds *rounds, int64_t *hush_ns, struct vv_error *error) {
-  int64_t until_ns = vv_clock_ns() + rounds->session->config->cell_ns / 4;
-  int64_t each_ns[VV_FARS_MAX + 1] = {0}, last_ns = 0;
+static int try_rounds(struct vv_rounds *rounds, vv_ns *hush_ns, struct vv_error *error) {
+  vv_ns until_ns = vv_clock_ns() + rounds->session->config->cell_ns / 4;
+  vv_ns each_ns[VV_FARS_MAX + 1] = {0}, last_ns = 0;
   size_t ends = ends_of(rounds);
   if (begin_series(rounds, hush_ns, error) != 0) return -1;
   do {
@@ -212,7 +214,7 @@ static int try_rounds(struct vv_rounds *rounds, int64_t *hush_ns, struct vv_erro
     rounds->tried++;
   } while (rounds->tried < TRIED && vv_clock_ns() < until_ns);
   for (size_t i = 0; i < rounds->fars->count; i++) {
-    int64_t rest_ns = last_ns + last_ns / 4 - each_ns[i + rounds->config->takes_part];
+    vv_ns rest_ns = last_ns + last_ns / 4 - each_ns[i + rounds->config->takes_part];
     hush_ns[i] = (rest_ns > 0 ? rest_ns : 0) + HUSH_MORE_NS;
   }
   return end_series(rounds, error);
@@ -221,27 +223,27 @@ static int try_rounds(struct vv_rounds *rounds, int64_t *hush_ns, struct vv_erro
 static int make_room(struct vv_rounds *rounds, struct vv_error *error) {
   size_t ends = ends_of(rounds), more = 256;
   if (rounds->count % more != 0) return 0;
-  int64_t *last_ns = realloc(rounds->last_ns, (rounds->count + more) * sizeof *last_ns);
+  vv_ns *last_ns = realloc(rounds->last_ns, (rounds->count + more) * sizeof *last_ns);
   if (last_ns) rounds->last_ns = last_ns;
-  int64_t *each_ns = realloc(rounds->each_ns, (rounds->count + more) * ends * sizeof *each_ns);
+  vv_ns *each_ns = realloc(rounds->each_ns, (rounds->count + more) * ends * sizeof *each_ns);
   if (each_ns) rounds->each_ns = each_ns;
-  int64_t *begins_ns = realloc(rounds->begins_ns, (rounds->count + more) * sizeof *begins_ns);
+  vv_ns *begins_ns = realloc(rounds->begins_ns, (rounds->count + more) * sizeof *begins_ns);
   if (begins_ns) rounds->begins_ns = begins_ns;
-  int64_t *setups_ns = realloc(rounds->setups_ns, (rounds->count + more) * sizeof *setups_ns);
+  vv_ns *setups_ns = realloc(rounds->setups_ns, (rounds->count + more) * sizeof *setups_ns);
   if (setups_ns) rounds->setups_ns = setups_ns;
   return last_ns && each_ns && begins_ns && setups_ns
              ? 0
              : vv_error_set(error, "no-memory", "no memory for %zu rounds", rounds->count + more);
 }
 
-static int measure(struct vv_rounds *rounds, int64_t deadline_ns, struct vv_error *error) {
+static int measure(struct vv_rounds *rounds, vv_ns deadline_ns, struct vv_error *error) {
   size_t ends = ends_of(rounds);
   rounds->cpu_ns = rounds->corrupt = 0;
   rounds->lost = rounds->late = 0;
   memset(rounds->missing, 0, sizeof rounds->missing);
   do {
     if (make_room(rounds, error) != 0) return -1;
-    int64_t *each_ns = rounds->each_ns + rounds->count * ends;
+    vv_ns *each_ns = rounds->each_ns + rounds->count * ends;
     int got = try_round(rounds, each_ns, error);
     if (got < 0) return -1;
     if (got == 0) continue;
@@ -259,7 +261,7 @@ static int visit(struct vv_rounds *rounds, bool first, struct vv_error *error) {
   if (rounds->clock != VV_ROUNDS_CLOCK_BOUNDED) return 0;
   if (vv_fars_visit(rounds->fars, first, error) != 0) return -1;
   for (size_t i = 0; i < rounds->fars->count && first; i++) {
-    int64_t error_ns = rounds->fars->ends[i].ahead_error_ns;
+    vv_ns error_ns = rounds->fars->ends[i].ahead_error_ns;
     if (error_ns > rounds->clock_error_ns) rounds->clock_error_ns = error_ns;
   }
   return 0;
@@ -267,10 +269,10 @@ static int visit(struct vv_rounds *rounds, bool first, struct vv_error *error) {
 
 /* 0: of no round. */
 static int64_t median_of_rounds(const struct vv_rounds *rounds) {
-  int64_t *sorted_ns = rounds->count > 0 ? malloc(rounds->count * sizeof *sorted_ns) : NULL;
+  vv_ns *sorted_ns = rounds->count > 0 ? malloc(rounds->count * sizeof *sorted_ns) : NULL;
   if (!sorted_ns) return 0;
   memcpy(sorted_ns, rounds->last_ns, rounds->count * sizeof *sorted_ns);
-  int64_t median_ns = vv_warmup_median_ns(sorted_ns, rounds->count);
+  vv_ns median_ns = vv_warmup_median_ns(sorted_ns, rounds->count);
   free(sorted_ns);
   return median_ns;
 }
@@ -279,10 +281,10 @@ static int64_t median_of_rounds(const struct vv_rounds *rounds) {
 static void correct_times(struct vv_rounds *rounds) {
   size_t ends = ends_of(rounds), own = rounds->config->takes_part;
   for (size_t k = 0; k < rounds->count; k++) {
-    int64_t *each_ns = rounds->each_ns + k * ends;
+    vv_ns *each_ns = rounds->each_ns + k * ends;
     for (size_t i = 0; i < rounds->fars->count; i++) {
       const struct vv_far *far = &rounds->fars->ends[i];
-      int64_t *ns = &each_ns[own + i];
+      vv_ns *ns = &each_ns[own + i];
       *ns += far->ahead_ns - vv_strip_ahead_ns(&far->strip, rounds->begins_ns[k] + *ns);
       if (*ns < 0) *ns = 0;
     }
@@ -305,8 +307,8 @@ static bool clocks_tell(struct vv_rounds *rounds) {
 /* near: the cell ------------------------------------------------------- */
 
 static int run_series(struct vv_rounds *rounds, struct vv_error *error) {
-  int64_t deadline_ns = vv_clock_ns() + rounds->session->config->cell_ns;
-  int64_t hush_ns[VV_FARS_MAX] = {0};
+  vv_ns deadline_ns = vv_clock_ns() + rounds->session->config->cell_ns;
+  vv_ns hush_ns[VV_FARS_MAX] = {0};
   rounds->count = rounds->tried = 0;
   if (visit(rounds, true, error) != 0 || try_rounds(rounds, hush_ns, error) != 0) return -1;
   if (visit(rounds, false, error) != 0 || begin_series(rounds, hush_ns, error) != 0) return -1;
@@ -482,10 +484,10 @@ int vv_rounds_cell(struct vv_session *session, const struct vv_rounds_config *co
 struct rounds_taking {
   struct vv_session *session;
   size_t size_bytes;
-  int64_t hush_ns;
+  vv_ns hush_ns;
   int64_t barrier;      /* 1: times count from `start` */
   uint64_t started_tag; /* of the round that it began last */
-  int64_t started_ns;   /* when it was heard; 0: by the clock, or none was heard yet */
+  vv_ns started_ns;     /* when it was heard; 0: by the clock, or none was heard yet */
   struct vv_slots ring;
   int64_t messages;
   int64_t corrupt;
@@ -512,7 +514,7 @@ static bool came_late(const struct rounds_taking *taking, uint64_t tag) {
   return taking->barrier && (taking->started_ns == 0 || taking->started_tag != tag);
 }
 
-int vv_rounds_hush(struct vv_session *session, int64_t hush_ns, struct vv_error *error) {
+int vv_rounds_hush(struct vv_session *session, vv_ns hush_ns, struct vv_error *error) {
   if (vv_watch_wait(&session->control.fd, 1, vv_clock_ns() + hush_ns, error) >= 0) return 1;
   return strcmp(error->code, "timeout") == 0 ? 0 : -1;
 }
@@ -528,7 +530,7 @@ static int take_one(struct rounds_taking *taking, struct vv_error *error) {
     if (got == VV_GOT_CLOSED) return vv_session_closed(session, error);
     if ((over = obey(taking, error)) != 0) return over;
   }
-  int64_t at_ns = vv_clock_real_ns() - taking->started_ns;
+  vv_ns at_ns = vv_clock_real_ns() - taking->started_ns;
   uint64_t seq = -vv_payload_age(&session->payload, 0, message, taking->size_bytes);
   uint64_t tag = vv_rounds_tag(seq, taking->size_bytes);
   bool late = came_late(taking, tag);
@@ -545,7 +547,7 @@ static int take_one(struct rounds_taking *taking, struct vv_error *error) {
 
 static int take_all(struct rounds_taking *taking, struct vv_error *error) {
   struct vv_control *control = &taking->session->control;
-  int64_t cpu_start_ns = vv_clock_cpu_ns();
+  vv_ns cpu_start_ns = vv_clock_cpu_ns();
   int over = vv_control_send(control, error, "go");
   while (over == 0) over = take_one(taking, error);
   if (over < 0) return -1;

@@ -17,6 +17,7 @@
 #ifndef VV_PROBE_KIT_ROUNDS_H
 #define VV_PROBE_KIT_ROUNDS_H
 
+#include "core/base/time.h"
 #include "probe/base/record.h"
 #include "probe/kit/series.h"
 #include "probe/kit/slots.h"
@@ -55,26 +56,26 @@ struct vv_rounds {
   size_t size_bytes;
   struct vv_slots ring;
   enum vv_rounds_clock clock;
-  int64_t clock_error_ns;   /* half of the widest strip; before there is one, of the quickest answer */
+  vv_ns clock_error_ns;     /* half of the widest strip; before there is one, of the quickest answer */
   const struct vv_far *set; /* whose clock was set while it was compared, or goes unevenly; NULL: nobody's */
-  int64_t patience_ns;
-  int64_t not_before_ns;           /* the next round, or more would be sent than --cap-bps allows */
-  int64_t begun_ns;                /* of this round: CLOCK_REALTIME just before the first send */
-  int64_t setup_ns;                /* of a stack that sets up a session for each message: what that took before */
-  int64_t own_ns;                  /* what the near end's own part took */
-  int64_t started_ns[VV_FARS_MAX]; /* when each was told to start */
-  int64_t *begins_ns;              /* by round: begun_ns */
-  int64_t *last_ns;                /* by round */
-  int64_t *each_ns;                /* by round and end */
-  int64_t *setups_ns;              /* by round */
+  vv_ns patience_ns;
+  vv_ns not_before_ns;           /* the next round, or more would be sent than --cap-bps allows */
+  vv_ns begun_ns;                /* of this round: CLOCK_REALTIME just before the first send */
+  vv_ns setup_ns;                /* of a stack that sets up a session for each message: what that took before */
+  vv_ns own_ns;                  /* what the near end's own part took */
+  vv_ns started_ns[VV_FARS_MAX]; /* when each was told to start */
+  vv_ns *begins_ns;              /* by round: begun_ns */
+  vv_ns *last_ns;                /* by round */
+  vv_ns *each_ns;                /* by round and end */
+  vv_ns *setups_ns;              /* by round */
   size_t count;
   uint32_t tried; /* rounds that count for nothing */
   uint32_t lost;
   uint32_t late; /* rounds in which somebody came too late to begin */
   uint32_t missing[VV_FARS_MAX];
   int64_t corrupt;
-  int64_t cpu_ns;
-  int64_t far_cpu_ns; /* of all far ends */
+  vv_ns cpu_ns;
+  vv_ns far_cpu_ns; /* of all far ends */
   int64_t far_messages;
   int64_t resent; /* by the near end, before the cell */
   int64_t far_resent[VV_FARS_MAX];
@@ -96,7 +97,7 @@ int vv_rounds_cell(struct vv_session *session, const struct vv_rounds_config *co
                    struct vv_error *error);
 
 /* Far: keeps quiet for so long, unless the near end speaks. 0; 1: there is a line to be read; -1 and *error. */
-int vv_rounds_hush(struct vv_session *session, int64_t hush_ns, struct vv_error *error);
+int vv_rounds_hush(struct vv_session *session, vv_ns hush_ns, struct vv_error *error);
 
 /*
  * Refuses what makes no sense to a question whose messages are all under way at

@@ -101,7 +101,7 @@ enum vv_outcome vv_series_take(struct vv_series *series, struct vv_error *error)
   return outcome;
 }
 
-int vv_series_elapsed(int64_t start_ns, int64_t end_ns, int64_t *elapsed_ns, struct vv_error *error) {
+int vv_series_elapsed(vv_ns start_ns, vv_ns end_ns, vv_ns *elapsed_ns, struct vv_error *error) {
   *elapsed_ns = end_ns - start_ns;
   if (*elapsed_ns >= 0) return 0;
   vv_error_set(error, "clock-backwards", "the clock went back by %" PRId64 " ns within one exchange", -*elapsed_ns);
@@ -113,7 +113,7 @@ static int recover(struct vv_series *series, bool alike, struct vv_error *error)
   struct vv_session *session = series->session;
   if (!session->stack->datagram) {
     vv_error_set(error, "no-answer", "%s: no answer to a message of %zu bytes within %" PRId64 " ms",
-                 session->stack->id, series->size_bytes, series->patience_ns / 1000000);
+                 session->stack->id, series->size_bytes, series->patience_ns / VV_MS);
     return vv_error_remedy(error, "see whether the far host still runs; give a longer --timeout-ms to a slow network");
   }
   bool told_apart = series->size_bytes >= VV_PAYLOAD_TAG_BYTES && !alike;
@@ -147,15 +147,15 @@ void vv_series_record(struct vv_record *record, const struct vv_series *series) 
   vv_record_int(record, "corrupt", corrupt > series->far_corrupt ? corrupt : series->far_corrupt);
 }
 
-int vv_series_exchange(struct vv_series *series, int64_t *ns, struct vv_error *error) {
+int vv_series_exchange(struct vv_series *series, vv_ns *ns, struct vv_error *error) {
   struct vv_session *session = series->session;
   if (vv_series_pause(series, error) != 0) return -1;
-  int64_t start_ns = vv_session_clock_ns(session);
+  vv_ns start_ns = vv_session_clock_ns(session);
   session->stop_at_ns = start_ns + series->patience_ns;
   enum vv_outcome outcome = vv_series_give(series, error);
   if (outcome == VV_OUTCOME_ANSWERED) outcome = vv_series_take(series, error);
-  int64_t end_ns = vv_session_clock_ns(session);
-  session->stop_at_ns = VV_FOREVER;
+  vv_ns end_ns = vv_session_clock_ns(session);
+  session->stop_at_ns = VV_NEVER;
   if (outcome == VV_OUTCOME_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return -1;
   outcome = vv_series_settle(series, outcome, false, error);
   return outcome == VV_OUTCOME_FAILED ? -1 : outcome == VV_OUTCOME_ANSWERED;

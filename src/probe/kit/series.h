@@ -21,6 +21,7 @@
 #ifndef VV_PROBE_KIT_SERIES_H
 #define VV_PROBE_KIT_SERIES_H
 
+#include "core/base/time.h"
 #include "probe/base/record.h"
 #include "probe/kit/slots.h"
 #include "probe/link/session.h"
@@ -32,9 +33,9 @@ struct vv_series {
   size_t size_bytes;
   struct vv_slots out;
   struct vv_slots in;
-  int64_t patience_ns;   /* for one exchange */
-  int64_t far_check_ns;  /* how long the far end checks an answer; 0: no far end */
-  int64_t not_before_ns; /* it still does */
+  vv_ns patience_ns;   /* for one exchange */
+  vv_ns far_check_ns;  /* how long the far end checks an answer; 0: no far end */
+  vv_ns not_before_ns; /* it still does */
   uint32_t answered;
   uint32_t lost;
   uint32_t late;
@@ -42,7 +43,7 @@ struct vv_series {
   /* Of the far end, after vv_series_end. */
   int64_t far_corrupt;
   int64_t far_messages;
-  int64_t far_cpu_ns;
+  vv_ns far_cpu_ns;
 };
 
 /* What the far end is told. */
@@ -83,7 +84,7 @@ enum vv_outcome vv_series_take(struct vv_series *series, struct vv_error *error)
  * The time between two readings of the session's clock. 0, or -1 and *error
  * "clock-backwards": no time is ever negative.
  */
-int vv_series_elapsed(int64_t start_ns, int64_t end_ns, int64_t *elapsed_ns, struct vv_error *error);
+int vv_series_elapsed(vv_ns start_ns, vv_ns end_ns, vv_ns *elapsed_ns, struct vv_error *error);
 
 /*
  * After the timed part: counts, checks the answer, writes the next message. A
@@ -98,6 +99,6 @@ enum vv_outcome vv_series_settle(struct vv_series *series, enum vv_outcome outco
 void vv_series_record(struct vv_record *record, const struct vv_series *series);
 
 /* All of it, for one message and its answer. 1 and what it took; 0 when there was no right answer; -1 and *error. */
-int vv_series_exchange(struct vv_series *series, int64_t *ns, struct vv_error *error);
+int vv_series_exchange(struct vv_series *series, vv_ns *ns, struct vv_error *error);
 
 #endif

@@ -146,7 +146,7 @@ static int send_segments(struct vv_trains_sender *sender, uint32_t first) {
   return sent < 0 ? -1 : (int)count;
 }
 
-int vv_trains_send(struct vv_trains_sender *sender, uint32_t number, int64_t *sent_ns, struct vv_error *error) {
+int vv_trains_send(struct vv_trains_sender *sender, uint32_t number, vv_ns *sent_ns, struct vv_error *error) {
   const struct vv_trains_config *config = &sender->config;
   number_train(sender, number);
   *sent_ns = vv_clock_real_ns();
@@ -216,7 +216,7 @@ int vv_trains_listen(struct vv_trains_receiver *receiver, const struct vv_trains
 }
 
 /* One message of size_bytes after its header fields; true when it is of ours. */
-static bool note(struct vv_trains_receiver *receiver, const uint8_t *bytes, size_t count, int64_t stamp_ns) {
+static bool note(struct vv_trains_receiver *receiver, const uint8_t *bytes, size_t count, vv_ns stamp_ns) {
   const struct vv_trains_config *config = &receiver->config;
   struct vv_fragment_view view;
   struct vv_fragment fragment;
@@ -255,7 +255,7 @@ static int64_t stamp_of(struct msghdr *message) {
     if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_TIMESTAMPNS) continue;
     memcpy(&stamp, CMSG_DATA(one), sizeof stamp);
   }
-  return (int64_t)stamp.tv_sec * 1000000000 + stamp.tv_nsec;
+  return stamp.tv_sec * VV_SEC + stamp.tv_nsec;
 }
 
 /* Only the header is fetched; MSG_TRUNC tells how long the datagram was. */

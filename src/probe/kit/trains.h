@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "core/base/time.h"
 #include "io/os/error.h"
 #include "io/os/socket.h"
 #include "io/port/packet.h"
@@ -58,14 +59,14 @@ struct vv_trains_sender {
 int vv_trains_dial(struct vv_trains_sender *sender, const struct vv_trains_config *config, const char *to,
                    struct vv_error *error);
 /* Sends train number `number`; *sent_ns is CLOCK_REALTIME just before. 0, or -1 and *error. */
-int vv_trains_send(struct vv_trains_sender *sender, uint32_t number, int64_t *sent_ns, struct vv_error *error);
+int vv_trains_send(struct vv_trains_sender *sender, uint32_t number, vv_ns *sent_ns, struct vv_error *error);
 void vv_trains_hang_up(struct vv_trains_sender *sender);
 
 /* receiver ------------------------------------------------------------ */
 
 struct vv_trains_arrivals {
-  int64_t first_ns; /* CLOCK_REALTIME of message 0; 0: it has not come */
-  int64_t last_ns;  /* of the last message of the train */
+  vv_ns first_ns; /* CLOCK_REALTIME of message 0; 0: it has not come */
+  vv_ns last_ns;  /* of the last message of the train */
   uint32_t count;
 };
 

@@ -13,7 +13,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-int64_t vv_warmup_median_ns(int64_t *values_ns, size_t count) {
+vv_ns vv_warmup_median_ns(vv_ns *values_ns, size_t count) {
   if (count == 0) return 0;
   qsort(values_ns, count, sizeof *values_ns, by_value);
   return values_ns[count / 2];
@@ -26,8 +26,8 @@ struct warming {
 };
 
 /* A window of `count` exchanges; its median, 0 if none was answered. */
-static int run_window(const struct warming *warming, uint32_t count, int64_t *median_ns, struct vv_error *error) {
-  int64_t values_ns[VV_WARMUP_WINDOW_MAX];
+static int run_window(const struct warming *warming, uint32_t count, vv_ns *median_ns, struct vv_error *error) {
+  vv_ns values_ns[VV_WARMUP_WINDOW_MAX];
   size_t used = 0;
   for (uint32_t i = 0; i < count; i++) {
     int got = warming->exchange(warming->context, &values_ns[used], error);
@@ -38,13 +38,13 @@ static int run_window(const struct warming *warming, uint32_t count, int64_t *me
   return 0;
 }
 
-static bool is_close(int64_t a_ns, int64_t b_ns) {
-  int64_t larger_ns = a_ns > b_ns ? a_ns : b_ns;
+static bool is_close(vv_ns a_ns, vv_ns b_ns) {
+  vv_ns larger_ns = a_ns > b_ns ? a_ns : b_ns;
   return llabs(a_ns - b_ns) * 100 <= WARM_PERCENT * larger_ns;
 }
 
 /* So many exchanges that two windows fit in half of the time there is for warming up; 0: not even two of the least. */
-static uint32_t window_size(int64_t budget_ns, int64_t rtt_ns) {
+static uint32_t window_size(vv_ns budget_ns, vv_ns rtt_ns) {
   if (rtt_ns < 1) rtt_ns = 1;
   if (budget_ns < (1 + 2 * WINDOW_MIN) * rtt_ns) return 0;
   int64_t fits = budget_ns / (4 * rtt_ns);
@@ -54,13 +54,13 @@ static uint32_t window_size(int64_t budget_ns, int64_t rtt_ns) {
 int vv_warmup(struct vv_session *session, vv_warmup_exchange_fn *exchange, void *context,
               struct vv_warmup_warmth *warmth, struct vv_error *error) {
   const struct warming warming = {session, exchange, context};
-  int64_t start_ns = vv_session_clock_ns(session), budget_ns = session->config->cell_ns / WARM_SHARE;
-  int64_t before_ns, now_ns;
+  vv_ns start_ns = vv_session_clock_ns(session), budget_ns = session->config->cell_ns / WARM_SHARE;
+  vv_ns before_ns, now_ns;
   uint32_t count = 0;
   *warmth = (struct vv_warmup_warmth){0};
   /* One exchange shows how many fit; if too few seem to, a second: the first may bear what a pause costs. */
   for (int i = 0; i < 2 && count == 0; i++) {
-    int64_t begun_ns = vv_session_clock_ns(session);
+    vv_ns begun_ns = vv_session_clock_ns(session);
     if (i > 0 && begun_ns - start_ns >= budget_ns) break;
     if (run_window(&warming, 1, &before_ns, error) != 0) return -1;
     warmth->exchanges++;
@@ -73,7 +73,7 @@ int vv_warmup(struct vv_session *session, vv_warmup_exchange_fn *exchange, void 
     warmth->warm = i > 0 && is_close(before_ns, now_ns);
     before_ns = now_ns;
   }
-  int64_t elapsed_ns = vv_session_clock_ns(session) - start_ns;
+  vv_ns elapsed_ns = vv_session_clock_ns(session) - start_ns;
   /* A clock that is too coarse for one exchange is good enough for all of them. */
   bool coarse = before_ns < 10 * session->clock.resolution_ns;
   warmth->rtt_ns = coarse ? elapsed_ns / warmth->exchanges : before_ns;

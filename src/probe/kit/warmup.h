@@ -7,6 +7,7 @@
 #ifndef VV_PROBE_KIT_WARMUP_H
 #define VV_PROBE_KIT_WARMUP_H
 
+#include "core/base/time.h"
 #include "probe/link/session.h"
 
 #define VV_WARMUP_WINDOW_MAX 64 /* exchanges of a window */
@@ -14,17 +15,17 @@
 struct vv_warmup_warmth {
   uint32_t exchanges;
   bool warm;
-  int64_t rtt_ns; /* what an exchange takes, as far as is known; >= 1 */
+  vv_ns rtt_ns; /* what an exchange takes, as far as is known; >= 1 */
 };
 
 /* One exchange: 1 and its time, 0 when it had no right answer, -1 and *error. */
-typedef int vv_warmup_exchange_fn(void *context, int64_t *ns, struct vv_error *error);
+typedef int vv_warmup_exchange_fn(void *context, vv_ns *ns, struct vv_error *error);
 
 /* 0, or -1 and *error. */
 int vv_warmup(struct vv_session *session, vv_warmup_exchange_fn *exchange, void *context,
               struct vv_warmup_warmth *warmth, struct vv_error *error);
 
 /* The upper median, 0 of none; sorts them. */
-int64_t vv_warmup_median_ns(int64_t *values_ns, size_t count);
+vv_ns vv_warmup_median_ns(vv_ns *values_ns, size_t count);
 
 #endif

@@ -104,7 +104,7 @@ int vv_control_take(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], 
   return vv_control_is(line, "error") ? as_error(line, error) : 1;
 }
 
-int vv_control_receive(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], int64_t deadline_ns,
+int vv_control_receive(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], vv_ns deadline_ns,
                        struct vv_error *error) {
   for (;;) {
     int got = vv_control_take(control, line, error);
@@ -113,7 +113,7 @@ int vv_control_receive(struct vv_control *control, char line[VV_CONTROL_LINE_MAX
   }
 }
 
-int vv_control_expect(struct vv_control *control, const char *verb, char line[VV_CONTROL_LINE_MAX], int64_t deadline_ns,
+int vv_control_expect(struct vv_control *control, const char *verb, char line[VV_CONTROL_LINE_MAX], vv_ns deadline_ns,
                       struct vv_error *error) {
   if (vv_control_receive(control, line, deadline_ns, error) != 0) return -1;
   if (vv_control_is(line, verb)) return 0;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "io/os/error.h"
 
 #define VV_CONTROL_LINE_MAX   1024
@@ -45,10 +46,10 @@ int vv_control_take(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], 
  * Waits for a line. 0, or -1 and *error: "timeout", "launcher-gone", and those of
  * vv_control_take.
  */
-int vv_control_receive(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], int64_t deadline_ns,
+int vv_control_receive(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], vv_ns deadline_ns,
                        struct vv_error *error);
 /* The same, and the line must be of that verb, else "bad-control". */
-int vv_control_expect(struct vv_control *control, const char *verb, char line[VV_CONTROL_LINE_MAX], int64_t deadline_ns,
+int vv_control_expect(struct vv_control *control, const char *verb, char line[VV_CONTROL_LINE_MAX], vv_ns deadline_ns,
                       struct vv_error *error);
 
 /* Whether the line is of that verb. */

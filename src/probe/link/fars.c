@@ -25,7 +25,7 @@ static int meet_one(struct vv_session *other, const struct vv_session *first, co
                                .clock = first->clock,
                                .peer = *peer,
                                .connect_ns = -1,
-                               .stop_at_ns = VV_FOREVER};
+                               .stop_at_ns = VV_NEVER};
   memcpy(other->key, first->key, VV_KEY_BYTES);
   vv_control_init(&other->control, VV_CONTROL_NONE);
   if (vv_handshake_near(other, &host, error) != 0) return -1;
@@ -49,7 +49,7 @@ struct vv_fars *vv_fars_meet(struct vv_session *first, bool linked, struct vv_er
  * What the wire takes at least for a line over TCP, without options of its header: on one link, for a switch may pass
  * a frame on before it has all of it. 0 where nobody knows the wire.
  */
-static int64_t wire_ns(const struct vv_probe_config *config, size_t line_bytes) {
+static vv_ns wire_ns(const struct vv_probe_config *config, size_t line_bytes) {
   if (config->rate_bps == 0 || config->mtu_bytes == 0) return 0;
   struct vv_message_cost cost = vv_message_cost(VV_PATH_UDP, line_bytes + TCP_MORE_BYTES, config->mtu_bytes);
   return (int64_t)vv_message_ns(&cost, config->rate_bps, 1);
@@ -58,13 +58,13 @@ static int64_t wire_ns(const struct vv_probe_config *config, size_t line_bytes) 
 /* One question and answer. */
 static int read_clock(struct vv_session *session, struct vv_strip_reading *reading, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX];
-  int64_t sent_ns = vv_clock_real_ns();
+  vv_ns sent_ns = vv_clock_real_ns();
   if (vv_control_send(&session->control, error, QUESTION) != 0 ||
       vv_session_expect(session, "clock", line, error) != 0 ||
       vv_control_number(line, "real_ns", &reading->theirs_ns, error) != 0) {
     return -1;
   }
-  int64_t got_ns = vv_clock_real_ns();
+  vv_ns got_ns = vv_clock_real_ns();
   reading->earliest_ns = sent_ns + wire_ns(session->config, sizeof QUESTION);
   reading->latest_ns = got_ns - wire_ns(session->config, strlen(line) + 1);
   if (reading->latest_ns >= reading->earliest_ns) return 0;
@@ -74,10 +74,10 @@ static int read_clock(struct vv_session *session, struct vv_strip_reading *readi
 }
 
 static void take_quickest(struct vv_far *far) {
-  int64_t best_ns = INT64_MAX;
+  vv_ns best_ns = INT64_MAX;
   for (size_t i = 0; i < far->reading_count; i++) {
     const struct vv_strip_reading *one = &far->readings[i];
-    int64_t between_ns = one->latest_ns - one->earliest_ns;
+    vv_ns between_ns = one->latest_ns - one->earliest_ns;
     if (between_ns >= best_ns || between_ns < 0) continue;
     best_ns = between_ns;
     far->ahead_ns = one->theirs_ns - one->earliest_ns - between_ns / 2;
@@ -98,7 +98,7 @@ int vv_fars_visit(struct vv_fars *fars, bool first, struct vv_error *error) {
   return 0;
 }
 
-const struct vv_far *vv_fars_bound(struct vv_fars *fars, int64_t begin_ns, int64_t end_ns) {
+const struct vv_far *vv_fars_bound(struct vv_fars *fars, vv_ns begin_ns, vv_ns end_ns) {
   const struct vv_far *set = NULL;
   for (size_t i = 0; i < fars->count; i++) {
     struct vv_far *far = &fars->ends[i];
@@ -109,26 +109,26 @@ const struct vv_far *vv_fars_bound(struct vv_fars *fars, int64_t begin_ns, int64
   return set;
 }
 
-int64_t vv_fars_half_width_ns(const struct vv_fars *fars) {
-  int64_t widest_ns = 0;
+vv_ns vv_fars_half_width_ns(const struct vv_fars *fars) {
+  vv_ns widest_ns = 0;
   for (size_t i = 0; i < fars->count; i++) {
-    int64_t half_ns = vv_strip_half_width_ns(&fars->ends[i].strip);
+    vv_ns half_ns = vv_strip_half_width_ns(&fars->ends[i].strip);
     if (half_ns > widest_ns) widest_ns = half_ns;
   }
   return widest_ns;
 }
 
-bool vv_fars_too_rough(int64_t error_ns, int64_t result_ns) {
+bool vv_fars_too_rough(vv_ns error_ns, vv_ns result_ns) {
   return error_ns * ERROR_SHARE > result_ns;
 }
 
-int vv_fars_refuse(const struct vv_far *set, int64_t error_ns, struct vv_error *error) {
+int vv_fars_refuse(const struct vv_far *set, vv_ns error_ns, struct vv_error *error) {
   char host[VV_ADDRESS_TEXT_MAX];
   if (!set) {
     return vv_error_set(error, "rough-clock",
                         "the hosts' clocks cannot be compared to better than %" PRId64
                         " us, which is more than a tenth of the result",
-                        error_ns / 1000);
+                        error_ns / VV_US);
   }
   vv_address_format_host(&set->session->peer, host);
   return vv_error_set(error, "clock-set", "the clock of this host or of %s was set meanwhile, or does not go evenly",

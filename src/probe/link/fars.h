@@ -6,6 +6,7 @@
 #ifndef VV_PROBE_LINK_FARS_H
 #define VV_PROBE_LINK_FARS_H
 
+#include "core/base/time.h"
 #include "probe/base/record.h"
 #include "probe/link/session.h"
 #include "probe/link/strip.h"
@@ -14,8 +15,8 @@
 
 struct vv_far {
   struct vv_session *session;
-  int64_t ahead_ns;       /* its CLOCK_REALTIME over the near end's, by the quickest answer of the first visit */
-  int64_t ahead_error_ns; /* at most so wrong, then */
+  vv_ns ahead_ns;       /* its CLOCK_REALTIME over the near end's, by the quickest answer of the first visit */
+  vv_ns ahead_error_ns; /* at most so wrong, then */
   struct vv_strip_reading readings[VV_STRIP_READINGS_MAX];
   size_t reading_count;
   struct vv_strip strip; /* of vv_fars_bound; before it, and where one clock is shared, nothing ahead */
@@ -46,16 +47,16 @@ int vv_fars_visit(struct vv_fars *fars, bool first, struct vv_error *error);
  * Fits their strips to what was read, between two instants of CLOCK_REALTIME.
  * NULL, or the first far end whose clock was set meanwhile.
  */
-const struct vv_far *vv_fars_bound(struct vv_fars *fars, int64_t begin_ns, int64_t end_ns);
+const struct vv_far *vv_fars_bound(struct vv_fars *fars, vv_ns begin_ns, vv_ns end_ns);
 
 /* Of all strips, the widest: what a comparison may be wrong by. */
-int64_t vv_fars_half_width_ns(const struct vv_fars *fars);
+vv_ns vv_fars_half_width_ns(const struct vv_fars *fars);
 
 /* Whether clocks that may be wrong by error_ns are too rough for a result: by more than a tenth of it. */
-bool vv_fars_too_rough(int64_t error_ns, int64_t result_ns);
+bool vv_fars_too_rough(vv_ns error_ns, vv_ns result_ns);
 
 /* -1 and *error: why clocks tell nothing, "clock-set" of a far end whose clock was set, else (NULL) "rough-clock". */
-int vv_fars_refuse(const struct vv_far *set, int64_t error_ns, struct vv_error *error);
+int vv_fars_refuse(const struct vv_far *set, vv_ns error_ns, struct vv_error *error);
 
 /* Writes its strip, an object of an array. */
 void vv_fars_record_strip(struct vv_record *record, const struct vv_far *far);

@@ -7,22 +7,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/time.h"
 #include "io/os/watch.h"
 #include "probe/base/hex.h"
 #include "probe/base/record.h"
 
 #define NONCE_BYTES      8
 #define PROOF_BYTES      8
-#define NEAR_PATIENCE_NS 5000000000
-#define STRANGERS_MAX    16         /* that have connected and not yet proved anything */
-#define STRANGER_NS      2000000000 /* for each of them */
-#define WARNINGS_MAX     8          /* about strangers: nobody may fill a launcher's pipe */
+#define NEAR_PATIENCE_NS (5 * VV_SEC)
+#define STRANGERS_MAX    16           /* that have connected and not yet proved anything */
+#define STRANGER_NS      (2 * VV_SEC) /* for each of them */
+#define WARNINGS_MAX     8            /* about strangers: nobody may fill a launcher's pipe */
 #define TCP_WORDS_MAX    192
 
 struct stranger {
   struct vv_control control;
   uint8_t nonce[NONCE_BYTES];
-  int64_t deadline_ns;
+  vv_ns deadline_ns;
 };
 
 /* Both nonces, so that no proof can be used twice, and the role, so that none can be sent back. */
@@ -142,7 +143,7 @@ int vv_handshake_near(struct vv_session *session, struct vv_host *far, struct vv
   char line[VV_CONTROL_LINE_MAX];
   uint8_t far_nonce[NONCE_BYTES], near_nonce[NONCE_BYTES];
   if (vv_host_random(near_nonce, sizeof near_nonce, error) != 0 || dial(session, error) != 0) return -1;
-  int64_t deadline_ns = vv_clock_ns() + NEAR_PATIENCE_NS;
+  vv_ns deadline_ns = vv_clock_ns() + NEAR_PATIENCE_NS;
   if (vv_control_expect(&session->control, "vaiven", line, deadline_ns, error) != 0) return -1;
   if (bytes_word(line, "nonce", far_nonce, NONCE_BYTES) != 0) return version_error(line, error);
   /* The far end of another version is told, or it would wait on. */
@@ -272,7 +273,7 @@ static int listen_to(struct vv_session *session, struct stranger *stranger, int 
 static int serve_strangers(struct vv_session *session, int listener, struct stranger strangers[STRANGERS_MAX],
                            int *warnings, struct vv_error *error) {
   int fds[STRANGERS_MAX + 1] = {listener};
-  int64_t now_ns = vv_clock_ns(), deadline_ns = VV_FOREVER;
+  vv_ns now_ns = vv_clock_ns(), deadline_ns = VV_NEVER;
   for (int i = 0; i < STRANGERS_MAX; i++) {
     struct stranger *stranger = &strangers[i];
     if (stranger->control.fd >= 0 && stranger->deadline_ns <= now_ns) dismiss(stranger);

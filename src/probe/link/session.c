@@ -12,9 +12,9 @@
 #include "probe/link/handshake.h"
 #include "probe/link/launch_key.h"
 
-#define LAST_WORDS_NS   300000000  /* for the other end to say why it closed */
-#define SETTLE_NS       5000000000 /* for the other end to get ready */
-#define NS_PER_BYTE_MAX 800        /* 10 Mb/s: the slowest network in use */
+#define LAST_WORDS_NS   (300 * VV_MS) /* for the other end to say why it closed */
+#define SETTLE_NS       (5 * VV_SEC)  /* for the other end to get ready */
+#define NS_PER_BYTE_MAX 800           /* 10 Mb/s: the slowest network in use */
 
 /* Asked whenever a signal has broken a wait, so it may cost a few system calls. */
 static bool stop_waiting(void *context) {
@@ -23,14 +23,14 @@ static bool stop_waiting(void *context) {
          vv_watch_has_input(session->control.fd);
 }
 
-int64_t vv_session_patience_ns(const struct vv_session *session, size_t size_bytes) {
+vv_ns vv_session_patience_ns(const struct vv_session *session, size_t size_bytes) {
   return session->config->timeout_ns + 2 * NS_PER_BYTE_MAX * (int64_t)size_bytes;
 }
 
 int vv_session_expect(struct vv_session *session, const char *verb, char line[VV_CONTROL_LINE_MAX],
                       struct vv_error *error) {
   /* Memory for the largest messages may have to be found and filled at the other end first. */
-  int64_t deadline_ns = vv_clock_ns() + vv_session_patience_ns(session, session->size_bytes_max) + SETTLE_NS;
+  vv_ns deadline_ns = vv_clock_ns() + vv_session_patience_ns(session, session->size_bytes_max) + SETTLE_NS;
   return vv_control_expect(&session->control, verb, line, deadline_ns, error);
 }
 
@@ -49,7 +49,7 @@ int vv_session_why(struct vv_session *session, struct vv_error *error) {
 
 int vv_session_closed(struct vv_session *session, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX];
-  int64_t deadline_ns = vv_clock_ns() + LAST_WORDS_NS;
+  vv_ns deadline_ns = vv_clock_ns() + LAST_WORDS_NS;
   while (vv_control_receive(&session->control, line, deadline_ns, error) == 0) continue;
   if (strcmp(error->code, "timeout") != 0) return -1;
   vv_error_set(error, "peer-gone", "the other end of %s has closed", session->stack->id);
@@ -114,7 +114,7 @@ static int exchange_contacts(struct vv_session *session, const char *contact, ch
 static int link_ends(struct vv_session *session, struct vv_end *end, const char *contact, struct vv_error *error) {
   char far_contact[VV_STACK_CONTACT_MAX], line[VV_CONTROL_LINE_MAX];
   if (exchange_contacts(session, contact, far_contact, error) != 0) return -1;
-  int64_t start_ns = vv_clock_ns();
+  vv_ns start_ns = vv_clock_ns();
   if (session->stack->connect(end, far_contact, start_ns + SETTLE_NS, error) != 0) return -1;
   session->connect_ns = session->stack->datagram || session->stack->joined ? -1 : vv_clock_ns() - start_ns;
   if (session->control.fd == VV_CONTROL_NONE) return 0;
@@ -192,7 +192,7 @@ static void record_options(struct vv_record *record, const struct vv_probe_confi
   vv_record_text(record, "wait", vv_probe_config_wait[config->wait]);
   vv_record_text(record, "buffers", vv_probe_config_buffers[config->buffers]);
   if (config->stack->to_all) vv_record_text(record, "to", vv_probe_config_to[config->to]);
-  vv_record_int(record, "idle_ms", config->idle_ns / 1000000);
+  vv_record_int(record, "idle_ms", config->idle_ns / VV_MS);
   if (config->cpu >= 0)
     vv_record_int(record, "cpu", config->cpu);
   else
@@ -226,7 +226,7 @@ static int print_hello(struct vv_session *session, const struct vv_host *far, st
 }
 
 static void begin(struct vv_session *session, const struct vv_probe_config *config) {
-  *session = (struct vv_session){.config = config, .stack = config->stack, .stop_at_ns = VV_FOREVER, .connect_ns = -1};
+  *session = (struct vv_session){.config = config, .stack = config->stack, .stop_at_ns = VV_NEVER, .connect_ns = -1};
   vv_control_init(&session->control, VV_CONTROL_NONE);
   for (size_t i = 0; i < config->size_count; i++) {
     if (config->sizes[i] > session->size_bytes_max) session->size_bytes_max = config->sizes[i];

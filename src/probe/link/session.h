@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "core/base/payload.h"
+#include "core/base/time.h"
 #include "io/os/clock.h"
 #include "io/os/host.h"
 #include "probe/base/config.h"
@@ -44,8 +45,8 @@ struct vv_session {
   struct vv_address own; /* of the control connection; port 0 where there is none */
   struct vv_address peer;
   struct vv_clock_quality clock;
-  int64_t connect_ns; /* near: the stack's connect; -1 when it has none */
-  int64_t stop_at_ns; /* VV_FOREVER, or when the stack's waits are given up */
+  vv_ns connect_ns; /* near: the stack's connect; -1 when it has none */
+  vv_ns stop_at_ns; /* VV_NEVER, or when the stack's waits are given up */
 };
 
 /* Near: everything up to the hello record. 0, or -1 and *error. Close it in both cases. */
@@ -71,22 +72,22 @@ struct vv_end *vv_session_open_as(struct vv_session *session, bool far, char con
                                   struct vv_error *error);
 
 /* The stack's clock, in ns. */
-static inline int64_t vv_session_clock_ns(const struct vv_session *session) {
+static inline vv_ns vv_session_clock_ns(const struct vv_session *session) {
   return session->stack->clock_ns ? session->stack->clock_ns(session->end) : vv_clock_ns();
 }
 
 /* Keeps the processor until that time of the stack's clock. */
-static inline void vv_session_spin(const struct vv_session *session, int64_t until_ns) {
+static inline void vv_session_spin(const struct vv_session *session, vv_ns until_ns) {
   if (!session->stack->pause) {
     while (vv_clock_ns() < until_ns) continue;
     return;
   }
-  int64_t left_ns = until_ns - session->stack->clock_ns(session->end);
+  vv_ns left_ns = until_ns - session->stack->clock_ns(session->end);
   if (left_ns > 0) session->stack->pause(session->end, left_ns);
 }
 
 /* How long to wait for one message: the time-out, and what the size takes there and back at 10 Mb/s. */
-int64_t vv_session_patience_ns(const struct vv_session *session, size_t size_bytes);
+vv_ns vv_session_patience_ns(const struct vv_session *session, size_t size_bytes);
 
 /*
  * Sends or receives one message. The wait ends, with VV_GOT_STOPPED, at

@@ -64,7 +64,7 @@ static int64_t whole(double ns) {
 }
 
 bool vv_strip_fit(struct vv_strip *strip, const struct vv_strip_reading *readings, size_t count) {
-  int64_t begin_ns = readings[0].earliest_ns, ahead_ns = readings[0].theirs_ns - begin_ns;
+  vv_ns begin_ns = readings[0].earliest_ns, ahead_ns = readings[0].theirs_ns - begin_ns;
   struct bounds bounds = {.count = count};
   for (size_t i = 0; i < count; i++) {
     const struct vv_strip_reading *one = &readings[i];
@@ -87,19 +87,19 @@ bool vv_strip_fit(struct vv_strip *strip, const struct vv_strip_reading *reading
   return fits && drift_ppb[0] <= VV_STRIP_DRIFT_PPB_MAX && drift_ppb[1] >= -VV_STRIP_DRIFT_PPB_MAX;
 }
 
-static int64_t middle_ns(const struct vv_strip *strip, int i) {
+static vv_ns middle_ns(const struct vv_strip *strip, int i) {
   return strip->low_ns[i] + (strip->high_ns[i] - strip->low_ns[i]) / 2;
 }
 
-int64_t vv_strip_ahead_ns(const struct vv_strip *strip, int64_t at_ns) {
-  int64_t ahead_ns = middle_ns(strip, 0), took_ns = strip->at_ns[1] - strip->at_ns[0];
+vv_ns vv_strip_ahead_ns(const struct vv_strip *strip, vv_ns at_ns) {
+  vv_ns ahead_ns = middle_ns(strip, 0), took_ns = strip->at_ns[1] - strip->at_ns[0];
   if (took_ns <= 0) return ahead_ns;
   double part = (double)(at_ns - strip->at_ns[0]) / (double)took_ns;
   return ahead_ns + whole(part * (double)(middle_ns(strip, 1) - ahead_ns));
 }
 
-int64_t vv_strip_half_width_ns(const struct vv_strip *strip) {
-  int64_t begin_ns = strip->high_ns[0] - strip->low_ns[0], end_ns = strip->high_ns[1] - strip->low_ns[1];
+vv_ns vv_strip_half_width_ns(const struct vv_strip *strip) {
+  vv_ns begin_ns = strip->high_ns[0] - strip->low_ns[0], end_ns = strip->high_ns[1] - strip->low_ns[1];
   return ((begin_ns > end_ns ? begin_ns : end_ns) + 1) / 2;
 }
 

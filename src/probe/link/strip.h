@@ -16,21 +16,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
+
 #define VV_STRIP_READINGS_MAX  48
 #define VV_STRIP_DRIFT_PPB_MAX 500000 /* what NTP's corrections reach; a crystal is ten times better */
 
 /* The other clock showed theirs_ns when ours was between earliest_ns and latest_ns (CLOCK_REALTIME of each). */
 struct vv_strip_reading {
-  int64_t earliest_ns;
-  int64_t theirs_ns;
-  int64_t latest_ns;
+  vv_ns earliest_ns;
+  vv_ns theirs_ns;
+  vv_ns latest_ns;
 };
 
 /* By how much it is ahead at two instants of our clock, [0] and [1], at least and at most. */
 struct vv_strip {
-  int64_t at_ns[2];
-  int64_t low_ns[2];
-  int64_t high_ns[2];
+  vv_ns at_ns[2];
+  vv_ns low_ns[2];
+  vv_ns high_ns[2];
 };
 
 /*
@@ -41,10 +43,10 @@ struct vv_strip {
 bool vv_strip_fit(struct vv_strip *strip, const struct vv_strip_reading *readings, size_t count);
 
 /* Its middle at an instant between the two (or beyond, on the same lines). */
-int64_t vv_strip_ahead_ns(const struct vv_strip *strip, int64_t at_ns);
+vv_ns vv_strip_ahead_ns(const struct vv_strip *strip, vv_ns at_ns);
 
 /* What the middle may be wrong by, at most: half of the strip where it is wider. */
-int64_t vv_strip_half_width_ns(const struct vv_strip *strip);
+vv_ns vv_strip_half_width_ns(const struct vv_strip *strip);
 
 /* How much faster the other clock goes than ours, in parts of 10^9, at least and at most. */
 void vv_strip_drift_ppb(const struct vv_strip *strip, int64_t drift_ppb[2]);

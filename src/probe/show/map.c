@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/time.h"
 #include "io/engine/node.h"
 #include "io/os/watch.h"
 #include "probe/base/record.h"
 #include "probe/show/show.h"
 
 enum { STATIONS_MAX = 8192, UNITS = 1024, ASKED_TIMES = 3 };
-static const int64_t tick_ns = 20000000;
+static const vv_ns tick_ns = 20 * VV_MS;
 
 struct map {
   struct vv_node node;
@@ -79,7 +80,7 @@ static void record_address(struct vv_record *record, const struct vv_llc_address
 
 /* map ------------------------------------------------------------------ */
 
-static int ask_all(struct map *map, int64_t wait_ns, struct vv_error *error) {
+static int ask_all(struct map *map, vv_ns wait_ns, struct vv_error *error) {
   const struct vv_llc_address hosts = {.mac = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, .sap = VV_LLC_SAP_NULL};
   struct vv_llc_address saps = hosts;
   saps.sap = VV_LLC_SAP_GLOBAL;
@@ -132,7 +133,7 @@ int vv_show_station(const struct vv_probe_config *config, struct vv_error *error
   vv_record_begin_stream(&record, "station");
   record_address(&record, &map.node.self);
   int result = vv_record_end(&record, error);
-  if (result == 0 && vv_node_run(&map.node, never, VV_FOREVER, error) == VV_ENGINE_RAN_ERROR) result = -1;
+  if (result == 0 && vv_node_run(&map.node, never, VV_NEVER, error) == VV_ENGINE_RAN_ERROR) result = -1;
   vv_node_close(&map.node);
   return result;
 }

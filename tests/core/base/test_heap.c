@@ -15,7 +15,7 @@
 enum { ROOM = 37 };
 
 struct table {
-  uint64_t ns[ROOM];
+  vv_ns ns[ROOM];
   uint64_t order[ROOM];
 };
 
@@ -46,7 +46,7 @@ static void one_life(uint64_t seed) {
   for (uint64_t step = 0; step < 500; step++) {
     uint32_t id = (uint32_t)(vv_rng_next(&rng) % ROOM);
     /* Few different times, so that many are equal; one order in four takes a deadline away. */
-    uint64_t ns = vv_rng_next(&rng) % 4 == 0 ? VV_NEVER : vv_rng_next(&rng) % 9;
+    vv_ns ns = vv_rng_next(&rng) % 4 == 0 ? VV_NEVER : vv_rng_next(&rng) % 9;
     vv_heap_set(&heap, id, ns);
     table.ns[id] = ns;
     table.order[id] = step;
@@ -68,9 +68,9 @@ static void test_deadlines_leave_in_order(void **state) {
   vv_heap_init(&heap, memory, 1000);
   assert_int_equal(vv_heap_next_ns(&heap), VV_NEVER);
   for (uint32_t i = 0; i < 1000; i++) vv_heap_set(&heap, i, vv_rng_next(&rng) >> 1);
-  uint64_t last = 0;
+  vv_ns last = 0;
   for (uint32_t left = 1000; left > 0; left--) {
-    uint64_t ns = vv_heap_next_ns(&heap);
+    vv_ns ns = vv_heap_next_ns(&heap);
     assert_true(ns != VV_NEVER && ns >= last);
     last = ns;
     vv_heap_set(&heap, vv_heap_next(&heap), VV_NEVER);

@@ -36,7 +36,7 @@ static void test_no_frame_is_faster_than_its_rate(void **state) {
   (void)state;
   for (uint64_t rate_bps = 999983; rate_bps < UINT64_C(400000000000); rate_bps = rate_bps * 7 / 3) {
     for (uint64_t bytes = 84; bytes <= 9042; bytes++) {
-      uint64_t ns = vv_eth_ns(bytes, rate_bps);
+      vv_ns ns = vv_eth_ns(bytes, rate_bps);
       assert_true(ns * rate_bps >= bytes * 8000000000 && (ns - 1) * rate_bps < bytes * 8000000000);
     }
   }

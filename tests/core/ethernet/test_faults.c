@@ -22,11 +22,11 @@ struct tally {
 static struct tally pass(uint64_t seed, uint32_t link, struct vv_faults_config config) {
   struct vv_faults faults;
   struct tally tally = {0};
-  uint64_t latest_ns = 0;
+  vv_ns latest_ns = 0;
   bool lost = false;
   vv_faults_init(&faults, seed, link);
   faults.config = config;
-  for (uint64_t i = 1; i <= FRAMES; i++) {
+  for (vv_ns i = 1; i <= FRAMES; i++) {
     struct vv_faults_fate fate = vv_faults_decide(&faults, i * STEP_NS);
     if (fate.copies == 0 && !lost) tally.bursts++;
     lost = fate.copies == 0;

@@ -14,7 +14,7 @@
 
 #include "core/ethernet/eth.h"
 
-#define BIT_NS   UINT64_C(100)
+#define BIT_NS   ((vv_ns)100)
 #define SLOT_NS  (512 * BIT_NS)
 #define GAP_NS   (96 * BIT_NS)
 #define SHORT_NS (72 * 8 * BIT_NS) /* signals: frames without gap */
@@ -24,7 +24,7 @@ enum { SHORT, LONG, KINDS };
 
 static const uint32_t wire_bytes[KINDS] = {84, 1538};
 
-static void set_up(struct vv_hub *hub, uint32_t stations, uint32_t queue_frames, uint64_t reach_ns, uint64_t seed) {
+static void set_up(struct vv_hub *hub, uint32_t stations, uint32_t queue_frames, vv_ns reach_ns, uint64_t seed) {
   struct vv_hub_config config = {stations, queue_frames, 10000000, reach_ns, wire_bytes, seed};
   vv_hub_init(hub, malloc(vv_hub_bytes(&config)), &config);
 }
@@ -51,9 +51,9 @@ static void test_one_station_sends_at_the_rate(void **state) {
   set_up(&hub, 3, 10, 1000, 1);
   for (uint32_t i = 0; i < 10; i++) assert_true(vv_hub_send(&hub, 0, 1, i % 2 ? SHORT : LONG));
   assert_false(vv_hub_send(&hub, 0, 1, SHORT));
-  uint64_t start_ns = 0;
+  vv_ns start_ns = 0;
   for (uint32_t i = 0; i < 10; i++) {
-    uint64_t signal_ns = i % 2 ? SHORT_NS : LONG_NS;
+    vv_ns signal_ns = i % 2 ? SHORT_NS : LONG_NS;
     assert_true(step(&hub, &event));
     assert_int_equal(event.what, VV_HUB_HEARD);
     assert_int_equal(event.station, 1);
@@ -92,7 +92,7 @@ static bool collide_by_hand(uint64_t seed) {
   assert_true(vv_hub_send(&hub, 0, 0, LONG));
   assert_false(vv_hub_take(&hub, 999, &event));
   assert_true(vv_hub_send(&hub, 999, 1, LONG));
-  uint64_t jam_ends_ns[2] = {96 * BIT_NS, 999 + 96 * BIT_NS};
+  vv_ns jam_ends_ns[2] = {96 * BIT_NS, 999 + 96 * BIT_NS};
   assert_false(vv_hub_take(&hub, jam_ends_ns[0] - 1, &event));
   assert_int_equal(hub.stations[0].state, VV_HUB_JAMMING);
   assert_int_equal(hub.stations[1].state, VV_HUB_JAMMING);
@@ -183,7 +183,7 @@ struct saturated {
 };
 
 /* All stations always have frames to send. */
-static struct saturated saturate(uint32_t stations, uint32_t kind, uint64_t reach_ns, uint64_t duration_ns) {
+static struct saturated saturate(uint32_t stations, uint32_t kind, vv_ns reach_ns, vv_ns duration_ns) {
   struct vv_hub hub;
   struct vv_hub_event event;
   struct saturated result = {.least = UINT64_MAX};
@@ -325,8 +325,8 @@ static void live(uint64_t seed, struct heard *heard) {
   struct vv_hub hub;
   struct vv_rng rng = {.state = ~seed};
   uint32_t stations = 2 + (uint32_t)(vv_rng_next(&rng) % 30), taken = 0;
-  uint64_t reach_ns = vv_rng_next(&rng) % (SLOT_NS / 2 + 1), pause_ns = 1 + vv_rng_next(&rng) % 3000000;
-  uint64_t now_ns = 0, free_ns = 0;
+  vv_ns reach_ns = vv_rng_next(&rng) % (SLOT_NS / 2 + 1), pause_ns = 1 + vv_rng_next(&rng) % 3000000;
+  vv_ns now_ns = 0, free_ns = 0;
   set_up(&hub, stations, 1 + (uint32_t)(vv_rng_next(&rng) % 5), reach_ns, seed);
   heard->count = 0;
   for (uint32_t i = 0; i < 1000; i++) {

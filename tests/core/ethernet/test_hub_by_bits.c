@@ -138,7 +138,7 @@ static void run_bits(struct bits *bits, const struct arrival arrivals[FRAMES]) {
 
 static void check_event(struct bits *bits, const struct vv_hub_event *event, uint32_t seen[STATIONS_MAX]) {
   struct station *s = &bits->stations[event->station];
-  uint64_t over_ns = event->ns - (event->what == VV_HUB_ABANDONED ? 0 : (uint64_t)bits->reach * BIT_NS);
+  vv_ns over_ns = event->ns - (event->what == VV_HUB_ABANDONED ? 0 : (uint64_t)bits->reach * BIT_NS);
   assert_true(seen[event->station] < s->count);
   assert_int_equal(over_ns, (uint64_t)s->over[seen[event->station]] * BIT_NS);
   assert_int_equal(event->frame, s->queue[seen[event->station]++]);
@@ -151,7 +151,7 @@ static void check_hub(struct bits *bits, const struct arrival arrivals[FRAMES], 
   uint32_t seen[STATIONS_MAX] = {0}, events = 0;
   vv_hub_init(&hub, malloc(vv_hub_bytes(&config)), &config);
   for (uint32_t i = 0; i <= FRAMES; i++) {
-    uint64_t now_ns = i == FRAMES ? VV_NEVER : (uint64_t)arrivals[i].at * BIT_NS;
+    vv_ns now_ns = i == FRAMES ? VV_NEVER : (uint64_t)arrivals[i].at * BIT_NS;
     for (; now_ns > 0 && vv_hub_take(&hub, now_ns - 1, &event); events++) check_event(bits, &event, seen);
     if (i < FRAMES) assert_true(vv_hub_send(&hub, now_ns, arrivals[i].station, arrivals[i].frame));
   }

@@ -14,14 +14,12 @@
 #include "core/ethernet/eth.h"
 #include "core/ethernet/message.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-
 static struct vv_lan_config plain(enum vv_lan_fabric fabric, uint32_t stations, uint64_t rate_bps) {
   return (struct vv_lan_config){
       .fabric = fabric,
       .stations = stations,
       .rate_bps = rate_bps,
-      .ageing_ns = 300 * SECOND_NS,
+      .ageing_ns = 300 * VV_SEC,
       .host_frames = 100,
       .port_frames = 100,
       .frames = 4000,
@@ -38,7 +36,7 @@ static void tear_down(struct vv_lan *lan) {
   free(lan->faults);
 }
 
-static bool send(struct vv_lan *lan, uint64_t now_ns, uint32_t source, uint32_t destination, uint32_t data_bytes) {
+static bool send(struct vv_lan *lan, vv_ns now_ns, uint32_t source, uint32_t destination, uint32_t data_bytes) {
   return vv_lan_send(lan, now_ns,
                      &(struct vv_lan_frame){.source = source, .destination = destination, .data_bytes = data_bytes});
 }
@@ -53,7 +51,7 @@ static bool deliver(struct vv_lan *lan, struct vv_lan_event *event) {
 
 static uint64_t drain(struct vv_lan *lan) {
   struct vv_lan_event event;
-  uint64_t last_ns = 0;
+  vv_ns last_ns = 0;
   while (deliver(lan, &event)) last_ns = event.ns;
   assert_int_equal(vv_lan_next_ns(lan), VV_NEVER);
   return last_ns;
@@ -103,7 +101,7 @@ static uint64_t saturate_pairs(enum vv_lan_fabric fabric, uint32_t pairs) {
     assert_true(send(&lan, 0, i + 1, i, 46)); /* so that the switch knows where everybody is */
     for (uint32_t k = 0; k < 9; k++) assert_true(send(&lan, 0, i, i + 1, 1500));
   }
-  while (vv_lan_next_ns(&lan) <= SECOND_NS && vv_lan_take(&lan, SECOND_NS, &event)) {
+  while (vv_lan_next_ns(&lan) <= VV_SEC && vv_lan_take(&lan, VV_SEC, &event)) {
     if (event.kind == VV_LAN_DELIVERED) bytes += vv_eth_wire_bytes(event.frame.data_bytes, false);
     if (event.kind == VV_LAN_DONE && event.frame.data_bytes == 1500) {
       assert_true(vv_lan_send(&lan, event.ns, &event.frame));
@@ -128,13 +126,13 @@ static void test_a_switch_isolates_pairs_and_a_hub_shares(void **state) {
 static void test_a_broadcast_takes_the_wire_once(void **state) {
   (void)state;
   for (int fabric = VV_LAN_HUB; fabric <= VV_LAN_SWITCH; fabric++) {
-    uint64_t took_ns = 0;
+    vv_ns took_ns = 0;
     static const uint32_t sizes[] = {2, 16, 2000};
     for (size_t i = 0; i < 3; i++) {
       struct vv_lan lan;
       set_up(&lan, plain((enum vv_lan_fabric)fabric, sizes[i], 10000000));
       for (uint32_t k = 0; k < 100; k++) assert_true(send(&lan, 0, 0, VV_LAN_EVERYBODY, 1500));
-      uint64_t last_ns = drain(&lan);
+      vv_ns last_ns = drain(&lan);
       if (took_ns == 0) took_ns = last_ns;
       assert_int_equal(last_ns, took_ns);
       assert_int_equal(lan.counts.delivered, 100 * (sizes[i] - 1));
@@ -149,11 +147,11 @@ static void test_a_switch_floods_until_it_knows(void **state) {
   (void)state;
   struct vv_lan lan;
   struct vv_lan_config config = plain(VV_LAN_SWITCH, 5, 100000000);
-  config.ageing_ns = SECOND_NS;
+  config.ageing_ns = VV_SEC;
   set_up(&lan, config);
   assert_true(send(&lan, 0, 0, 3, 100));
   drain(&lan);
-  uint64_t now_ns = lan.now_ns;
+  vv_ns now_ns = lan.now_ns;
   assert_int_equal(lan.counts.flooded, 1);
   for (uint32_t port = 1; port < 5; port++) assert_int_equal(lan.sw.lines[5 + port].sent, 1);
   assert_int_equal(lan.counts.delivered, 1);
@@ -165,7 +163,7 @@ static void test_a_switch_floods_until_it_knows(void **state) {
   now_ns = lan.now_ns;
   assert_int_equal(lan.counts.flooded, 1);
   assert_int_equal(lan.sw.lines[5 + 1].sent, 1);
-  assert_true(send(&lan, now_ns + SECOND_NS, 0, 3, 100)); /* forgotten */
+  assert_true(send(&lan, now_ns + VV_SEC, 0, 3, 100)); /* forgotten */
   drain(&lan);
   assert_int_equal(lan.counts.flooded, 2);
   tear_down(&lan);
@@ -179,7 +177,7 @@ static void test_a_full_port_drops_its_own_frames(void **state) {
   set_up(&lan, config);
   assert_true(send(&lan, 0, 0, VV_LAN_EVERYBODY, 100));
   drain(&lan);
-  uint64_t now_ns = lan.now_ns;
+  vv_ns now_ns = lan.now_ns;
   for (uint32_t i = 1; i < 5; i++) {
     for (uint32_t k = 0; k < 20; k++) assert_true(send(&lan, now_ns, i, 0, 1500));
   }
@@ -201,7 +199,7 @@ static void test_nothing_comes_through_a_cut_cable(void **state) {
     assert_true(send(&lan, 0, 0, VV_LAN_EVERYBODY, 100));
     assert_true(send(&lan, 0, 2, 1, 100));
     drain(&lan);
-    uint64_t now_ns = lan.now_ns;
+    vv_ns now_ns = lan.now_ns;
     assert_int_equal(lan.counts.delivered, 2);
     assert_int_equal(lan.counts.dropped[VV_DROP_CUT], 2);
     vv_lan_cut(&lan, 2, false);
@@ -227,7 +225,7 @@ static void test_rooms_are_finite_and_say_so(void **state) {
   tear_down(&lan);
   config.flights = 4;
   set_up(&lan, config);
-  vv_lan_faults(&lan, 1, VV_LAN_IN, &(struct vv_faults_config){.delay_ns = SECOND_NS});
+  vv_lan_faults(&lan, 1, VV_LAN_IN, &(struct vv_faults_config){.delay_ns = VV_SEC});
   for (uint32_t i = 0; i < 20; i++) assert_true(send(&lan, 0, 0, 1, 100));
   drain(&lan);
   assert_true(lan.counts.dropped[VV_DROP_ROOM] >= 15);
@@ -242,8 +240,9 @@ struct world {
   struct vv_lan lan;
   struct vv_rng rng;
   bool faults, duplicates, reorders;
-  uint64_t sent, done, taken_ns, trace;
-  uint64_t free_ns[STATIONS_MAX];               /* when the last frame at a station has left the wire */
+  uint64_t sent, done, trace;
+  vv_ns taken_ns;
+  vv_ns free_ns[STATIONS_MAX];                  /* when the last frame at a station has left the wire */
   uint64_t last_id[STATIONS_MAX][STATIONS_MAX]; /* from, at */
   uint8_t copies[FRAMES + 1][STATIONS_MAX];     /* of frame, at */
   bool is_done[FRAMES + 1];
@@ -329,7 +328,7 @@ static void see(struct world *world, const struct vv_lan_event *event) {
   }
 }
 
-static void send_something(struct world *world, uint64_t now_ns) {
+static void send_something(struct world *world, vv_ns now_ns) {
   uint32_t stations = world->lan.config.stations, source = (uint32_t)below(world, stations);
   uint32_t other = (source + 1 + (uint32_t)below(world, stations - 1)) % stations;
   struct vv_lan_frame frame = {
@@ -347,8 +346,8 @@ static void send_something(struct world *world, uint64_t now_ns) {
 static uint64_t live(struct world *world, uint64_t seed, uint64_t drops[VV_DROPS]) {
   struct vv_lan_event event;
   draw_world(world, seed);
-  uint64_t pause_ns = 1 + below(world, 2000000);
-  for (uint64_t now_ns = 0, i = 0; i < FRAMES; i++) {
+  vv_ns pause_ns = 1 + below(world, 2000000);
+  for (vv_ns now_ns = 0, i = 0; i < FRAMES; i++) {
     now_ns += below(world, pause_ns);
     while (vv_lan_take(&world->lan, now_ns, &event)) see(world, &event);
     if (world->faults && below(world, 50) == 0) {

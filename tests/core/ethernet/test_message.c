@@ -112,16 +112,16 @@ static void test_an_idle_path_of_links(void **state) {
 }
 
 /* Frame by frame through store-and-forward links, against the closed form. */
-static uint64_t simulated_ns(size_t size_bytes, size_t mtu_bytes, uint64_t rate_bps, unsigned hops) {
-  uint64_t free_ns[8] = {0};
-  uint64_t arrived_ns = 0;
+static vv_ns simulated_ns(size_t size_bytes, size_t mtu_bytes, uint64_t rate_bps, unsigned hops) {
+  vv_ns free_ns[8] = {0};
+  vv_ns arrived_ns = 0;
   size_t step = (mtu_bytes - 20) / 8 * 8;
   for (size_t left = size_bytes + 8; left > 0;) {
     size_t now = left > mtu_bytes - 20 ? step : left;
-    uint64_t frame_ns = ((now + 20 < 46 ? 46 : now + 20) + 38) * UINT64_C(8000000000) / rate_bps;
+    vv_ns frame_ns = ((now + 20 < 46 ? 46 : now + 20) + 38) * UINT64_C(8000000000) / rate_bps;
     arrived_ns = 0;
     for (unsigned hop = 0; hop < hops; hop++) {
-      uint64_t start_ns = arrived_ns > free_ns[hop] ? arrived_ns : free_ns[hop];
+      vv_ns start_ns = arrived_ns > free_ns[hop] ? arrived_ns : free_ns[hop];
       free_ns[hop] = arrived_ns = start_ns + frame_ns;
     }
     left -= now;

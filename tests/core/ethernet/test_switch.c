@@ -30,7 +30,7 @@ static void test_every_line_has_the_whole_rate(void **state) {
     assert_true(vv_switch_send(&sw, 0, line, SHORT));
   }
   /* Each frame is there with its last bit; the next begins after the gap. */
-  uint64_t there_ns[KINDS] = {0};
+  vv_ns there_ns[KINDS] = {0};
   there_ns[LONG] = 1526 * 80;
   there_ns[SHORT] = 1538 * 80 + 72 * 80;
   uint32_t seen[2 * STATIONS] = {0};

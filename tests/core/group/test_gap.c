@@ -9,8 +9,7 @@
 #include "core/base/heap.h"
 #include "core/group/gap.h"
 
-#define MS  UINT64_C(1000000)
-#define RTT MS
+#define RTT VV_MS
 
 static struct vv_gap gap_of(uint32_t ranks, uint32_t window) {
   struct vv_gap gap;
@@ -47,9 +46,9 @@ static void test_waits_grow_but_not_for_ever(void **state) {
   (void)state;
   struct vv_gap gap = gap_of(2, 80);
   vv_gap_begin(&gap, 0, false);
-  uint64_t last_ns = 0;
+  vv_ns last_ns = 0;
   for (int i = 0; i < 60; i++) {
-    uint64_t now_ns = gap.ask_ns;
+    vv_ns now_ns = gap.ask_ns;
     assert_true(now_ns - last_ns <= VV_GAP_WAIT_NS_MAX && now_ns > last_ns);
     last_ns = now_ns;
     vv_gap_asked(&gap, now_ns, 0, true);
@@ -63,7 +62,7 @@ static void test_an_answer_starts_the_waits_anew(void **state) {
   vv_gap_begin(&gap, 0, false);
   vv_gap_told(&gap, 0);
   for (int i = 0; i < 5; i++) vv_gap_asked(&gap, gap.ask_ns, 3, false);
-  uint64_t now_ns = gap.asked_ns + RTT;
+  vv_ns now_ns = gap.asked_ns + RTT;
   assert_true(gap.ask_ns > now_ns + 16 * RTT);
   vv_gap_came(&gap, now_ns, VV_GAP_HOLE, false); /* one of three: the others may be lost, their sender is not */
   assert_true(gap.ask_ns == now_ns + 2 * RTT);
@@ -73,18 +72,18 @@ static void test_full_links_are_asked_more_rarely(void **state) {
   (void)state;
   struct vv_gap gap = gap_of(8, 80);
   vv_gap_begin(&gap, 0, false);
-  uint64_t last_ns = RTT;
-  for (uint64_t now_ns = 0; now_ns < 10000 * MS; now_ns += 1000 * MS) {
+  vv_ns last_ns = RTT;
+  for (vv_ns now_ns = 0; now_ns < 10000 * VV_MS; now_ns += 1000 * VV_MS) {
     vv_gap_told(&gap, now_ns);
     vv_gap_asked(&gap, now_ns, 1, false);
     vv_gap_came(&gap, now_ns + 40 * RTT, VV_GAP_NOTHING, false);
     assert_true(gap.answer_ns > last_ns && gap.answer_ns < 40 * RTT);
     last_ns = gap.answer_ns;
   }
-  vv_gap_told(&gap, 20000 * MS);
-  vv_gap_asked(&gap, 20000 * MS, 1, false);
-  assert_true(gap.ask_ns > 20000 * MS + 60 * RTT);
-  vv_gap_came(&gap, 30000 * MS, VV_GAP_NOTHING, false); /* its helper had slept */
+  vv_gap_told(&gap, 20000 * VV_MS);
+  vv_gap_asked(&gap, 20000 * VV_MS, 1, false);
+  assert_true(gap.ask_ns > 20000 * VV_MS + 60 * RTT);
+  vv_gap_came(&gap, 30000 * VV_MS, VV_GAP_NOTHING, false); /* its helper had slept */
   assert_true(gap.answer_ns == 64 * RTT);
 }
 
@@ -97,7 +96,7 @@ static void test_a_refusal_leads_to_the_root_once(void **state) {
   vv_gap_refused(&gap, 20);
   assert_true(gap.ask_ns == 20);
   vv_gap_asked(&gap, 20, 1, true);
-  uint64_t later_ns = gap.ask_ns;
+  vv_ns later_ns = gap.ask_ns;
   vv_gap_refused(&gap, 30);
   assert_true(gap.ask_ns == later_ns && later_ns > 30);
 }
@@ -108,7 +107,7 @@ static void test_a_silent_root_is_spared(void **state) {
   vv_gap_begin(&gap, 0, false);
   for (int i = 0; i < 5; i++) {
     assert_false(vv_gap_spares_root(&gap));
-    vv_gap_asked(&gap, (uint64_t)i * MS, 1, true);
+    vv_gap_asked(&gap, (uint64_t)i * VV_MS, 1, true);
   }
   assert_true(vv_gap_spares_root(&gap));
   vv_gap_heard_root(&gap);
@@ -120,7 +119,7 @@ static void test_what_still_flows_is_not_lost(void **state) {
   struct vv_gap gap = gap_of(8, 80);
   vv_gap_begin(&gap, 0, false);
   vv_gap_told(&gap, 100);
-  for (uint64_t i = 1; i <= 20; i++) { /* in order, and more is known to have been sent */
+  for (vv_ns i = 1; i <= 20; i++) { /* in order, and more is known to have been sent */
     vv_gap_came(&gap, i * RTT / 5, VV_GAP_REST, true);
     assert_true(gap.ask_ns == i * RTT / 5 + RTT / 4);
   }
@@ -171,7 +170,7 @@ static void test_who_hears_or_was_never_answered_is_not_deaf(void **state) {
   (void)state;
   struct vv_gap gap = gap_of(8, 80);
   vv_gap_begin(&gap, 0, false);
-  for (uint64_t i = 1; i <= 20; i++) vv_gap_asked(&gap, i * RTT, 0, false); /* the root is late: these name nothing */
+  for (vv_ns i = 1; i <= 20; i++) vv_gap_asked(&gap, i * RTT, 0, false); /* the root is late: these name nothing */
   assert_false(vv_gap_repaired(&gap, 100, 100));
   assert_false(vv_gap_repaired(&gap, 200, 200));
   be_answered(&gap, 300);

@@ -52,7 +52,7 @@ struct world {
   uint32_t
       extra; /* datagrams that may be in a DATA socket though they are not needed: repeated, or repaired too soon */
   uint32_t timeouts;
-  uint64_t now_ns;
+  vv_ns now_ns;
 };
 
 /* One world at one address, for its parts point at each other; states on the way are copies of it. */
@@ -218,16 +218,16 @@ static void check_sockets(void) {
 }
 
 static uint64_t next_timeout(void) {
-  uint64_t next_ns = VV_NEVER;
+  vv_ns next_ns = VV_NEVER;
   for (uint32_t rank = 0; rank < RANKS; rank++) {
-    uint64_t ns = lives(rank) ? vv_rank_deadline_ns(&world.groups[rank]) : VV_NEVER;
+    vv_ns ns = lives(rank) ? vv_rank_deadline_ns(&world.groups[rank]) : VV_NEVER;
     if (ns < next_ns) next_ns = ns;
   }
   return next_ns;
 }
 
 static void time_out(void) {
-  uint64_t next_ns = next_timeout();
+  vv_ns next_ns = next_timeout();
   world.timeouts++;
   if (next_ns == VV_NEVER || world.timeouts > TIMEOUTS_MAX) {
     broken = "it does not end";

@@ -12,7 +12,6 @@
 #include "core/group/rank.h"
 
 enum { RANKS = 5, WINDOW = 8, DATAGRAM = 128, BODY = DATAGRAM - 16, INBOX = 200, MESSAGE = 20000 };
-#define MS UINT64_C(1000000)
 
 struct inbox {
   uint8_t bytes[INBOX][DATAGRAM];
@@ -27,7 +26,7 @@ struct rank {
   uint8_t message[MESSAGE];
   uint32_t told[VV_RANK_CLOSED + 1]; /* how often each event */
   struct vv_rank_event last;         /* DONE, or FAILED */
-  uint64_t done_ns;
+  vv_ns done_ns;
   bool asleep;
   uint32_t reads; /* datagrams of data in a turn; 0: only its engine runs, which answers peers */
   bool stream;    /* it takes messages as streams */
@@ -35,7 +34,7 @@ struct rank {
 };
 
 static struct rank *ranks;
-static uint64_t now_ns;
+static vv_ns now_ns;
 static uint32_t sent_data, sent_control;
 static bool queued; /* what goes to all but the last rank is still in a queue of the network */
 /* True when this datagram is lost on its way to that rank. */
@@ -48,7 +47,7 @@ static struct vv_rank_config config_of(uint32_t rank) {
                                  .stream = 9,
                                  .datagram_bytes = DATAGRAM,
                                  .window_datagrams = WINDOW,
-                                 .rtt_ns = MS};
+                                 .rtt_ns = VV_MS};
 }
 
 static int set_up(void **state) {
@@ -155,13 +154,13 @@ static void settle(void) {
 }
 
 /* Lets time pass, from deadline to deadline. */
-static void run(uint64_t until_ns) {
+static void run(vv_ns until_ns) {
   settle();
   while (now_ns < until_ns) {
-    uint64_t next_ns = until_ns;
+    vv_ns next_ns = until_ns;
     for (uint32_t i = 0; i < RANKS; i++) {
       const struct vv_rank *group = &ranks[i].group;
-      uint64_t ns = ranks[i].reads > 0 ? vv_rank_deadline_ns(group) : vv_rank_duty_ns(group);
+      vv_ns ns = ranks[i].reads > 0 ? vv_rank_deadline_ns(group) : vv_rank_duty_ns(group);
       if (ranks[i].asleep) ns = VV_NEVER;
       if (ns < next_ns) next_ns = ns;
     }
@@ -222,14 +221,14 @@ static void test_every_size(void **state) {
   const uint64_t sizes[] = {0, 1, 87, 88, 89, 200, 201, 88 + 8 * 112, 10000, MESSAGE};
   for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     start_all(i % RANKS, sizes[i]);
-    run(now_ns + MS);
+    run(now_ns + VV_MS);
     assert_delivered(sizes[i]);
   }
 }
 
 static void test_a_group_of_one(void **state) {
   (void)state;
-  struct vv_rank_config alone = {.ranks = 1, .datagram_bytes = DATAGRAM, .window_datagrams = WINDOW, .rtt_ns = MS};
+  struct vv_rank_config alone = {.ranks = 1, .datagram_bytes = DATAGRAM, .window_datagrams = WINDOW, .rtt_ns = VV_MS};
   struct vv_rank group;
   struct vv_rank_event event;
   void *memory = malloc(vv_rank_bytes(&alone));
@@ -258,10 +257,10 @@ static void test_each_datagram_lost_in_turn_comes_within_50_ms(void **state) {
   for (uint64_t size = 1; size <= 3000; size += 1499) {
     for (victim_number = 1; victim_number <= vv_cut_count(size, BODY); victim_number++) {
       multicasts = 0;
-      uint64_t begin_ns = now_ns;
+      vv_ns begin_ns = now_ns;
       start_all(4, size);
-      run(now_ns + 100 * MS); /* and the root's application computes */
-      for (uint32_t i = 0; i < RANKS; i++) assert_true(ranks[i].done_ns < begin_ns + 50 * MS);
+      run(now_ns + 100 * VV_MS); /* and the root's application computes */
+      for (uint32_t i = 0; i < RANKS; i++) assert_true(ranks[i].done_ns < begin_ns + 50 * VV_MS);
       assert_delivered(size);
     }
   }
@@ -272,10 +271,10 @@ static void test_what_is_late_and_not_lost_is_not_sent_again(void **state) {
   for (uint64_t size = 1; size <= 3000; size += 2999) {
     queued = true;
     start_all(RANKS - 1, size);
-    run(now_ns + 100 * MS); /* all ask, more than once */
+    run(now_ns + 100 * VV_MS); /* all ask, more than once */
     for (uint32_t i = 0; i < RANKS - 1; i++) assert_true(ranks[i].group.counts.asks > 1);
     queued = false;
-    run(now_ns + MS);
+    run(now_ns + VV_MS);
     assert_delivered(size);
     for (uint32_t i = 0; i < RANKS; i++) {
       assert_true(ranks[i].group.counts.repairs_one + ranks[i].group.counts.repairs_all == 0);
@@ -302,13 +301,13 @@ static void test_what_lies_in_the_socket_is_not_asked_for(void **state) {
       if (i != 3) start(i, root, MESSAGE, true);
     }
     late->reads = 0;
-    run(now_ns + 500 * MS);
+    run(now_ns + 500 * VV_MS);
     assert_int_equal(late->inboxes[VV_RANK_SOCKET_DATA].count, WINDOW);
     assert_int_equal(late->group.edge, late->group.consumed + WINDOW);
     start(3, root, MESSAGE, true);
-    run(now_ns + 500 * MS); /* it is descheduled, and asks nothing by name */
+    run(now_ns + 500 * VV_MS); /* it is descheduled, and asks nothing by name */
     late->reads = 1;
-    run(now_ns + 500 * MS);
+    run(now_ns + 500 * VV_MS);
     for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_DONE], root + 1);
     assert_int_equal(asked_or_deaf(), 0);
   }
@@ -325,7 +324,7 @@ static void test_what_is_known_to_be_sent_and_does_not_lie_there_is_asked_for(vo
   for (victim_number = 0; victim_number < 3; victim_number++) {
     multicasts = 0;
     start_all(0, 400);
-    run(now_ns + 20 * MS);
+    run(now_ns + 20 * VV_MS);
     assert_delivered(400);
   }
   assert_int_equal(ranks[3].told[VV_RANK_DEAFENED], 0); /* others came after these */
@@ -336,12 +335,12 @@ static void test_a_sleeper_stops_the_root_and_loses_nothing(void **state) {
   ranks[2].stream = true;
   ranks[3].asleep = true;
   start_all(1, MESSAGE);
-  run(2000 * MS);
+  run(2000 * VV_MS);
   assert_int_equal(ranks[3].inboxes[VV_RANK_SOCKET_DATA].count, WINDOW);
   assert_true(ranks[3].inboxes[VV_RANK_SOCKET_CONTROL].count < 20);
   assert_true(ranks[1].told[VV_RANK_LATE] == 1 && ranks[1].last.rank == 3 && ranks[1].told[VV_RANK_DONE] == 0);
   ranks[3].asleep = false;
-  run(now_ns + 100 * MS);
+  run(now_ns + 100 * VV_MS);
   assert_delivered(MESSAGE);
 }
 
@@ -352,12 +351,12 @@ static void test_a_message_may_go_on_in_another_buffer(void **state) {
     ranks[4].asleep = true;
     start_all(0, 10000);
     vv_rank_redirect(&ranks[i].group, now_ns, elsewhere, i == 2 ? 10000 : MESSAGE);
-    run(now_ns + MS);
+    run(now_ns + VV_MS);
     assert_true(ranks[i].group.consumed > ranks[i].group.current.first);
     vv_rank_redirect(&ranks[i].group, now_ns, ranks[i].message, MESSAGE);
     memset(elsewhere, 0xff, sizeof elsewhere);
     ranks[4].asleep = false;
-    run(now_ns + 100 * MS);
+    run(now_ns + 100 * VV_MS);
     assert_delivered(10000);
   }
 }
@@ -366,10 +365,10 @@ static void test_a_message_that_does_not_fit_elsewhere_is_an_error(void **state)
   (void)state;
   ranks[4].asleep = true;
   start_all(0, 10000);
-  run(now_ns + MS);
+  run(now_ns + VV_MS);
   vv_rank_redirect(&ranks[1].group, now_ns, ranks[1].message, 9999);
   ranks[4].asleep = false;
-  run(now_ns + 100 * MS);
+  run(now_ns + 100 * VV_MS);
   assert_failed(1, VV_GPDU_UNEQUAL_SIZE);
 }
 
@@ -378,17 +377,17 @@ static void test_many_roots_do_not_overrun_a_sleeper(void **state) {
   ranks[0].asleep = true;
   for (uint32_t n = 0; n < WINDOW; n++) {
     for (uint32_t i = 1; i < RANKS; i++) start(i, 1 + n % (RANKS - 1), 5, true);
-    run(now_ns + MS);
+    run(now_ns + VV_MS);
     for (uint32_t i = 1; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_DONE], n + 1);
   }
   for (uint32_t i = 1; i < RANKS; i++) start(i, 1, 5, true);
-  run(now_ns + 500 * MS);
+  run(now_ns + 500 * VV_MS);
   assert_int_equal(ranks[1].told[VV_RANK_DONE], WINDOW); /* the next must wait */
   assert_int_equal(ranks[0].inboxes[VV_RANK_SOCKET_DATA].count, WINDOW);
   ranks[0].asleep = false;
   for (uint32_t n = 0; n <= WINDOW; n++) {
     start(0, n == WINDOW ? 1 : 1 + n % (RANKS - 1), 5, true);
-    run(now_ns + 50 * MS);
+    run(now_ns + 50 * VV_MS);
   }
   for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_DONE], WINDOW + 1);
 }
@@ -396,7 +395,7 @@ static void test_many_roots_do_not_overrun_a_sleeper(void **state) {
 static void test_unequal_sizes_are_named(void **state) {
   (void)state;
   for (uint32_t i = 0; i < RANKS; i++) start(i, 0, i == 2 ? 11 : 10, true);
-  run(100 * MS);
+  run(100 * VV_MS);
   assert_failed(2, VV_GPDU_UNEQUAL_SIZE);
 }
 
@@ -406,14 +405,14 @@ static void test_two_roots_are_found(void **state) {
   for (uint32_t i = 0; i < RANKS; i++) start(i, i == 2 ? 2 : 0, 10, true);
   settle();
   start_all(0, 10);
-  run(100 * MS);
+  run(100 * VV_MS);
   for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].last.failure.why, VV_GPDU_UNEQUAL_ROOT);
 }
 
 static void test_no_root_is_found(void **state) {
   (void)state;
   for (uint32_t i = 0; i < RANKS; i++) start(i, i == 0 ? 1 : 0, 10, true);
-  run(10000 * MS);
+  run(10000 * VV_MS);
   for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].last.failure.why, VV_GPDU_UNEQUAL_ROOT);
 }
 
@@ -421,9 +420,9 @@ static void test_a_death_is_named_to_all_now_and_later(void **state) {
   (void)state;
   ranks[1].asleep = true;
   start_all(1, 50);
-  run(50 * MS);
+  run(50 * VV_MS);
   vv_rank_lost(&ranks[2].group, now_ns, 1, VV_GPDU_DIED);
-  run(now_ns + 50 * MS);
+  run(now_ns + 50 * VV_MS);
   assert_failed(1, VV_GPDU_DIED);
   start(4, 0, 5, true);
   settle();
@@ -439,9 +438,9 @@ static void test_a_deaf_rank_learns_of_a_death_by_asking(void **state) {
   loses = loses_all_but_answers;
   ranks[1].asleep = true;
   start_all(1, 50);
-  run(20 * MS);
+  run(20 * VV_MS);
   vv_rank_lost(&ranks[2].group, now_ns, 1, VV_GPDU_DIED);
-  run(now_ns + 60000 * MS);
+  run(now_ns + 60000 * VV_MS);
   assert_failed(1, VV_GPDU_DIED);
 }
 
@@ -449,9 +448,9 @@ static void test_a_deaf_rank_gets_everything_and_says_so(void **state) {
   (void)state;
   loses = loses_all_but_answers;
   start_all(0, MESSAGE);
-  run(100 * MS);
+  run(100 * VV_MS);
   assert_int_equal(ranks[4].told[VV_RANK_DEAFENED], 1);
-  run(30000 * MS);
+  run(30000 * VV_MS);
   assert_delivered(MESSAGE);
   assert_int_equal(ranks[4].told[VV_RANK_DEAFENED], 1);
   loses = NULL;
@@ -471,11 +470,11 @@ static void test_closing_waits_for_the_last(void **state) {
     if (i != 3) vv_rank_close(&ranks[i].group, now_ns);
   }
   ranks[3].asleep = true;
-  run(1000 * MS);
+  run(1000 * VV_MS);
   assert_int_equal(ranks[0].told[VV_RANK_CLOSED], 0);
   ranks[3].asleep = false;
   vv_rank_close(&ranks[3].group, now_ns);
-  run(now_ns + 20000 * MS);
+  run(now_ns + 20000 * VV_MS);
   for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_CLOSED], 1);
 }
 
@@ -510,7 +509,7 @@ static void test_positions_pass_32_bits(void **state) {
   victim_number = 19;
   multicasts = 0;
   start_all(4, 5000);
-  run(1000 * MS);
+  run(1000 * VV_MS);
   assert_delivered(5000);
 }
 

@@ -11,9 +11,9 @@
 enum { BYTES = 1250, WINDOW = 80 };
 
 /* Sends as fast as it may for a second: how many datagrams. */
-static uint32_t send_for_a_second(struct vv_rate *rate, uint64_t *now_ns) {
+static uint32_t send_for_a_second(struct vv_rate *rate, vv_ns *now_ns) {
   uint32_t count = 0;
-  for (uint64_t end_ns = *now_ns + 1000000000; *now_ns < end_ns; count++) {
+  for (vv_ns end_ns = *now_ns + 1000000000; *now_ns < end_ns; count++) {
     vv_rate_sent(rate, *now_ns, BYTES);
     *now_ns = vv_rate_ready_ns(rate, *now_ns);
   }
@@ -23,7 +23,7 @@ static uint32_t send_for_a_second(struct vv_rate *rate, uint64_t *now_ns) {
 static void test_the_rate_is_kept(void **state) {
   (void)state;
   struct vv_rate rate;
-  uint64_t now_ns = 5;
+  vv_ns now_ns = 5;
   vv_rate_init(&rate, 10000000, 4 * BYTES, WINDOW);
   uint32_t count = send_for_a_second(&rate, &now_ns); /* a datagram a millisecond, and the burst */
   assert_in_range(count, 1000, 1005);

@@ -19,14 +19,14 @@ static struct vv_repair fresh(void) {
   return repair;
 }
 
-static void assert_next(struct vv_repair *repair, uint64_t now_ns, uint64_t position, uint32_t rank) {
+static void assert_next(struct vv_repair *repair, vv_ns now_ns, uint64_t position, uint32_t rank) {
   struct vv_repair_order order;
   assert_true(vv_repair_next(repair, now_ns, 0, &order));
   assert_true(order.position == position && order.rank == rank);
   assert_true(rank == VV_REPAIR_ALL ? order.ranks > 1 : order.ranks == 1);
 }
 
-static void assert_none(struct vv_repair *repair, uint64_t now_ns) {
+static void assert_none(struct vv_repair *repair, vv_ns now_ns) {
   struct vv_repair_order order;
   assert_false(vv_repair_next(repair, now_ns, 0, &order));
 }
@@ -82,7 +82,7 @@ static void test_the_deaf_are_answered_alone_and_at_once(void **state) {
 }
 
 /* Two ranks lack each of the positions: how many of these go to all. */
-static uint32_t all_of(struct vv_repair *repair, uint64_t now_ns, uint64_t horizon, uint64_t first, uint32_t count) {
+static uint32_t all_of(struct vv_repair *repair, vv_ns now_ns, uint64_t horizon, uint64_t first, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     vv_repair_owe(repair, now_ns, first + i, 7, true, false);
     vv_repair_owe(repair, now_ns, first + i, 8, true, false);

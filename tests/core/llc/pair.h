@@ -8,8 +8,6 @@
 
 #include "core/llc/station.h"
 
-#define MS UINT64_C(1000000)
-
 enum { PAIR_QUEUE = 4096, PAIR_EVENTS = 256 };
 
 struct pair_frame {
@@ -22,7 +20,7 @@ struct pair {
   void *memory[2];
   struct pair_frame wires[2][PAIR_QUEUE]; /* on their way to station 0, 1 */
   unsigned first[2], count[2];
-  uint64_t now_ns;
+  vv_ns now_ns;
   uint32_t links[2];
   uint8_t *got[2]; /* bytes of messages, one behind the other */
   size_t got_bytes[2];
@@ -142,13 +140,13 @@ static inline void pair_run(struct pair *pair) {
 }
 
 /* The same, and timers run out, for so long. */
-static inline void pair_sleep(struct pair *pair, uint64_t ns) {
-  uint64_t end_ns = pair->now_ns + ns;
+static inline void pair_sleep(struct pair *pair, vv_ns ns) {
+  vv_ns end_ns = pair->now_ns + ns;
   for (;;) {
     pair_run(pair);
-    uint64_t next = VV_NEVER;
+    vv_ns next = VV_NEVER;
     for (int i = 0; i < 2; i++) {
-      uint64_t due = vv_llc_station_next_ns(&pair->stations[i]);
+      vv_ns due = vv_llc_station_next_ns(&pair->stations[i]);
       if (due < next) next = due;
     }
     if (next > end_ns) break;
@@ -165,7 +163,7 @@ static inline struct vv_llc_link *pair_link(struct pair *pair, int which) {
 static inline void pair_connect(struct pair *pair) {
   struct vv_llc_address peer = pair_address(1);
   pair->links[0] = vv_llc_station_connect(&pair->stations[0], pair->now_ns, &peer);
-  pair_sleep(pair, 50 * MS);
+  pair_sleep(pair, 50 * VV_MS);
 }
 
 static inline const struct vv_llc_station_event *pair_event(const struct pair *pair, int which,

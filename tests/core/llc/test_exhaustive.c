@@ -127,15 +127,15 @@ static bool safe(const struct trial *trial) {
 }
 
 /* Frames, then those that were held, then timers: until nothing is left to happen, or for too long. */
-static bool run_until_quiet(struct trial *trial, uint64_t end_ns) {
+static bool run_until_quiet(struct trial *trial, vv_ns end_ns) {
   struct pair *pair = trial->pair;
   for (;;) {
     do run(trial);
     while (release_all(trial));
     if (!safe(trial)) return false;
-    uint64_t next = VV_NEVER;
+    vv_ns next = VV_NEVER;
     for (int i = 0; i < 2; i++) {
-      uint64_t due = trial->dead[i] ? VV_NEVER : vv_llc_station_next_ns(&pair->stations[i]);
+      vv_ns due = trial->dead[i] ? VV_NEVER : vv_llc_station_next_ns(&pair->stations[i]);
       if (due < next) next = due;
     }
     if (next > end_ns) return true;
@@ -158,8 +158,8 @@ static void start(struct trial *trial, struct pair *pair, const struct fate *fat
     config.pdu_bytes_max = MTU;
     config.window = 2;
     config.n2 = config.tries = 6;
-    config.idle_ns = 200 * MS;
-    config.t1_ns_max = 20 * MS;
+    config.idle_ns = 200 * VV_MS;
+    config.t1_ns_max = 20 * VV_MS;
     pair_start(pair, i, &config);
     pair->got_bytes[i] = pair->events_count[i] = pair->first[i] = 0;
     memset(pair->told[i], 0, sizeof pair->told[i]);
@@ -173,9 +173,9 @@ static bool try(struct trial *trial, struct pair *pair, const struct fate *fate)
   struct vv_llc_address peer = pair_address(1);
   pair->links[0] = vv_llc_station_connect(&pair->stations[0], 1, &peer);
   vv_llc_station_send(&pair->stations[0], 1, pair->links[0], trial->sent[0], MESSAGE, 0);
-  if (!run_until_quiet(trial, 400 * MS)) return false;
+  if (!run_until_quiet(trial, 400 * VV_MS)) return false;
   if (is_up(pair, 0) && !trial->dead[0]) vv_llc_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
-  if (!run_until_quiet(trial, 2000 * MS)) return false;
+  if (!run_until_quiet(trial, 2000 * VV_MS)) return false;
   bool done = true;
   for (int i = 0; i < 2; i++) {
     bool met = pair->told[i][VV_LLC_STATION_CONNECTED] > 0 || i == 0;

@@ -62,7 +62,7 @@ static void call(struct pair *pair, int which) {
 static void say(struct pair *pair, int from) {
   size_t got = pair->got_bytes[!from];
   assert_true(vv_llc_station_send(&pair->stations[from], pair->now_ns, pair->links[from], word, WORD, 1));
-  pair_sleep(pair, 20 * MS);
+  pair_sleep(pair, 20 * VV_MS);
   assert_int_equal(pair->got_bytes[!from], got + WORD);
   assert_true(pair_event(pair, from, VV_LLC_STATION_SENT)->acknowledged);
 }
@@ -80,7 +80,7 @@ static void test_a_pair_is_one_for_good(void **state) {
     struct cable cable;
     struct pair *pair = world(&cable);
     call(pair, first);
-    pair_sleep(pair, 50 * MS);
+    pair_sleep(pair, 50 * VV_MS);
     if (spoke) say(pair, leaver);
     cable.no_acks[!leaver] = true;
     vv_llc_station_send(&pair->stations[!leaver], pair->now_ns, pair->links[!leaver], word, WORD, 2);
@@ -94,9 +94,9 @@ static void test_a_pair_is_one_for_good(void **state) {
     cable = (struct cable){0};
     cable.no_calls[!leaver] = hears_first;
     call(pair, leaver);
-    pair_sleep(pair, 1000 * MS);
+    pair_sleep(pair, 1000 * VV_MS);
     cable = (struct cable){0};
-    pair_sleep(pair, 2000 * MS);
+    pair_sleep(pair, 2000 * VV_MS);
     assert_int_equal(pair->got_bytes[leaver], WORD);
     assert_int_equal(pair->told[!leaver][VV_LLC_STATION_CLOSED], 1);
     assert_int_equal(pair_event(pair, !leaver, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_GONE);
@@ -117,14 +117,14 @@ static void test_who_asks_again_is_let_in(void **state) {
   struct pair *pair = pair_new(&a, &b);
   for (int turn = 0; turn < 3; turn++) {
     call(pair, 0);
-    pair_sleep(pair, 10 * MS);
+    pair_sleep(pair, 10 * VV_MS);
     assert_int_equal(pair->told[1][VV_LLC_STATION_ASKED], 1);
     if (turn == 2) break;
     forget(pair, 0);
     pair_run(pair);
   }
   vv_llc_station_accept(&pair->stations[1], pair->now_ns, pair->links[1]);
-  pair_sleep(pair, 100 * MS);
+  pair_sleep(pair, 100 * VV_MS);
   assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 1);
   say(pair, 0);
   say(pair, 1);
@@ -197,11 +197,11 @@ static void test_a_call_that_gave_way_comes_late(void **state) {
     pair->context = &held;
     call(pair, 0);
     call(pair, 1);
-    pair_sleep(pair, 1 * MS);
+    pair_sleep(pair, 1 * VV_MS);
     assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 1);
     assert_non_null(held.bytes);
     pair_put(pair, 1, held.bytes, held.count);
-    pair_sleep(pair, 1000 * MS);
+    pair_sleep(pair, 1000 * VV_MS);
     say(pair, 0);
     say(pair, 1);
     free(held.bytes);

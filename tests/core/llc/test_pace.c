@@ -10,26 +10,24 @@
 
 #include "core/llc/pace.h"
 
-#define US UINT64_C(1000)
-
 static void test_bounds(void **state) {
   (void)state;
   struct vv_llc_pace pace;
-  vv_llc_pace_init(&pace, 2000 * US, 1000000 * US, 500 * US);
-  assert_int_equal(vv_llc_pace_t1_ns(&pace, 0), 16000 * US); /* nothing is known yet */
-  assert_int_equal(vv_llc_pace_t1_ns(&pace, 100), 1000000 * US);
-  for (int i = 0; i < 100; i++) vv_llc_pace_measured(&pace, 50 * US);
-  assert_int_equal(vv_llc_pace_t1_ns(&pace, 0), 2000 * US);
-  assert_int_equal(vv_llc_pace_t1_ns(&pace, 1), 4000 * US);
-  assert_int_equal(vv_llc_pace_t1_ns(&pace, 3), 16000 * US);
+  vv_llc_pace_init(&pace, 2000 * VV_US, 1000000 * VV_US, 500 * VV_US);
+  assert_int_equal(vv_llc_pace_t1_ns(&pace, 0), 16000 * VV_US); /* nothing is known yet */
+  assert_int_equal(vv_llc_pace_t1_ns(&pace, 100), 1000000 * VV_US);
+  for (int i = 0; i < 100; i++) vv_llc_pace_measured(&pace, 50 * VV_US);
+  assert_int_equal(vv_llc_pace_t1_ns(&pace, 0), 2000 * VV_US);
+  assert_int_equal(vv_llc_pace_t1_ns(&pace, 1), 4000 * VV_US);
+  assert_int_equal(vv_llc_pace_t1_ns(&pace, 3), 16000 * VV_US);
 }
 
 /* A window that opens doubles the round trip, each time: no T1 may run out. */
 static void test_a_queue_that_grows(void **state) {
   (void)state;
   struct vv_llc_pace pace;
-  vv_llc_pace_init(&pace, 2000 * US, 1000000 * US, 500 * US);
-  for (uint64_t round_trip = 100 * US; round_trip < 200000 * US; round_trip *= 2) {
+  vv_llc_pace_init(&pace, 2000 * VV_US, 1000000 * VV_US, 500 * VV_US);
+  for (vv_ns round_trip = 100 * VV_US; round_trip < 200000 * VV_US; round_trip *= 2) {
     assert_true(vv_llc_pace_t1_ns(&pace, 0) > round_trip);
     vv_llc_pace_measured(&pace, round_trip);
   }
@@ -39,12 +37,12 @@ static void test_a_queue_that_grows(void **state) {
 static void test_queueing(void **state) {
   (void)state;
   struct vv_llc_pace pace;
-  vv_llc_pace_init(&pace, 2000 * US, 1000000 * US, 500 * US);
-  vv_llc_pace_measured(&pace, 100 * US);
+  vv_llc_pace_init(&pace, 2000 * VV_US, 1000000 * VV_US, 500 * VV_US);
+  vv_llc_pace_measured(&pace, 100 * VV_US);
   assert_false(vv_llc_pace_is_queueing(&pace));
-  vv_llc_pace_measured(&pace, 4290 * US); /* a host that slept a little */
+  vv_llc_pace_measured(&pace, 4290 * VV_US); /* a host that slept a little */
   assert_false(vv_llc_pace_is_queueing(&pace));
-  vv_llc_pace_measured(&pace, 4400 * US);
+  vv_llc_pace_measured(&pace, 4400 * VV_US);
   assert_true(vv_llc_pace_is_queueing(&pace));
 }
 

@@ -34,7 +34,7 @@ static void send_and_check(struct pair *pair, int from, uint32_t count) {
   unsigned sent = pair->told[from][VV_LLC_STATION_SENT];
   pair->got_bytes[!from] = 0;
   assert_true(vv_llc_station_send(&pair->stations[from], pair->now_ns, pair->links[from], bytes, count, count));
-  pair_sleep(pair, 20 * MS);
+  pair_sleep(pair, 20 * VV_MS);
   assert_int_equal(pair->got_bytes[!from], count);
   assert_memory_equal(pair->got[!from], bytes, count);
   assert_int_equal(pair->told[from][VV_LLC_STATION_SENT], sent + 1);
@@ -77,7 +77,7 @@ static void test_what_left_waits_for_acknowledgements_only(void **state) {
     pair_send(pair, 0);
   }
   assert_int_equal(pair->told[0][VV_LLC_STATION_SENT], 0);
-  pair_sleep(pair, 20 * MS);
+  pair_sleep(pair, 20 * VV_MS);
   assert_int_equal(pair->told[0][VV_LLC_STATION_SENT], 1);
   pair_free(pair);
   free(bytes);
@@ -221,7 +221,7 @@ static void test_silence(void **state) {
   pair->filter = deaf;
   pair->context = &both;
   pair_connect(pair);
-  pair_sleep(pair, 20000 * MS);
+  pair_sleep(pair, 20000 * VV_MS);
   assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_SILENT);
   pair_free(pair);
 }
@@ -238,11 +238,11 @@ static void test_late_is_not_dead(void **state) {
     pair->filter = deaf;
     pair->context = &both;
     vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "word", 4, 1);
-    pair_sleep(pair, 60000 * MS);
+    pair_sleep(pair, 60000 * VV_MS);
     assert_int_equal(pair->told[0][VV_LLC_STATION_CLOSED], n2 > 0);
     if (n2 > 0) assert_false(pair_event(pair, 0, VV_LLC_STATION_SENT)->acknowledged);
     pair->filter = NULL;
-    pair_sleep(pair, 2000 * MS);
+    pair_sleep(pair, 2000 * VV_MS);
     assert_int_equal(pair->got_bytes[1], n2 > 0 ? 0 : 4);
     pair_free(pair);
   }
@@ -274,7 +274,7 @@ static void test_both_connect(void **state) {
       pair->links[i] = vv_llc_station_connect(&pair->stations[i], pair->now_ns, &peer);
       assert_int_equal(vv_llc_station_connect(&pair->stations[i], pair->now_ns, &peer), pair->links[i]);
     }
-    pair_sleep(pair, 50 * MS);
+    pair_sleep(pair, 50 * VV_MS);
     for (int i = 0; i < 2; i++) {
       assert_int_equal(pair->told[i][VV_LLC_STATION_CONNECTED], 1);
       send_and_check(pair, i, 3000);
@@ -291,15 +291,15 @@ static void test_busy(void **state) {
   pair_connect(pair);
   uint8_t *bytes = pattern(100000);
   vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 100000, 1);
-  pair_sleep(pair, 100 * MS);
+  pair_sleep(pair, 100 * VV_MS);
   assert_int_equal(pair->got_bytes[1], 1482 + 2 * 1490);
   assert_int_equal(pair_link(pair, 1)->state, VV_LLC_BUSY);
   assert_true(pair_link(pair, 0)->remote_busy);
   vv_llc_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], 10);
-  pair_sleep(pair, 100 * MS);
+  pair_sleep(pair, 100 * VV_MS);
   assert_int_equal(pair->got_bytes[1], 1482 + 12 * 1490);
   vv_llc_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], VV_LLC_CREDIT_UNLIMITED);
-  pair_sleep(pair, 100 * MS);
+  pair_sleep(pair, 100 * VV_MS);
   assert_int_equal(pair->got_bytes[1], 100000);
   assert_memory_equal(pair->got[1], bytes, 100000);
   free(bytes);
@@ -400,7 +400,7 @@ static void test_early_and_busy(void **state) {
   pair_take(pair, 1); /* without any frame */
   assert_int_equal(pair->got_bytes[1], 1482 + 5 * 1490);
   vv_llc_station_credit(&pair->stations[1], pair->now_ns, pair->links[1], VV_LLC_CREDIT_UNLIMITED);
-  pair_sleep(pair, 100 * MS);
+  pair_sleep(pair, 100 * VV_MS);
   assert_int_equal(pair->got_bytes[1], 8 * 1490);
   assert_memory_equal(pair->got[1], bytes, 8 * 1490);
   assert_int_equal(pair->stations[0].counts.resent, 1);
@@ -417,10 +417,10 @@ static void test_a_reset_loses_nothing(void **state) {
   pair->context = &seen;
   for (int i = 0; i < 2; i++) vv_llc_station_send(&pair->stations[i], pair->now_ns, pair->links[i], bytes, 1000000, 1);
   for (int turn = 0; turn < 10; turn++) {
-    pair_sleep(pair, MS / 2);
+    pair_sleep(pair, VV_MS / 2);
     vv_llc_station_reset(&pair->stations[turn % 2], pair->now_ns, pair->links[turn % 2]);
   }
-  pair_sleep(pair, 5000 * MS);
+  pair_sleep(pair, 5000 * VV_MS);
   for (int i = 0; i < 2; i++) {
     assert_int_equal(pair->got_bytes[i], 1000000);
     assert_memory_equal(pair->got[i], bytes, 1000000);
@@ -473,13 +473,13 @@ static void test_frmr_both_ways(void **state) {
     assert_int_equal(pair->stations[0].counts.frmr_out, 1);
     assert_int_equal(pair_link(pair, 0)->frmr.why, plain ? VV_LPDU_FRMR_Z : VV_LPDU_FRMR_W | VV_LPDU_FRMR_X);
     assert_int_equal(pair_link(pair, 0)->state, VV_LLC_ERROR);
-    pair_sleep(pair, 100 * MS);
+    pair_sleep(pair, 100 * VV_MS);
     assert_int_equal(pair->stations[1].counts.frmr_in, 1);
     assert_int_equal(pair_link(pair, 0)->state, VV_LLC_NORMAL);
     send_and_check(pair, 0, 2000);
     forge(pair, 0, (struct vv_lpdu){.kind = VV_LPDU_RR}, "x", 1); /* information where none may be */
     assert_int_equal(pair_link(pair, 0)->frmr.why, VV_LPDU_FRMR_W | VV_LPDU_FRMR_X);
-    pair_sleep(pair, 100 * MS);
+    pair_sleep(pair, 100 * VV_MS);
     send_and_check(pair, 1, 2000);
     pair_free(pair);
   }
@@ -507,7 +507,7 @@ static void test_a_late_rr_acknowledges_nothing(void **state) {
   }
   assert_int_equal(pair->stations[0].counts.frmr_out, 0);
   pair->filter = NULL;
-  pair_sleep(pair, 100 * MS);
+  pair_sleep(pair, 100 * VV_MS);
   assert_int_equal(pair->got_bytes[1], 2000);
   free(bytes);
   pair_free(pair);
@@ -521,7 +521,7 @@ static void test_a_successor_knows_nothing(void **state) {
   b.incarnation += 12345;
   pair_start(pair, 1, &b);
   vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], "word", 4, 1);
-  pair_sleep(pair, 1000 * MS);
+  pair_sleep(pair, 1000 * VV_MS);
   assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_GONE);
   assert_false(pair_event(pair, 0, VV_LLC_STATION_SENT)->acknowledged);
   pair_connect(pair);
@@ -545,12 +545,12 @@ static void test_a_link_after_another_delivers(void **state) {
     pair->filter = deaf;
     pair->context = &both;
     vv_llc_station_disconnect(&pair->stations[cutter], pair->now_ns, pair->links[cutter]);
-    pair_sleep(pair, 60000 * MS);
+    pair_sleep(pair, 60000 * VV_MS);
     assert_int_equal(pair->told[cutter][VV_LLC_STATION_CLOSED], 1);
     pair->filter = NULL;
     struct vv_llc_address peer = pair_address(!cutter);
     pair->links[cutter] = vv_llc_station_connect(&pair->stations[cutter], pair->now_ns, &peer);
-    pair_sleep(pair, 5000 * MS);
+    pair_sleep(pair, 5000 * VV_MS);
     assert_int_equal(pair->told[cutter][VV_LLC_STATION_CONNECTED], 2);
     send_and_check(pair, sender, 700);
     send_and_check(pair, !sender, 700);
@@ -573,7 +573,7 @@ static void test_a_link_after_another_begins_anew(void **state) {
   pair->filter = deaf;
   pair->context = &both;
   vv_llc_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
-  pair_sleep(pair, 60000 * MS);
+  pair_sleep(pair, 60000 * VV_MS);
   assert_false(pair_event(pair, 0, VV_LLC_STATION_SENT)->acknowledged);
   pair->filter = NULL;
   pair_connect(pair);
@@ -633,19 +633,19 @@ static void test_links_to_strangers_end(void **state) {
   for (int plain = 0; plain < 2; plain++) {
     struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
     a.plain = b.plain = plain;
-    b.idle_ns = 1000 * MS;
+    b.idle_ns = 1000 * VV_MS;
     struct pair *pair = pair_new(&a, &b);
     call_as_strangers(pair, plain);
     assert_int_equal(pair->told[1][VV_LLC_STATION_CONNECTED], b.links);
     pair_connect(pair);
     assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 0);
-    pair_sleep(pair, 60000 * MS);
+    pair_sleep(pair, 60000 * VV_MS);
     assert_int_equal(pair->told[1][VV_LLC_STATION_CLOSED], b.links);
     assert_int_equal(pair_event(pair, 1, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_SILENT);
     pair_connect(pair);
     assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 1);
     send_and_check(pair, 0, 3000);
-    pair_sleep(pair, 600000 * MS);
+    pair_sleep(pair, 600000 * VV_MS);
     assert_int_equal(pair->told[1][VV_LLC_STATION_CLOSED], b.links);
     send_and_check(pair, 1, 3000);
     pair_free(pair);
@@ -659,14 +659,14 @@ static void test_who_was_let_in_may_be_late(void **state) {
   for (int accepts = 0; accepts < 2; accepts++) {
     struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
     b.listen = accepts ? VV_LLC_LISTEN_ASK : VV_LLC_LISTEN_ACCEPT;
-    b.idle_ns = 1000 * MS;
+    b.idle_ns = 1000 * VV_MS;
     struct pair *pair = pair_new(&a, &b);
     pair_connect(pair);
     if (accepts) vv_llc_station_accept(&pair->stations[1], pair->now_ns, pair->links[1]);
     pair_run(pair);
     pair->filter = deaf;
     pair->context = &both;
-    pair_sleep(pair, 600000 * MS);
+    pair_sleep(pair, 600000 * VV_MS);
     assert_int_equal(pair->told[1][VV_LLC_STATION_CLOSED], !accepts);
     pair_free(pair);
   }
@@ -676,13 +676,13 @@ static void test_who_was_let_in_may_be_late(void **state) {
 static void test_an_idle_link_notices(void **state) {
   (void)state;
   struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
-  a.idle_ns = 100 * MS;
+  a.idle_ns = 100 * VV_MS;
   struct pair *pair = pair_new(&a, &b);
   pair_connect(pair);
-  pair_sleep(pair, 1000 * MS);
+  pair_sleep(pair, 1000 * VV_MS);
   assert_int_equal(pair->told[0][VV_LLC_STATION_CLOSED], 0);
   pair_start(pair, 1, &b);
-  pair_sleep(pair, 300 * MS);
+  pair_sleep(pair, 300 * VV_MS);
   assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_GONE);
   pair_free(pair);
 }
@@ -699,7 +699,7 @@ static void test_long_frames_do_not_arrive(void **state) {
   struct pair *pair = connected(false);
   pair->filter = lose_long;
   vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 5000, 1);
-  pair_sleep(pair, 10000 * MS);
+  pair_sleep(pair, 10000 * VV_MS);
   assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_STUCK);
   assert_int_equal(pair_event(pair, 1, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_PEER);
   free(bytes);
@@ -723,7 +723,7 @@ static void test_frames_that_are_not_ours(void **state) {
     pair_clear(pair);
   }
   pair->events_count[0] = 0;
-  pair_sleep(pair, 100 * MS);
+  pair_sleep(pair, 100 * VV_MS);
   send_and_check(pair, 0, 3000);
   send_and_check(pair, 1, 3000);
   pair_free(pair);

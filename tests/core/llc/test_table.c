@@ -243,7 +243,7 @@ static struct outcome asking(enum vv_llc_state state, enum vv_llc_event event, u
     return (struct outcome){VV_LLC_NORMAL, DO(SEND_UA_KEPT) | set_up | DO(CLEAR_S) | DO(TELL_WAS_RESET)};
   if (event == VV_LLC_RESET_REQUEST && wait) return (struct outcome){VV_LLC_RESET, DO(SEND_SABME) | begin};
   bool yes = event == (state == VV_LLC_CONN ? VV_LLC_CONNECT_RESPONSE : VV_LLC_RESET_RESPONSE);
-  return yes && !wait ? (struct outcome){VV_LLC_NORMAL, DO(SEND_UA_KEPT) | set_up} : ignored;
+  return yes && !wait ? (struct outcome){VV_LLC_NORMAL, DO(SEND_UA_KEPT) | set_up | DO(TELL_UP)} : ignored;
 }
 
 static struct outcome calling(enum vv_llc_state state, enum vv_llc_event event, unsigned conditions) {

@@ -46,14 +46,14 @@ static struct vv_meeting_config config_of(uint32_t rank, uint32_t count) {
 
 static void *go_to_meeting(void *argument) {
   struct rank *rank = argument;
-  const int64_t deadline_ns = vv_clock_ns() + rank->patience_ms * 1000000;
+  const vv_ns deadline_ns = vv_clock_ns() + rank->patience_ms * 1000000;
   rank->result = vv_meeting_open(&rank->meeting, &rank->config, deadline_ns, &rank->error);
   return NULL;
 }
 
 static void *agree(void *argument) {
   struct rank *rank = argument;
-  const int64_t deadline_ns = vv_clock_ns() + rank->patience_ms * 1000000;
+  const vv_ns deadline_ns = vv_clock_ns() + rank->patience_ms * 1000000;
   rank->result = vv_meeting_agree(&rank->meeting, rank->values, deadline_ns, &rank->error);
   return NULL;
 }

@@ -16,11 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/time.h"
 #include "core/wire/bytes.h"
 #include "core/wire/gpdu.h"
 #include "io/port/cast.h"
 
-static int64_t now_ns(void) {
+static vv_ns now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -74,10 +75,10 @@ int main(int argc, char **argv) {
   to[1].sin_port = htons((uint16_t)(port + 1));
   inet_pton(AF_INET, argv[2], &to[2].sin_addr);
   to[2].sin_port = htons((uint16_t)atoi(argv[3]));
-  const int64_t begin_ns = now_ns(), span_ns = (int64_t)atoi(argv[5]) * 1000000000;
+  const vv_ns begin_ns = now_ns(), span_ns = (int64_t)atoi(argv[5]) * 1000000000;
   const int64_t rate = argc == 7 ? atoi(argv[6]) : 0;
   uint64_t state = 1, sent = 0;
-  for (int64_t spent_ns = 0; spent_ns < span_ns; spent_ns = now_ns() - begin_ns) {
+  for (vv_ns spent_ns = 0; spent_ns < span_ns; spent_ns = now_ns() - begin_ns) {
     const uint64_t due = rate > 0 ? (uint64_t)(spent_ns / 1000 * rate / 1000000) : sent + 64;
     if (due < sent + 64 && rate > 0) usleep(300);
     while (sent < due) {

@@ -28,7 +28,7 @@ struct world {
 
   uint8_t queue[2 * UNITS]; /* of the core */
   size_t queued, taken;
-  uint64_t due_ns;
+  vv_ns due_ns;
   int ticks;
   size_t wanted; /* done when so many were received */
   size_t received;
@@ -65,7 +65,7 @@ static int send_units(void *self, struct iovec units[][VV_PORT_PIECES], size_t c
   return -1;
 }
 
-static int wait_unit(void *self, int64_t deadline_ns) {
+static int wait_unit(void *self, vv_ns deadline_ns) {
   struct world *world = self;
   world->waits++;
   while (vv_clock_ns() < deadline_ns) continue;
@@ -79,16 +79,15 @@ static int check(void *self, struct vv_error *error) {
   return world->broken ? vv_error_set(error, "iface-down", "it is down") : 0;
 }
 
-static void receive(void *self, uint64_t now_ns, const uint8_t *bytes, size_t count) {
+static void receive(void *self, vv_ns now_ns, const uint8_t *bytes, size_t count) {
   struct world *world = self;
   assert_true(now_ns > 0 && count == 1);
   world->received++;
-  if (world->oversleeps) world->due_ns = UINT64_MAX;
+  if (world->oversleeps) world->due_ns = VV_NEVER;
   world->queue[world->queued++] = *bytes;
 }
 
-static bool next(void *self, uint64_t now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES], size_t *head_bytes,
-                 struct iovec *rest) {
+static bool next(void *self, vv_ns now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES], size_t *head_bytes, struct iovec *rest) {
   struct world *world = self;
   assert_true(now_ns > 0 && rest->iov_len == 0);
   if (world->taken == world->queued) return false;
@@ -97,15 +96,15 @@ static bool next(void *self, uint64_t now_ns, uint8_t head[VV_ENGINE_HEAD_BYTES]
   return true;
 }
 
-static uint64_t next_ns(const void *self) {
+static vv_ns next_ns(const void *self) {
   return ((const struct world *)self)->due_ns;
 }
 
-static void tick(void *self, uint64_t now_ns) {
+static void tick(void *self, vv_ns now_ns) {
   struct world *world = self;
   assert_true(now_ns >= world->due_ns);
   world->ticks++;
-  world->due_ns = UINT64_MAX;
+  world->due_ns = VV_NEVER;
   world->queue[world->queued++] = 255;
 }
 
@@ -122,7 +121,7 @@ static void make(struct world *world, struct vv_engine *engine, size_t coming) {
   static const struct vv_port_ops ops = {
       .peek = peek, .release = release, .send = send_units, .wait = wait_unit, .check = check};
   static const struct vv_engine_core core = {.receive = receive, .next = next, .next_ns = next_ns, .tick = tick};
-  *world = (struct world){.coming = coming, .wanted = coming, .room = UNITS, .due_ns = UINT64_MAX};
+  *world = (struct world){.coming = coming, .wanted = coming, .room = UNITS, .due_ns = VV_NEVER};
   for (size_t i = 0; i < UNITS; i++) world->numbers[i] = (uint8_t)i;
   vv_engine_init(engine, (struct vv_port){.ops = &ops, .self = world}, &core, world);
   engine->stop = (struct vv_watch_stop){.ask = ask_stop, .context = world};
@@ -136,7 +135,7 @@ static void all_that_comes_is_handed_over_and_answered(void **state) {
     struct vv_error error;
     make(&world, &engine, UNITS);
     engine.spin = spin;
-    assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_DONE);
+    assert_int_equal(vv_engine_run(&engine, is_done, &world, VV_NEVER, &error), VV_ENGINE_RAN_DONE);
     assert_int_equal(world.released, UNITS);
     assert_int_equal(world.sent_count, UNITS); /* before it returned */
     assert_memory_equal(world.sent, world.numbers, UNITS);
@@ -150,7 +149,7 @@ static void what_comes_after_the_awaited_stays_in_the_port(void **state) {
   struct vv_error error;
   make(&world, &engine, 10);
   world.wanted = 3;
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_DONE);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, VV_NEVER, &error), VV_ENGINE_RAN_DONE);
   assert_int_equal(world.came, 3);
   assert_int_equal(world.sent_count, 3);
 }
@@ -162,7 +161,7 @@ static void what_was_queued_before_is_sent_even_when_nothing_is_waited_for(void 
   struct vv_error error;
   make(&world, &engine, 0);
   world.queue[world.queued++] = 7;
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_DONE);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, VV_NEVER, &error), VV_ENGINE_RAN_DONE);
   assert_int_equal(world.sent_count, 1);
   assert_int_equal(world.sent[0], 7);
 }
@@ -176,7 +175,7 @@ static void timers_run_when_they_are_due_and_what_they_send_goes_out(void **stat
     make(&world, &engine, 0);
     engine.spin = spin;
     world.wanted = 1; /* never comes */
-    world.due_ns = (uint64_t)vv_clock_ns() + 1000000;
+    world.due_ns = vv_clock_ns() + 1000000;
     assert_int_equal(vv_engine_run(&engine, is_done, &world, vv_clock_ns() + 5000000, &error), VV_ENGINE_RAN_LATE);
     assert_int_equal(world.ticks, 1);
     assert_int_equal(vv_engine_flush(&engine, &error), 0);
@@ -194,7 +193,7 @@ static void what_came_is_taken_before_timers_are_asked(void **state) {
   make(&world, &engine, 0);
   world.wanted = 2; /* one comes */
   world.oversleeps = true;
-  world.due_ns = (uint64_t)vv_clock_ns() + 50000000; /* later than it begins to wait */
+  world.due_ns = vv_clock_ns() + 50000000; /* later than it begins to wait */
   assert_int_equal(vv_engine_run(&engine, is_done, &world, vv_clock_ns() + 60000000, &error), VV_ENGINE_RAN_LATE);
   assert_int_equal(world.received, 1);
   assert_int_equal(world.ticks, 0);
@@ -207,7 +206,7 @@ static void an_interface_without_room_is_waited_for(void **state) {
   struct vv_error error;
   make(&world, &engine, 50);
   world.room = 10;
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_DONE);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, VV_NEVER, &error), VV_ENGINE_RAN_DONE);
   assert_int_equal(world.sent_count, 50);
   assert_memory_equal(world.sent, world.numbers, 50);
   assert_int_equal(engine.unsent, 0);
@@ -220,7 +219,7 @@ static void one_that_stays_full_loses_frames_and_counts_them(void **state) {
   struct vv_error error;
   make(&world, &engine, 3);
   world.send_fails = ENOBUFS;
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_DONE);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, VV_NEVER, &error), VV_ENGINE_RAN_DONE);
   assert_int_equal(engine.unsent, 3);
 }
 
@@ -232,7 +231,7 @@ static void a_port_that_is_down_is_an_error_that_names_it(void **state) {
   make(&world, &engine, 3);
   world.send_fails = ENETDOWN;
   world.broken = true;
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_ERROR);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, VV_NEVER, &error), VV_ENGINE_RAN_ERROR);
   assert_string_equal(error.code, "iface-down");
 }
 
@@ -246,7 +245,7 @@ static void whoever_may_stop_it_is_asked(void **state) {
   world.wanted = 1; /* never comes */
   world.stop = true;
   assert_int_equal(vv_watch_start(1000000, &error), 0);
-  assert_int_equal(vv_engine_run(&engine, is_done, &world, INT64_MAX, &error), VV_ENGINE_RAN_STOPPED);
+  assert_int_equal(vv_engine_run(&engine, is_done, &world, VV_NEVER, &error), VV_ENGINE_RAN_STOPPED);
 }
 
 int main(void) {

@@ -21,14 +21,14 @@ enum { ME = 2, RANKS = 3, PORT = 7000, MTU = 1500, ROOM = 425984 };
 /* How datagrams come. */
 static uint32_t own_each;  /* one in so many is the job's; 0: none */
 static uint32_t own_after; /* and only when so many have been read */
-static int64_t foreign_ns; /* between two foreign ones; 0: whenever somebody reads */
+static vv_ns foreign_ns;   /* between two foreign ones; 0: whenever somebody reads */
 static uint32_t read_so_far;
-static int64_t last_ns;
+static vv_ns last_ns;
 
 static struct vv_reach reach;
 static uint8_t key[VV_KEY_BYTES] = "sixteen bytes !";
 
-int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALUES], int64_t deadline_ns,
+int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALUES], vv_ns deadline_ns,
                      struct vv_error *error) {
   (void)meeting, (void)values, (void)deadline_ns, (void)error;
   return 0; /* all others give more */
@@ -87,7 +87,7 @@ static int try_reach(struct vv_error *error) {
   reach = (struct vv_reach){.route = VV_GROUP_MULTICAST, .port = PORT};
   read_so_far = 0;
   last_ns = vv_clock_ns();
-  const int result = vv_reach(&reach, &meeting, &cast, key, INT64_MAX, error);
+  const int result = vv_reach(&reach, &meeting, &cast, key, VV_NEVER, error);
   for (int i = 0; i < VV_CAST_SOCKETS; i++) close(cast.fds[i]);
   return result;
 }

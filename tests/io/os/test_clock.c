@@ -10,9 +10,9 @@
 
 static void never_goes_back(void **state) {
   (void)state;
-  int64_t before_ns = vv_clock_ns();
+  vv_ns before_ns = vv_clock_ns();
   for (int i = 0; i < 100000; i++) {
-    int64_t now_ns = vv_clock_ns();
+    vv_ns now_ns = vv_clock_ns();
     assert_true(now_ns >= before_ns);
     before_ns = now_ns;
   }
@@ -21,7 +21,7 @@ static void never_goes_back(void **state) {
 static void counts_nanoseconds(void **state) {
   (void)state;
   struct timespec nap = {.tv_nsec = 20000000};
-  int64_t start_ns = vv_clock_ns(), real_ns = vv_clock_real_ns();
+  vv_ns start_ns = vv_clock_ns(), real_ns = vv_clock_real_ns();
   nanosleep(&nap, NULL);
   assert_true(vv_clock_ns() - start_ns >= 20000000);
   assert_true(real_ns > INT64_C(1600000000) * 1000000000);
@@ -30,9 +30,9 @@ static void counts_nanoseconds(void **state) {
 static void cpu_time_runs_with_work_only(void **state) {
   (void)state;
   struct timespec nap = {.tv_nsec = 50000000};
-  int64_t start_ns = vv_clock_cpu_ns();
+  vv_ns start_ns = vv_clock_cpu_ns();
   nanosleep(&nap, NULL);
-  int64_t asleep_ns = vv_clock_cpu_ns() - start_ns;
+  vv_ns asleep_ns = vv_clock_cpu_ns() - start_ns;
   start_ns = vv_clock_cpu_ns();
   while (vv_clock_cpu_ns() - start_ns < 50000000) continue;
   assert_true(asleep_ns < 25000000);

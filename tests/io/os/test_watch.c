@@ -32,7 +32,7 @@ static void the_tick_breaks_a_blocking_call(void **state) {
 
 static void waiting_ends_at_its_deadline(void **state) {
   (void)state;
-  int64_t deadline_ns = vv_clock_ns() + 30000000;
+  vv_ns deadline_ns = vv_clock_ns() + 30000000;
   assert_int_equal(vv_watch_wait(&pair[0], 1, deadline_ns, &error), -1);
   assert_string_equal(error.code, "timeout");
   assert_true(vv_clock_ns() >= deadline_ns);
@@ -42,7 +42,7 @@ static void waiting_tells_who_has_input(void **state) {
   (void)state;
   int fds[] = {-1, pair[0], pair[1]};
   assert_int_equal(write(pair[0], "x", 1), 1);
-  assert_int_equal(vv_watch_wait(fds, 3, INT64_MAX, &error), 2);
+  assert_int_equal(vv_watch_wait(fds, 3, VV_NEVER, &error), 2);
   assert_true(vv_watch_has_input(pair[1]));
   assert_false(vv_watch_has_input(pair[0]));
   assert_false(vv_watch_has_input(-1));
@@ -50,7 +50,7 @@ static void waiting_tells_who_has_input(void **state) {
 
 static void a_sleep_lasts_in_spite_of_ticks(void **state) {
   (void)state;
-  int64_t deadline_ns = vv_clock_ns() + 40000000;
+  vv_ns deadline_ns = vv_clock_ns() + 40000000;
   assert_int_equal(vv_watch_sleep(deadline_ns, &error), 0);
   assert_true(vv_clock_ns() >= deadline_ns);
 }
@@ -67,7 +67,7 @@ static void the_end_of_input_is_the_end(void **state) {
   assert_false(vv_watch_launcher_gone());
   close(input[1]);
   assert_true(vv_watch_launcher_gone());
-  assert_int_equal(vv_watch_wait(&pair[0], 1, INT64_MAX, &error), -1);
+  assert_int_equal(vv_watch_wait(&pair[0], 1, VV_NEVER, &error), -1);
   assert_string_equal(error.code, "launcher-gone");
   assert_int_equal(vv_watch_sleep(vv_clock_ns() + INT64_C(60000000000), &error), -1);
   assert_string_equal(error.code, "launcher-gone");

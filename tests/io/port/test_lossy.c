@@ -40,7 +40,7 @@ static int send_units(void *self, struct iovec units[][VV_PORT_PIECES], size_t c
   return 1;
 }
 
-static int wait_unit(void *self, int64_t deadline_ns) {
+static int wait_unit(void *self, vv_ns deadline_ns) {
   (void)self;
   (void)deadline_ns;
   errno = ETIME;

@@ -23,7 +23,7 @@
 #include "io/port/packet.h"
 
 enum { SAP = 0x20, OTHER_SAP = 0x24, JUMBO = 0x8870, FRAME_MAX = 9014, PATIENCE_S = 30 };
-static const int64_t patience_ns = (int64_t)PATIENCE_S * 1000000000;
+static const vv_ns patience_ns = (int64_t)PATIENCE_S * 1000000000;
 
 static bool have_namespace;
 static int by_hand = -1; /* a packet socket that sends what it is told */
@@ -79,7 +79,7 @@ static void open_port(struct vv_packet *packet, uint8_t sap) {
 /* The next frame must be there within the patience. */
 static size_t next_frame(struct vv_packet *packet, uint8_t *dsap) {
   struct vv_packet_frame frame;
-  int64_t deadline_ns = vv_clock_ns() + patience_ns;
+  vv_ns deadline_ns = vv_clock_ns() + patience_ns;
   while (!vv_packet_peek(packet, &frame)) {
     if (vv_packet_wait(packet, deadline_ns) != 0 && errno != EINTR) fail_msg("no frame: %s", strerror(errno));
   }
@@ -257,7 +257,7 @@ static void a_wait_ends_at_its_deadline(void **state) {
   need_namespace();
   struct vv_packet packet;
   open_port(&packet, SAP);
-  int64_t deadline_ns = vv_clock_ns() + 2000000;
+  vv_ns deadline_ns = vv_clock_ns() + 2000000;
   assert_int_equal(vv_packet_wait(&packet, deadline_ns), -1);
   assert_int_equal(errno, ETIME);
   assert_true(vv_clock_ns() >= deadline_ns);

@@ -13,7 +13,7 @@ static struct vv_error error;
 
 static void time_goes_on_or_stands(void **state) {
   (void)state;
-  int64_t ns;
+  vv_ns ns;
   assert_int_equal(vv_series_elapsed(1000, 1500, &ns, &error), 0);
   assert_int_equal(ns, 500);
   assert_int_equal(vv_series_elapsed(-7, -7, &ns, &error), 0);
@@ -22,7 +22,7 @@ static void time_goes_on_or_stands(void **state) {
 
 static void a_clock_that_goes_back_is_an_error(void **state) {
   (void)state;
-  int64_t ns;
+  vv_ns ns;
   assert_int_equal(vv_series_elapsed(1500, 1000, &ns, &error), -1);
   assert_string_equal(error.code, "clock-backwards");
   assert_non_null(strstr(error.text, "500 ns"));

@@ -33,11 +33,11 @@ static int tear_down(void **state) {
   return 0;
 }
 
-static int64_t soon_ns(void) {
+static vv_ns soon_ns(void) {
   return vv_clock_ns() + 20000000;
 }
 
-static int64_t later_ns(void) {
+static vv_ns later_ns(void) {
   return vv_clock_ns() + 60000000000;
 }
 

@@ -14,7 +14,7 @@
 
 #define TRIALS  1000
 #define COVERED 950
-#define NOW_NS  INT64_C(1800000000000000000)
+#define NOW_NS  (1800000000 * VV_SEC)
 #define WIRE_NS 13440.0 /* of a short frame over two links of 100 Mb/s */
 
 /* What each way takes beyond the wire: at least, and on average beyond that. The rest is software and queues. */
@@ -77,7 +77,7 @@ static void read_all(struct trial *trial, const struct network *network,
 }
 
 static struct vv_strip make_strip(const struct trial *trial) {
-  return (struct vv_strip){.at_ns = {NOW_NS + (int64_t)(0.2 * trial->took_ns), NOW_NS + (int64_t)trial->took_ns}};
+  return (struct vv_strip){.at_ns = {NOW_NS + (int64_t)(0.2 * trial->took_ns), NOW_NS + trial->took_ns}};
 }
 
 static bool covers(const struct vv_strip *strip, const struct trial *trial) {
@@ -97,11 +97,12 @@ static void the_truth_is_within_whatever_waits(void **state) {
       struct vv_strip_reading readings[VV_STRIP_READINGS_MAX];
       struct trial trial = make_trial(seed, networks[n].drift_ppm);
       struct vv_strip strip = make_strip(&trial);
-      int64_t drift_ppb[2], middle_ns = strip.at_ns[0] / 2 + strip.at_ns[1] / 2;
+      int64_t drift_ppb[2];
+      vv_ns middle_ns = strip.at_ns[0] / 2 + strip.at_ns[1] / 2;
       read_all(&trial, &networks[n], readings);
       assert_true(vv_strip_fit(&strip, readings, VV_STRIP_READINGS_MAX));
       vv_strip_drift_ppb(&strip, drift_ppb);
-      int64_t half_ns = vv_strip_half_width_ns(&strip);
+      vv_ns half_ns = vv_strip_half_width_ns(&strip);
       double off_ns = (double)vv_strip_ahead_ns(&strip, middle_ns) - truth_ns(&trial, (double)(middle_ns - NOW_NS));
       within += covers(&strip, &trial);
       near += fabs(off_ns) <= (double)half_ns + 1;
@@ -152,7 +153,7 @@ static void one_reading_bounds_as_far_as_it_goes(void **state) {
 /* What a far end says may be anything: within the bounds of its numbers nothing overflows. */
 static void clocks_out_of_the_world_do_no_harm(void **state) {
   (void)state;
-  const int64_t shown_ns[] = {-3000000000000000000, 0, 3000000000000000000};
+  const vv_ns shown_ns[] = {-3000000000000000000, 0, 3000000000000000000};
   for (int i = 0; i < 27; i++) {
     struct vv_strip_reading readings[3];
     for (int k = 0, rest = i; k < 3; k++, rest /= 3) {
