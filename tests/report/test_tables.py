@@ -9,7 +9,7 @@ import pytest
 from tests.report import made_up
 
 from vaiven.cli.report import findings
-from vaiven.plot.units import DASH, percent_text
+from vaiven.model.numbers import DASH, percent_text
 from vaiven.report import tables
 from vaiven.report.findings import Findings, StackCost
 from vaiven.report.words import answer

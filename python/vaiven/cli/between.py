@@ -129,7 +129,7 @@ def history_of(earlier: Run, later: Run, root: Path) -> tuple[list[Run], list[st
 
 def summary(found: Comparison) -> Iterator[str]:
     """What several runs say beyond their verdicts: the whole, and how much would be found."""
-    from vaiven.plot.units import change_interval_text, percent_text
+    from vaiven.model.numbers import change_interval_text, percent_text
     from vaiven.stats.verdict import Word
 
     whole = found.whole
@@ -162,7 +162,7 @@ def notes(before: Side, after: Side, table: Any) -> Iterator[str]:
 
 def standing_out(side: Side, table: Any) -> Iterator[str]:
     """The runs that are unlike the others of their side as a whole, by the table of that side."""
-    from vaiven.plot.units import percent_text
+    from vaiven.model.numbers import percent_text
     from vaiven.stats import runs as statistics
 
     for row, ratio in statistics.standing_out(grid(table, len(side.runs), side.column)):

@@ -413,7 +413,7 @@ def _prepared(
 
 def _claimed(one: Rows, other: Rows) -> tuple[Rows, Rows, tuple[int, ...]]:
     """Without the sizes of which the lab of either side claims nothing; and these."""
-    from vaiven.plot.units import size_text
+    from vaiven.model.numbers import size_text
 
     sides = (one, other)
     sizes = sorted({int(size) for table, _, _ in sides for size in table.filter(~table["claimed"])["size_bytes"]})
@@ -430,7 +430,7 @@ def _claimed(one: Rows, other: Rows) -> tuple[Rows, Rows, tuple[int, ...]]:
 
 def _founded(sides: tuple[Rows, Rows], statistic: Statistic) -> tuple[tuple[Rows, Rows], list[str]]:
     """Without the cells that have too few messages to carry the statistic, and a note of them."""
-    from vaiven.plot.units import size_text
+    from vaiven.model.numbers import size_text
     from vaiven.stats.launches import messages_needed
 
     if statistic not in _SHARES:

@@ -151,7 +151,7 @@ def _standing_out(ns: Floats, steps: Sequence[Step]) -> Iterator[tuple[int, floa
 
 def summary(found: Series) -> Iterator[str]:
     """What a reader takes away: how many runs, each step, and what stands out."""
-    from vaiven.plot.units import change_text
+    from vaiven.model.numbers import change_text
     from vaiven.stats.steps import SIDE_MIN
 
     first, last = found.runs[0], found.runs[-1]
@@ -169,7 +169,7 @@ def summary(found: Series) -> Iterator[str]:
 
 def _step_text(found: Series, step: Step) -> str:
     """One step: where, by how much, in which cells, and what was changed there."""
-    from vaiven.plot.units import change_interval_text
+    from vaiven.model.numbers import change_interval_text
 
     where = f"between {found.runs[step.at - 1].id} and {found.runs[step.at].id}"
     if (step.low, step.high) != (step.at, step.at):
@@ -192,7 +192,7 @@ def _table(found: Series) -> Any:
     """One row per run."""
     import numpy as np
 
-    from vaiven.plot.units import change_text
+    from vaiven.model.numbers import change_text
     from vaiven.report.tables import Column, Table
 
     whole = np.exp((np.log(found.ns) - np.log(np.median(found.ns, axis=0))).mean(axis=1))
@@ -242,7 +242,7 @@ def _day(run: Run) -> str:
 
 
 def _cell_text(cell: tuple[str, str, str, int], several: bool) -> str:
-    from vaiven.plot.units import size_text
+    from vaiven.model.numbers import size_text
 
     near, far, stack, size = cell
     return f"{stack} at {size_text(size)}{f' {near} → {far}' if several else ''}"

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from vaiven.cli.terminal import open_console
 from vaiven.lab.layers import Layers, Limits
-from vaiven.plot.units import percent_text
+from vaiven.model.numbers import percent_text
 
 
 def show(found: Sequence[Layers]) -> None:

@@ -105,7 +105,7 @@ def _below_wire(costs: Sequence[StackCost]) -> Iterator[Warning]:
 
 
 def _slow(run: Run) -> Iterator[Warning]:
-    from vaiven.plot.units import bits_text
+    from vaiven.model.numbers import bits_text
     from vaiven.report.findings import Warning
 
     for pair, found in slow_paths(run).items():
@@ -120,7 +120,7 @@ def _slow(run: Run) -> Iterator[Warning]:
 
 
 def _assumed(run: Run) -> Iterator[Warning]:
-    from vaiven.plot.units import bits_text
+    from vaiven.model.numbers import bits_text
     from vaiven.report.findings import Warning
 
     link, rate = run.manifest.link or {}, assumed_bps(run)

@@ -359,7 +359,7 @@ def _written(costs: Sequence[StackCost], notation: Notation) -> str:
 def _line(line: Line, notation: Any) -> str:
     """Both letters with their intervals, and how far such a line is off."""
     from vaiven.model.notation import letters
-    from vaiven.plot.units import estimate_text, percent_text
+    from vaiven.model.numbers import estimate_text, percent_text
 
     why = line.refused or line.alpha.refused or line.beta.refused
     if why:

@@ -83,7 +83,7 @@ def widths(run: Run, stop: Stop) -> dict[str, float]:
 
 def cell_names(keys: Sequence[tuple[str, str, str, str, int]]) -> dict[tuple[str, str, str, str, int], str]:
     """Each cell by no more than what tells it from the others: "tcp at 100 B"."""
-    from vaiven.plot.units import size_text
+    from vaiven.model.numbers import size_text
 
     asks, pairs = {key[1] for key in keys}, {key[2:4] for key in keys}
     return {
@@ -102,7 +102,7 @@ def _plain(text: str) -> str:
 
 def closing_text(launches: int, seconds: float, widths: Mapping[str, float], wanted: float, *, achieved: bool) -> str:
     """ "Done: 144 launches in 22 s; every median is known to 2 % but tcp at 100 B (12 %)." """
-    from vaiven.plot.units import duration_text
+    from vaiven.model.numbers import duration_text
 
     begin = "Done" if achieved else f"Not achieved, {_percent(wanted)} was wanted"
     return f"{begin}: {launches} launches in {duration_text(seconds)}; {''.join(_known(widths, wanted))}."

@@ -143,7 +143,7 @@ def _where(plan: dict[str, Any]) -> str:
 
 def span_text(least_s: float, most_s: float) -> str:
     """ "22 s", "22 s to 1 min 10 s"."""
-    from vaiven.plot.units import duration_text
+    from vaiven.model.numbers import duration_text
 
     return " to ".join(dict.fromkeys(map(duration_text, (least_s, most_s))))
 
@@ -243,8 +243,8 @@ def _commands(plan: Plan) -> list[str]:
 
 def _longest(design: Design, plan: Plan, ground: Ground) -> str:
     """What the least samples of long messages cost, where they make a launch long; "" where it is short."""
+    from vaiven.model.numbers import duration_text
     from vaiven.plan import duration
-    from vaiven.plot.units import duration_text
 
     course, seconds = duration.longest(design, plan, ground)
     if seconds < _LONG_S:

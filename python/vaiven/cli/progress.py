@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from vaiven.cli.terminal import open_console, say
-from vaiven.plot.units import duration_text, size_text, time_text
+from vaiven.model.numbers import duration_text, size_text, time_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -31,7 +31,7 @@ _SIZE_WIDTH = 11  # of a column of the live table
 
 def look_text(look: Look, stop: Stop) -> str:
     """What the stopping rule found when it looked, in words."""
-    from vaiven.plot.units import percent_text
+    from vaiven.model.numbers import percent_text
 
     begin, wanted = f"after {look.launches} launches of each stack", f"{100 * stop.half_width:g} %"
     if look.achieved:

@@ -156,7 +156,7 @@ def _compared(run: Run, found: Findings) -> Findings:
 
 def _sentinel(run: Run) -> Sentinel | None:
     """The cell that every block holds, and whether it stayed the same."""
-    from vaiven.plot.units import size_text
+    from vaiven.model.numbers import size_text
     from vaiven.report.findings import Sentinel
     from vaiven.stats.drift import drift
     from vaiven.store import query
@@ -323,7 +323,7 @@ def _host(name: str, facts: Mapping[str, Any]) -> Host:
 def _warnings(run: Run) -> Iterator[Warning]:
     """The run's own warnings, and what its end says; each sentence once, with how often it was said."""
     from vaiven.cli.link import CODES
-    from vaiven.plot.units import percent_text
+    from vaiven.model.numbers import percent_text
     from vaiven.report.findings import Warning
     from vaiven.store import query
 
@@ -374,7 +374,7 @@ _UNITS = ("_bytes", "_bps", "_milli")
 
 def _fact(what: str, value: Any) -> tuple[str, str]:
     """One fact: its unit moves from the end of the name to the value."""
-    from vaiven.plot.units import bits_text, digits
+    from vaiven.model.numbers import bits_text, digits
 
     name = next((what.removesuffix(unit) for unit in _UNITS if what.endswith(unit)), what).replace("_", " ")
     if isinstance(value, Mapping):
@@ -394,7 +394,7 @@ def _fact(what: str, value: Any) -> tuple[str, str]:
 
 def _memory_text(size_bytes: int) -> str:
     """Memory as it is sold: 48 KiB, 23.5 GiB; what is small, to the byte."""
-    from vaiven.plot.units import digits, size_text
+    from vaiven.model.numbers import digits, size_text
 
     if size_bytes < 10_000:
         return size_text(size_bytes)

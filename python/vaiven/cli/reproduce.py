@@ -87,8 +87,8 @@ def _candidates(names: Sequence[str] | None, root: Path) -> list[Candidate]:
 
 def verdicts_table(verdicts: Sequence[Verdict], every: bool) -> Table:
     """One row per claim; every: those that cannot be told, too."""
+    from vaiven.model.numbers import DASH
     from vaiven.papers.judge import TOLD
-    from vaiven.plot.units import DASH
     from vaiven.report.tables import Column, Table, times_text
 
     columns = (

@@ -44,7 +44,7 @@ def _table(here: dict[str, Available]) -> Table:
 
 def _words(stack: Available) -> str:
     """What it is, and below that the rest."""
-    from vaiven.plot.units import size_text
+    from vaiven.model.numbers import size_text
 
     limits = size_text(stack.limits.size_bytes_min), size_text(stack.limits.size_bytes_max)
     needs = f"; needs {stack.needs}" if stack.needs else ""

@@ -14,9 +14,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from vaiven.plot.curves import Curve, Distribution, Fan, HostMap, Layer, Residuals, Staircase
-from vaiven.plot.palette import WIRE, Look, looks
-from vaiven.plot.units import (
+from vaiven.model.numbers import (
     bits_text,
     digits,
     percent_text,
@@ -30,6 +28,8 @@ from vaiven.plot.units import (
     time_text,
     time_ticks,
 )
+from vaiven.plot.curves import Curve, Distribution, Fan, HostMap, Layer, Residuals, Staircase
+from vaiven.plot.palette import WIRE, Look, looks
 
 Figure = dict[str, Any]
 _Value = Callable[[int, float], float]

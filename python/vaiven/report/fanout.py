@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vaiven.model.frames import stack_id
+from vaiven.model.numbers import digits, size_text, time_text
 from vaiven.model.several import RAW, Audience
 from vaiven.plot.curves import Curve, Fan, Staircase
 from vaiven.plot.interactive import fan_figure, time_figure
-from vaiven.plot.units import digits, size_text, time_text
 from vaiven.report.findings import Run
 from vaiven.report.several import aim_text, asked_alone, audience_table
 from vaiven.report.staircase import staircase

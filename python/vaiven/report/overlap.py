@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vaiven.model.numbers import time_text
 from vaiven.model.overlap import Overlap
-from vaiven.plot.units import time_text
 from vaiven.report.tables import MESSAGE, Column, Table, message_cells, share_text
 
 

@@ -25,6 +25,7 @@ from markupsafe import Markup
 
 from vaiven import __version__
 from vaiven.model.ladder import Ladder
+from vaiven.model.numbers import bits_text, count_text, duration_text, rate_text, size_text, time_text
 from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals, Staircase
 from vaiven.plot.interactive import (
     Figure,
@@ -38,7 +39,6 @@ from vaiven.plot.interactive import (
     time_figure,
 )
 from vaiven.plot.still import still
-from vaiven.plot.units import bits_text, count_text, duration_text, rate_text, size_text, time_text
 from vaiven.report.fanout import ManySection, many_section
 from vaiven.report.findings import Findings, Sentinel, StackCost, Warning
 from vaiven.report.staircase import staircase

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from vaiven.model.numbers import DASH, count_text, digits, percent_text, rate_text, size_text, time_text
 from vaiven.model.several import RAW, Audience, Ratio
-from vaiven.plot.units import DASH, count_text, digits, percent_text, rate_text, size_text, time_text
 from vaiven.report.tables import Column, Table, times_text, value_text
 
 _CAPTIONS = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from vaiven.model.ladder import Ladder
 from vaiven.model.loggp import LogGP
-from vaiven.plot.units import (
+from vaiven.model.numbers import (
     DASH,
     count_text,
     digits,

@@ -9,7 +9,7 @@ from math import exp
 import numpy as np
 
 from vaiven.model.gain import Gain
-from vaiven.plot.units import DASH, change_text, estimate_text, percent_text, size_text
+from vaiven.model.numbers import DASH, change_text, estimate_text, percent_text, size_text
 from vaiven.report.findings import Comparison, Versus
 from vaiven.report.tables import Column, Table, two_lines
 from vaiven.stats.arrays import Floats

@@ -10,9 +10,9 @@ from statistics import median
 import numpy as np
 
 from vaiven.model.ladder import WIRE, Ladder, blame
+from vaiven.model.numbers import bits_text, estimate_text, percent_text, rate_text, size_text, time_text
 from vaiven.model.pairs import host_matrix
 from vaiven.model.several import Audience
-from vaiven.plot.units import bits_text, estimate_text, percent_text, rate_text, size_text, time_text
 from vaiven.report.fanout import sentences
 from vaiven.report.findings import Findings, Run, StackCost
 from vaiven.report.tables import MISFIT_TOLD, law_change, pair_text, two_lines
