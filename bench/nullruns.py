@@ -21,7 +21,7 @@ from scipy import stats
 from selftest import Kept
 
 from vaiven import resources
-from vaiven.cli.model import launch_times
+from vaiven.results.rows import launch_times, one_way
 from vaiven.model.half import half_rate, half_size
 from vaiven.model.knees import Kind, find_knees
 from vaiven.model.line import fit_line
@@ -118,7 +118,7 @@ def _measured(program: str, sizes: tuple[int, ...], seed: int, count: int) -> La
             if outcome.failure:
                 raise outcome.failure
             record.add(LaunchRecord(number, number, stack, _NEAR, _FAR, "pingpong", False, 0.0, 0.0, 1), outcome.cells)
-        table = query.launches(query.open_run(record.path))
+        table = one_way(query.launches(query.open_run(record.path)))
         return launch_times(table, (_NEAR, _FAR, stack), Statistic.TYPICAL)
 
 

@@ -26,7 +26,7 @@ import repeat
 from selftest import NOISY, sampled
 
 from rules import EACH, HISTORY, RULES, Reads, Rule
-from vaiven.cli.claims import claimed
+from vaiven.results.claims import claimed
 from vaiven.errors import VaivenError
 from vaiven.stats.arrays import Floats
 from vaiven.store import query

@@ -3,6 +3,7 @@
 
 fields MODULE:STRUCT     the docstring of a msgspec Struct, and a table of its keys
 records MODULE:CLASS     the docstring of a dataclass, a table of its keys as JSON has them, and so for all within it
+columns MODULE:CLASS     the docstring of a result without what it says of fields, and a table of its columns
 docstring MODULE         a module's docstring, as it stands
 program NAME ARGS...     what one of our programs prints
 claims LETTER            the results of a paper that `vaiven reproduce` judges
@@ -194,6 +195,19 @@ class Records(Directive):
         return written
 
 
+class Columns(Directive):
+    """{columns} MODULE:CLASS"""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        module, name = self.arguments[0].split(":")
+        result = getattr(importlib.import_module(module), name)
+        rows = [(one.name, one.kind, one.meaning) for one in result.columns]
+        general = described(result)[0].split("\n\n")[0]
+        return [_paragraph(general), _table(rows, ("column", "type", "meaning"))]
+
+
 class Docstring(Directive):
     """{docstring} MODULE"""
 
@@ -235,6 +249,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     for name, directive in (
         ("fields", Fields),
         ("records", Records),
+        ("columns", Columns),
         ("docstring", Docstring),
         ("program", Program),
         ("claims", Claims),

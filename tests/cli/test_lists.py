@@ -10,7 +10,7 @@ import pytest
 from tests.store.made import cell, launch, manifest
 
 from vaiven import resources
-from vaiven.cli.document import document
+from vaiven.results.document import document
 from vaiven.store.record import Record
 
 

@@ -9,12 +9,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.docs.test_reference import table
 from tests.report import made_up
 
 from vaiven.lab.check import CheckReport, Row
+from vaiven.results.result import SCHEMA, Result
+from vaiven.results.results import KINDS, Results
 from vaiven.store.query import Run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,13 +53,31 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     )
 
 
-@pytest.mark.parametrize(("heading", "within"), [("vaiven model", ("costs",)), ("vaiven compare", ("versus", "rules"))])
-def test_every_key_of_a_run_s_document_is_on_the_page(vaiven, run: Run, heading: str, within: tuple[str, ...]) -> None:
-    done = vaiven(*heading.split()[1:], str(run.path), "--json")
-    said = json.loads(done.stdout)
-    assert list(table(PAGE, heading)) == list(said)
-    found = {key for name in within for key in keys(said[name])}
-    assert len(found) > 30 and found - documented(heading) == set()
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
+def test_every_kind_of_result_has_its_columns_on_the_page(kind: type[Result[Any]]) -> None:
+    section = PAGE.split(f"\n## {kind.kind}\n", 1)[1].split("\n## ", 1)[0]
+    assert f"```{{columns}} {kind.__module__}:{kind.__name__}\n```" in section
+
+
+def test_what_a_document_says_beside_the_rows_is_on_the_page(run: Run) -> None:
+    said = Results(run)
+    for one in (said.outcome, said.comparison):
+        section = PAGE.split(f"\n## {one.kind}\n", 1)[1].split("\n## ", 1)[0]
+        names = {
+            name for key, value in one.facts().items() for name in (key, *(value if isinstance(value, dict) else ()))
+        }
+        assert [name for name in names if f"`{name}`" not in section] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [(["model"], {"costs", "sizes", "knees", "warnings"}), (["compare"], {"comparison"})],
+)
+def test_what_a_command_prints_is_what_the_page_says(vaiven, run: Run, words: list[str], kinds: set[str]) -> None:
+    said = json.loads(vaiven(*words, str(run.path), "--json").stdout)
+    assert said["schema"] == SCHEMA and kinds <= set(said)
+    (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| `vaiven {words[0]} --json`")]
+    assert all(f"`{kind}`" in row for kind in kinds)
 
 
 def test_every_key_of_a_verdict_is_on_the_page(vaiven, run: Run) -> None:

@@ -83,7 +83,7 @@ def test_rates_are_decimal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "text"),
+    ("three", "text"),
     [
         ((45_234, 45_100, 45_301), "45.2 [45.1, 45.3] µs"),
         ((45_234, 45_230, 45_240), "45.23 [45.23, 45.24] µs"),
@@ -91,8 +91,8 @@ def test_rates_are_decimal() -> None:
         ((-300, -900, 200), "−300 [−900, 200] ns"),
     ],
 )
-def test_value_and_interval_share_unit_and_decimals(numbers: tuple[float, float, float], text: str) -> None:
-    assert numbers.time_interval_text(*numbers) == text
+def test_value_and_interval_share_unit_and_decimals(three: tuple[float, float, float], text: str) -> None:
+    assert numbers.time_interval_text(*three) == text
 
 
 def test_an_estimate_is_shown_in_its_own_unit_or_as_a_dash() -> None:

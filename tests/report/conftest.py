@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from tests.report import made_up
 
-from vaiven.cli.report import findings
-from vaiven.report.findings import Findings
+from vaiven.results.findings import Findings
+from vaiven.results.results import Results
 from vaiven.store.query import Run
 
 
@@ -19,7 +19,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="session")
 def found(run: Run) -> Findings:
-    return findings(run)
+    return Results(run).findings()
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +36,7 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Findings:
         link=False,
         warnings=(("drift", made_up.HOSTILE), ("drift", made_up.HOSTILE)),
     )
-    return findings(run)
+    return Results(run).findings()
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.report import made_up
 
-from vaiven.cli.model import stack_costs
-from vaiven.cli.report import findings
+from vaiven.results.costs import costs
+from vaiven.results.results import Results
 from vaiven.store.query import Run
 
 Vaiven = Callable[..., subprocess.CompletedProcess[str]]
@@ -52,24 +52,23 @@ def test_model_sizes_papers_and_notation(typed: Vaiven) -> None:
 
 def test_model_json_is_one_document_with_units_in_its_names(typed: Vaiven, run: Run) -> None:
     document = json.loads(typed("model", "last", "--json").stdout)
-    assert document["schema"] == 2 and document["run"] == run.id
+    assert document["schema"] == 3 and document["runs"] == [run.id]
     tcp = next(cost for cost in document["costs"] if cost["stack"] == "tcp")
-    alpha = tcp["cost"]["typical"]["alpha"]
-    assert alpha["unit"] == "ns" and alpha["low"] < alpha["value"] < alpha["high"]
-    point = next(point for point in tcp["points"] if point["size_bytes"] == 64)
-    assert point["wire_ns"] == made_up.wire_ns(64) and point["samples"] == 720 and point["launches"] == 12
+    assert tcp["alpha_low_ns"] < tcp["alpha_ns"] < tcp["alpha_high_ns"]
+    size = next(size for size in document["sizes"] if (size["stack"], size["size_bytes"]) == ("tcp", 64))
+    assert size["wire_ns"] == made_up.wire_ns(64) and size["samples"] == 720 and size["launches"] == 12
 
 
 def test_model_json_of_too_few_launches_has_reasons_and_no_numbers(vaiven: Vaiven, tmp_path: Path) -> None:
     few = made_up.write_run(tmp_path, stacks=("udp",), sizes=(1, 64), blocks=2, link=False)
-    cost = json.loads(vaiven("model", str(few.path), "--json").stdout)["costs"][0]
-    alpha = cost["cost"]["typical"]["alpha"]
-    assert alpha["value"] is None and alpha["refused"] == "too few launches: 2 of 8"
-    assert cost["points"][0]["wire_ns"] is None and cost["points"][0]["typical_ns"] > 0
+    document = json.loads(vaiven("model", str(few.path), "--json").stdout)
+    cost, size = document["costs"][0], document["sizes"][0]
+    assert cost["alpha_ns"] is None and "alpha: too few launches: 2 of 8" in cost["refused"]
+    assert size["wire_ns"] is None and size["one_way_ns"] > 0
 
 
 def test_times_are_one_way_and_known(run: Run) -> None:
-    for cost in stack_costs(run):
+    for cost in costs(run):
         point = cost.point(64)
         assert point
         # the spread adds a median of about 0.8 us to what each message is made of
@@ -77,7 +76,7 @@ def test_times_are_one_way_and_known(run: Run) -> None:
 
 
 def test_stacks_come_in_the_order_of_the_plan(run: Run) -> None:
-    assert [cost.stack for cost in stack_costs(run)] == list(made_up.START_NS)
+    assert [cost.stack for cost in costs(run)] == list(made_up.START_NS)
 
 
 def test_report_writes_one_page_and_the_svg_files(typed: Vaiven, tmp_path: Path, run: Run) -> None:
@@ -106,7 +105,7 @@ def test_a_place_that_cannot_be_written_is_named(typed: Vaiven) -> None:
 
 def test_what_is_faster_than_its_wire_is_called_so(tmp_path: Path) -> None:
     run = made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 1472), blocks=2, wire_factor=1.5)
-    warning = next(one for one in findings(run).warnings if one.code == "below-wire")
+    warning = next(one for one in Results(run).findings().warnings if one.code == "below-wire")
     assert warning.text.startswith("faster than the wire allows") and warning.text.endswith(": tcp at 1472 B")
     assert warning.where == "h1 → h2"
 

@@ -18,16 +18,18 @@ from scipy import stats
 from tests.report import made_up
 from tests.store.made import changed
 
-from vaiven.cli import between
-from vaiven.cli.compare import comparison, comparison_json, sides_compared
-from vaiven.cli.model import stack_costs
 from vaiven.cli.report import write_page
 from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
 from vaiven.model.compare import pp_points
 from vaiven.report import verdicts
 from vaiven.report.tables import cost_table
-from vaiven.stats.verdict import Rules, Word, judge, weigh
+from vaiven.results import between
+from vaiven.results.comparison import Comparison, comparison, rules, sides_compared
+from vaiven.results.costs import costs as costs_of
+from vaiven.results.pairing import Asked, Contender
+from vaiven.results.results import Results
+from vaiven.stats.verdict import Word, judge, weigh
 from vaiven.store import query
 from vaiven.store.query import Run
 
@@ -66,8 +68,17 @@ def typed(vaiven: Vaiven, tmp_path: Path) -> Vaiven:
     return call
 
 
-def words(found: Any, stack: str) -> list[Word]:
-    one = next(one for one in found.versus if one.compared.first.startswith(stack))
+def compared(runs: list[Run], *stacks: str, **asked: Any) -> Comparison:
+    return comparison(runs, Asked(stacks=stacks, **asked))
+
+
+def of_sides(before: list[Run], after: list[Run]) -> Comparison:
+    root = before[0].path.parent
+    return sides_compared(*(between.named([run.id for run in runs], root, "ns_median") for runs in (before, after)))
+
+
+def words(found: Comparison, stack: str) -> list[Word]:
+    one = next(one for one in found if str(one.first).startswith(stack))
     return [verdict.word for verdict in one.compared.verdicts]
 
 
@@ -100,21 +111,21 @@ def test_a_later_run_against_the_history_of_an_earlier_one(days: list[Run], slow
     assert found.before == tuple(run.id for run in days) and found.after == (slower[0].id,)
     assert words(found, "tcp (after)")[:3] == [Word.SLOWER] * 3
     assert not any(word is Word.SLOWER for word in words(found, "udp (after)"))
-    assert not any(one.compared.paired for one in found.versus)
-    tcp = next(one for one in found.versus if one.compared.first == "tcp (after)")
+    assert not any(one.compared.paired for one in found)
+    tcp = next(one for one in found if str(one.first) == "tcp (after)")
     truth = (52e3 + made_up.wire_ns(1) + 840) / (39e3 + made_up.wire_ns(1) + 840)
     ratio = tcp.compared.verdicts[0].evidence.ratio
     assert ratio.low < truth < ratio.high
     assert [change for change, _ in found.found] == [0.05, 0.1, 0.2] and found.found[-1][1] > 0.9
     assert found.alarms == (0, 9)
     assert "its own false alarms: of these 9 runs, which are alike, the others would call 0 different" in set(
-        between.summary(found)
+        verdicts.whole_summary(found)
     )
 
 
 def test_welch_beside_the_ranks_is_that_of_scipy(days: list[Run], slower: list[Run]) -> None:
-    found = sides_compared([run.id for run in days], [run.id for run in slower], days[0].path.parent)
-    tcp = next(one for one in found.versus if one.compared.first == "tcp (after)")
+    found = of_sides(days, slower)
+    tcp = next(one for one in found if str(one.first) == "tcp (after)")
     times = []
     for side in (slower, days):
         tables = [query.launches(run).filter(stack="tcp", size_bytes=64) for run in side]
@@ -151,7 +162,7 @@ def test_several_runs_on_each_side(typed: Vaiven, days: list[Run], slower: list[
     assert "a change of all 8 cells together takes 5 and 5, of one cell alone 7 and 7; 8 and 8 find most" in text
     assert "Rank test of the runs' median (pingpong), unpaired, at 1 % after Benjamini-Hochberg over 8" in text
     assert done.returncode in (Status.OK, Status.NO) and "as a whole the later runs are" in text
-    found = sides_compared([run.id for run in days], [run.id for run in slower], days[0].path.parent)
+    found = of_sides(days, slower)
     assert words(found, "tcp (after)")[:3] == [Word.SLOWER] * 3 and Word.SLOWER not in words(found, "udp (after)")
     assert found.whole is not None and found.slower_as_a_whole
 
@@ -169,7 +180,7 @@ def test_what_of_the_sides_cannot_be_read_is_left_out_with_a_sentence(tmp_path: 
     changed(runs[0].path / "manifest.json", schema=99)
     (runs[1].path / "medians.parquet").write_bytes(b"torn")
     changed(runs[2].path / "manifest.json", versions={"vaiven": "0.0.1"})
-    found = sides_compared([run.id for run in runs[:7]], [run.id for run in runs[7:]], tmp_path)
+    found = of_sides(runs[:7], runs[7:])
     assert len(found.before) == 5 and len(found.after) == 6
     notes = " ".join(found.notes)
     assert "written by a newer vaiven" in notes and "medians.parquet" in notes
@@ -225,16 +236,14 @@ def test_too_few_launches_are_no_clean_bill(typed: Vaiven, tmp_path: Path) -> No
 def test_constant_data_is_said_and_not_called_equivalent(tmp_path: Path) -> None:
     found = comparison([short(tmp_path, spread=0, start_ns={"tcp": 30e3})])
     assert {verdict.word for verdict in found.verdicts} == {Word.INCONCLUSIVE} and not found.could_tell
-    assert "constant data" in verdicts.headline(found.versus[0]) or "identical data" in verdicts.headline(
-        found.versus[0]
-    )
+    assert "constant data" in verdicts.headline(found[0]) or "identical data" in verdicts.headline(found[0])
 
 
 def test_one_size_has_a_verdict_and_no_crossover(tmp_path: Path) -> None:
     found = comparison([short(tmp_path, sizes=(64,))])
-    assert verdicts.summary(found) == (verdicts.headline(found.versus[0]),)
-    assert "udp is faster than tcp by" in verdicts.headline(found.versus[0])
-    assert verdicts.crossing_text(found.versus[0]) == "No crossover: they change places at no size for certain."
+    assert verdicts.summary(found) == (verdicts.headline(found[0]),)
+    assert "udp is faster than tcp by" in verdicts.headline(found[0])
+    assert verdicts.crossing_text(found[0]) == "No crossover: they change places at no size for certain."
 
 
 def test_what_is_within_the_margin_stands_in_brackets_and_nothing_else() -> None:
@@ -252,16 +261,16 @@ def test_nothing_is_said_of_frames_that_the_lab_does_not_claim(tmp_path: Path) -
     sizes = (1, 8, 64, 256, 1024, 4096, 16384, 65536)
     run = short(tmp_path, sizes=sizes, lab_mbps=100.0, jump=(128, 60e3), start_ns={"udp": 30e3})
     found = comparison([run])
-    (one,) = found.versus
+    (one,) = found
     assert one.unclaimed_bytes == (256, 1024) and 256 not in one.compared.sizes_bytes
     rows = dict(verdicts.matrix_table(found, one.pair).rows)
     assert rows["256 B"] == rows["1 KiB"] == verdicts.NOT_CLAIMED and "%" in rows["64 B"]
     assert "not claimed by this lab: 256 B, 1 KiB" in verdicts.headline(one)
-    for cost in stack_costs(run):
+    for cost in costs_of(run):
         assert [point.size_bytes for point in cost.points if not point.claimed] == [256, 1024]
         assert not {256, 1024} & set(cost.cost.typical.sizes_bytes.tolist())
         assert all(256 not in (knee.knee.before_bytes, knee.knee.after_bytes) for knee in cost.knees)
-    notes = cost_table(stack_costs(run)).notes
+    notes = cost_table(costs_of(run)).notes
     assert "udp, tcp: 256 B, 1 KiB left out of the law, because the lab claims nothing of such lone frames" in notes
 
 
@@ -269,14 +278,14 @@ def test_a_run_of_such_frames_alone_is_refused_with_words(tmp_path: Path) -> Non
     run = short(tmp_path, sizes=(256, 512), lab_mbps=100.0)
     with pytest.raises(VaivenError, match="claims nothing of lone frames like those of udp and tcp at 256 B, 512 B"):
         comparison([run])
-    assert {cost.cost.typical.refused for cost in stack_costs(run)} == {"too few sizes: 0 of 3"}
+    assert {cost.cost.typical.refused for cost in costs_of(run)} == {"too few sizes: 0 of 3"}
 
 
 def test_sizes_that_were_lost_are_left_out(tmp_path: Path) -> None:
     run = short(tmp_path, sizes=(64, 1048576), samples=4)
     run = made_up.lose(run, "udp", 1048576)
     found = comparison([run])
-    assert found.versus[0].compared.sizes_bytes.tolist() == [64]
+    assert found[0].compared.sizes_bytes.tolist() == [64]
     run = made_up.lose(run, "udp", 64)
     with pytest.raises(VaivenError, match="no time in common"):
         comparison([run])
@@ -285,7 +294,7 @@ def test_sizes_that_were_lost_are_left_out(tmp_path: Path) -> None:
 def test_a_stack_that_one_run_lacks(typed: Vaiven, before: Run, tmp_path: Path) -> None:
     other = short(tmp_path, stacks=("udp", "eth"))
     found = comparison([before, other])
-    assert [one.compared.first for one in found.versus] == ["udp (after)"]
+    assert [str(one.first) for one in found] == ["udp (after)"]
     assert "only before has tcp" in found.notes and "only after has eth" in found.notes
     done = typed(before.path, other.path, "--stack", "tcp")
     assert done.returncode == 1 and f"the run {other.id} has no tcp" in done.stderr
@@ -325,7 +334,7 @@ def test_a_run_of_a_newer_schema(typed: Vaiven, before: Run, tmp_path: Path) -> 
 def test_other_hosts_and_other_links_are_compared_and_named(before: Run, tmp_path: Path) -> None:
     other = short(tmp_path, pairs=(("left", "right"),), link=False)
     found = comparison([before, other])
-    assert [one.pair for one in found.versus] == [("left", "right")] * 2
+    assert [one.pair for one in found] == [("left", "right")] * 2
     assert "before was measured from h1 to h2, after from left to right" in found.notes
     assert any(
         note.startswith("the runs differ in their link: 100 Mb/s 2 links MTU 1500, then") for note in found.notes
@@ -357,20 +366,20 @@ def test_json_is_one_document(typed: Vaiven, days: list[Run], slower: list[Run])
     done = typed(days[-1].id, slower[0].id, "--json", "--fail-if-slower", "--runs", days[0].path.parent)
     document = json.loads(done.stdout)
     assert done.returncode == Status.NO
-    assert document["schema"] == 1 and document["runs"] == [days[-1].id, slower[0].id] and document["could_tell"]
-    assert len(document["before"]) == 9 and document["whole"]["ratio"]["value"] > 1
-    assert [(one["stack"], one["sizes_bytes"]) for one in document["slower"]] == [("tcp (after)", [1, 64, 1472])]
-    tcp = next(one for one in document["versus"] if one["compared"]["first"] == "tcp (after)")
-    assert [verdict["word"] for verdict in tcp["compared"]["verdicts"]][:2] == ["slower", "slower"]
-    shares = tcp["pp"][0]  # every run before is done before the one after
-    assert max(second for first, second in zip(*shares, strict=True) if first == 0) == 1
+    assert document["schema"] == 3 and document["runs"] == [days[-1].id, slower[0].id] and document["could_tell"]
+    assert len(document["before"]) == 9 and document["whole"]["ratio"] > 1
+    worse = [one for one in document["comparison"] if one["verdict"] == "slower" and one["beyond_margin"]]
+    assert [(one["first"], one["first_side"], one["size_bytes"]) for one in worse] == [
+        ("tcp", "after", size) for size in (1, 64, 1472)
+    ]
+    shares = zip(worse[0]["pp_first"], worse[0]["pp_second"], strict=True)  # every run before is done before that after
+    assert max(second for first, second in shares if first == 0) == 1
 
 
 def test_json_has_no_number_where_there_is_none(tmp_path: Path) -> None:
     few = comparison([short(tmp_path, blocks=3)])
-    one = json.loads(comparison_json(few, []))["versus"][0]
-    assert set(one["gain"]["time_low"]) == {None} and one["gain"]["refused"] == "too few launches: 3 of 8"
-    assert one["crossover"]["size"]["value"] is None
+    row = json.loads(few.to_json())["comparison"][0]
+    assert row["time_saved_low"] is None and row["time_saved"] > 0 and row["verdict"] == "inconclusive"
 
 
 @pytest.mark.parametrize("statistic", ["minimum", "mean", "p95", "p99"])
@@ -378,7 +387,7 @@ def test_other_statistics(before: Run, statistic: Any, tmp_path: Path) -> None:
     run = before
     if statistic in ("p95", "p99"):  # which take more messages
         run = made_up.write_run(tmp_path, stacks=("udp", "tcp"), sizes=(1, 64), samples=500)
-    found = comparison([run], statistic=statistic, rules=Rules(delta=0.05))
+    found = comparison([run], Asked(statistic=statistic), rules(0.05, 0.01))
     assert words(found, "udp")[0] is Word.FASTER
     assert f"launches' {statistic}" in verdicts.method_text(found)
 
@@ -386,16 +395,16 @@ def test_other_statistics(before: Run, statistic: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("statistic", "needed"), [("p95", 100), ("p99", 500)])
 def test_a_tail_without_the_messages_that_carry_it_is_not_compared(before: Run, statistic: Any, needed: int) -> None:
     with pytest.raises(VaivenError, match=f"{statistic} takes {needed} messages of a launch; udp has fewer at") as said:
-        comparison([before], statistic=statistic)
+        compared([before], statistic=statistic)
     assert said.value.code == "too-few-messages" and f"samples = {needed}" in said.value.remedy
 
 
 def test_only_the_sizes_with_enough_messages_are_compared_by_their_tail(tmp_path: Path) -> None:
     some, more = short(tmp_path, blocks=8), short(tmp_path, blocks=8, samples=120)
-    found = comparison([more], statistic="p95")
+    found = compared([more], statistic="p95")
     assert len(found.verdicts) == 4 and found.notes == ()
     with pytest.raises(VaivenError, match="p95 takes 100 messages of a launch; no cell has them"):
-        comparison([some, more], statistic="p95")
+        compared([some, more], statistic="p95")
 
 
 @pytest.mark.parametrize("verb", [["model", "--json"], ["compare", "--json"]])
@@ -431,12 +440,12 @@ def sided(root: Path, stacks: tuple[str, ...] = ("udp", "tcp"), **changes: Any) 
 
 def test_sides_are_held_against_each_other_stack_by_stack(tmp_path: Path) -> None:
     found = comparison([sided(tmp_path, start_ns={"tcp@after": 52e3})])
-    named = [(one.compared.first, one.compared.second) for one in found.versus]
+    named = [(str(one.first), str(one.second)) for one in found]
     assert named == [("udp@after", "udp@before"), ("tcp@after", "tcp@before")]
-    assert all(one.compared.paired for one in found.versus)
+    assert all(one.compared.paired for one in found)
     assert words(found, "tcp@after")[:3] == [Word.SLOWER] * 3
-    assert not any(verdict.different for verdict in found.versus[0].compared.verdicts)
-    assert verdicts.headline(found.versus[1]).startswith("tcp@after against tcp@before: slower at 1 B to 1472 B")
+    assert not any(verdict.different for verdict in found[0].compared.verdicts)
+    assert verdicts.headline(found[1]).startswith("tcp@after against tcp@before: slower at 1 B to 1472 B")
 
 
 def test_a_pipeline_asks_whether_the_later_side_is_slower(typed: Vaiven, tmp_path: Path) -> None:
@@ -453,10 +462,10 @@ def test_a_pipeline_asks_whether_the_later_side_is_slower(typed: Vaiven, tmp_pat
 
 def test_stacks_of_other_sides_are_compared_where_they_are_named(tmp_path: Path) -> None:
     run = sided(tmp_path)
-    (one,) = comparison([run], ["tcp@after", "udp@before"]).versus
-    assert (one.compared.first, one.compared.second) == ("tcp@after", "udp@before")
+    (one,) = compared([run], "tcp@after", "udp@before")
+    assert (one.first, one.second) == (Contender(stack="tcp@after"), Contender(stack="udp@before"))
     with pytest.raises(VaivenError, match="has no tcp@between"):
-        comparison([run], ["tcp@between"])
+        compared([run], "tcp@between")
 
 
 def test_a_side_that_was_never_measured_is_no_comparison(tmp_path: Path) -> None:
@@ -466,17 +475,17 @@ def test_a_side_that_was_never_measured_is_no_comparison(tmp_path: Path) -> None
 
 def test_no_table_and_no_page_mixes_the_sides(tmp_path: Path) -> None:
     run = sided(tmp_path, start_ns={"tcp@after": 52e3})
-    costs = {one.stack: one for one in stack_costs(run)}
+    costs = {one.stack: one for one in costs_of(run)}
     assert set(costs) == {"udp@before", "udp@after", "tcp@before", "tcp@after"}
     assert {one.points[0].launches for one in costs.values()} == {12}
     before, after = (costs[name].points[0].typical_ns for name in ("tcp@before", "tcp@after"))
     assert after - before == pytest.approx(52e3 - made_up.START_NS["tcp"], rel=0.1)
-    text = write_page(run, tmp_path / "page.html").read_text()
+    text = write_page(Results(run), tmp_path / "page.html").read_text()
     assert all(name in text for name in costs)
     assert cost_table(tuple(costs.values())).rows
 
 
 def test_sides_of_two_runs_are_compared_by_their_names(tmp_path: Path) -> None:
     first, second = (sided(tmp_path / name, seed=seed) for name, seed in (("a", 5), ("b", 6)))
-    found = comparison([first, second], ["tcp"])
-    assert [one.compared.first for one in found.versus] == ["tcp@before (after)", "tcp@after (after)"]
+    found = compared([first, second], "tcp")
+    assert [str(one.first) for one in found] == ["tcp@before (after)", "tcp@after (after)"]

@@ -9,18 +9,18 @@ from dataclasses import replace
 import pytest
 from tests.report import made_up
 
-from vaiven.cli.report import findings
 from vaiven.model.several import Audience
 from vaiven.report.fanout import many_section, sentences
-from vaiven.report.findings import Findings
 from vaiven.report.page import page, pictures
 from vaiven.report.words import answer
+from vaiven.results.findings import Findings
+from vaiven.results.results import Results
 
 
 @pytest.fixture(scope="module")
 def fan(tmp_path_factory: pytest.TempPathFactory) -> Findings:
     """Three stacks to 1, 2, 4 and 7 hosts, four sizes, six launches."""
-    return findings(made_up.write_fanout(tmp_path_factory.mktemp("runs")))
+    return Results(made_up.write_fanout(tmp_path_factory.mktemp("runs"))).findings()
 
 
 def lines(figure: dict) -> dict[str, dict]:

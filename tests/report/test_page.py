@@ -17,11 +17,13 @@ from pathlib import Path
 import pytest
 from tests.report import made_up
 
-from vaiven.cli.report import findings
 from vaiven.errors import VaivenError
-from vaiven.report.findings import Findings, StackCost, Warning
-from vaiven.report.page import PAIRS_SHOWN_MAX, Told, page, pair_sections, pictures, script_json, tied, told
+from vaiven.report.page import Told, page, pair_sections, pictures, script_json, tied, told
 from vaiven.report.verdicts import summary
+from vaiven.results.costs import StackCost
+from vaiven.results.findings import PAIRS_TOLD_MAX, Findings
+from vaiven.results.results import Results
+from vaiven.results.warnings import Notice
 from vaiven.store.query import Run
 
 SIZE_BYTES_MAX = 1_500_000
@@ -137,7 +139,7 @@ def test_the_page_tells_how_to_repeat_it(parts: _Parts, found: Findings) -> None
 
 
 def test_verdicts_stand_in_words_and_as_a_matrix(parts: _Parts, found: Findings) -> None:
-    assert found.comparison and len(found.comparison.versus) == 10
+    assert found.comparison and len(found.comparison) == 10
     for line in summary(found.comparison):
         assert tied(line) in parts.text
     marks = [attributes["class"] for tag, attributes in parts.tags if tag == "td" and attributes.get("class")]
@@ -158,16 +160,20 @@ def test_the_page_of_many_pairs_still_fits_in_a_mail(found: Findings) -> None:
         costs=tuple(between(cost, pair) for pair in pairs for cost in found.costs),
         ladders=tuple(replace(one, **pair) for pair in pairs for one in found.ladders),
         comparison=replace(
-            found.comparison, versus=tuple(replace(one, **pair) for pair in pairs for one in found.comparison.versus)
+            found.comparison, items=tuple(replace(one, **pair) for pair in pairs for one in found.comparison)
         ),
     )
     text = page(many)
     assert len(text.encode()) <= MANY_BYTES_MAX
-    assert f"Curves of {PAIRS_SHOWN_MAX} pairs are drawn here" in text and "h6 → h7" in text
+    assert f"Curves of {PAIRS_TOLD_MAX} pairs are drawn here" in text and "h6 → h7" in text
 
 
 def test_warnings_of_a_kind_stand_together(few: Findings) -> None:
-    ours = [Warning("tail", "too late", "tcp"), Warning("drift", "it drifted", ""), Warning("tail", "too late", "udp")]
+    ours = [
+        Notice(code="tail", text="too late", where="tcp"),
+        Notice(code="drift", text="it drifted", where=""),
+        Notice(code="tail", text="too late", where="udp"),
+    ]
     assert told(ours) == (Told(ours[0], (ours[2],)), Told(ours[1], ()))
     text = _Parts(page(replace(few, warnings=tuple(ours)))).text
     assert "and 1 more like it" in text and text.count("too late") == 2
@@ -176,7 +182,7 @@ def test_warnings_of_a_kind_stand_together(few: Findings) -> None:
 def test_loggp_is_on_the_page_where_it_was_measured(tmp_path: Path, parts: _Parts) -> None:
     ns = {"o_s": 3e3, "o_r": 2e3, "g": 5e3, "L": 20e3}
     run = made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 64, 4096), samples=9, loggp_ns=ns, spread=0.0)
-    found = findings(run)
+    found = Results(run).findings()
     (one,) = found.loggp
     assert [round(each.value) for each in (one.o_s, one.o_r, one.L)] == [3001, 2000, 20000]
     text = _Parts(page(found)).text
@@ -186,13 +192,13 @@ def test_loggp_is_on_the_page_where_it_was_measured(tmp_path: Path, parts: _Part
 
 
 def test_one_stack_alone_has_no_verdicts(tmp_path: Path) -> None:
-    alone = findings(made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 64, 4096), samples=9))
+    alone = Results(made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 64, 4096), samples=9)).findings()
     assert alone.comparison is None and not any("compare" in command for command in alone.run.commands)
     assert "Who is faster" not in _Parts(page(alone)).text
 
 
 def test_what_the_sentinel_and_the_two_ways_say_is_on_the_first_screen(disturbed: Run) -> None:
-    found = findings(disturbed)
+    found = Results(disturbed).findings()
     said = {warning.code: warning for warning in found.warnings}
     assert said["drift"].where == "udp 64 B, h1 → h2" and "the sentinel drifted by +" in said["drift"].text
     assert "h2 to h1 takes" in said["asymmetric"].text
@@ -202,7 +208,9 @@ def test_what_the_sentinel_and_the_two_ways_say_is_on_the_first_screen(disturbed
 
 def test_a_steady_sentinel_and_equal_ways_are_no_warning(tmp_path: Path) -> None:
     ways = {("h1", "h2"): 30e3, ("h2", "h1"): 30e3}
-    found = findings(made_up.write_run(tmp_path, sizes=(1, 64), samples=9, sentinel_change=0, one_way_ns=ways))
+    found = Results(
+        made_up.write_run(tmp_path, sizes=(1, 64), samples=9, sentinel_change=0, one_way_ns=ways)
+    ).findings()
     assert not {warning.code for warning in found.warnings} & {"drift", "block-off", "asymmetric"}
     text = _Parts(page(found)).text
     assert "in 12 blocks: the sentinel held still; from the first block to the last" in text
@@ -213,15 +221,15 @@ def test_what_the_run_found_out_itself_is_not_told_twice(tmp_path: Path) -> None
     run = made_up.write_run(
         tmp_path, sizes=(1, 64), samples=9, sentinel_change=0.05, warnings=(("drift", "it drifted"),)
     )
-    assert [one.text for one in findings(run).warnings if one.code == "drift"] == ["it drifted"]
+    assert [one.text for one in Results(run).findings().warnings if one.code == "drift"] == ["it drifted"]
 
 
 def test_the_reader_chooses_the_pair_that_comes_first(disturbed: Run) -> None:
-    chosen = findings(disturbed, ("h2", "h3"))
+    chosen = Results(disturbed).findings(("h2", "h3"))
     assert pair_sections(chosen)[0].title == "From h2 to h3"
     assert "the numbers above are of h2 → h3" in _Parts(page(chosen)).text
     with pytest.raises(VaivenError, match="has no pair h9,h1") as caught:
-        findings(disturbed, ("h9", "h1"))
+        Results(disturbed).findings(("h9", "h1"))
     assert "h1,h2" in caught.value.remedy
 
 
@@ -243,7 +251,8 @@ def test_many_pairs_have_a_map(hostile: _Parts) -> None:
 
 def test_the_map_says_when_pairs_were_measured_at_the_same_time(few: Findings) -> None:
     rounds = replace(
-        few, warnings=(Warning("pairs-at-once", "in each round 2 pairs are measured at the same time", ""),)
+        few,
+        warnings=(Notice(code="pairs-at-once", text="in each round 2 pairs are measured at the same time", where=""),),
     )
     assert "at the same time, in rounds" in page(rounds) and "in rounds" not in page(few)
 

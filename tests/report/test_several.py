@@ -10,10 +10,10 @@ from pathlib import Path
 from rich.console import Console
 from tests.report import made_up
 
-from vaiven.cli.several import audiences
 from vaiven.cli.terminal import rich_table
 from vaiven.model.several import Audience, Ratio, sent_once
 from vaiven.report.several import audience_table
+from vaiven.results.audiences import audiences
 from vaiven.stats.estimate import Estimate, refusal
 
 NO_RATIO = Ratio(None, refusal("no raw sender in this run", ""))

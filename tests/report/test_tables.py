@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from tests.report import made_up
 
-from vaiven.cli.report import findings
 from vaiven.model.numbers import DASH, percent_text
 from vaiven.report import tables
-from vaiven.report.findings import Findings, StackCost
 from vaiven.report.words import answer
+from vaiven.results.costs import StackCost, knees_in
+from vaiven.results.findings import Findings
+from vaiven.results.results import Results
 
 
 def _cost(found: Findings, stack: str) -> StackCost:
@@ -33,7 +34,7 @@ def _every_table(found: Findings) -> list[tables.Table]:
         tables.papers_table(found.costs),
         tables.residual_table(one),
         tables.ratio_table(one),
-        tables.knee_table(one),
+        tables.knee_table(knees_in(one)),
         tables.curve_table(one, rates=True),
         tables.curve_table(one, rates=False),
         tables.distribution_table(one, 64),
@@ -91,7 +92,7 @@ def test_without_enough_launches_there_are_dashes_and_the_reason(few: Findings) 
 
 
 def test_what_the_frames_explain_is_no_knee(found: Findings) -> None:
-    assert tables.knee_table(found.costs).rows == ()
+    assert tables.knee_table(knees_in(found.costs)).rows == ()
     assert not any("fits badly" in note for note in tables.cost_table(found.costs).notes)
 
 
@@ -99,11 +100,11 @@ def test_what_the_frames_explain_is_no_knee(found: Findings) -> None:
 def jumps(tmp_path_factory: pytest.TempPathFactory) -> Findings:
     """From 1449 bytes on messages take 0.2 ms more than the wire explains."""
     root = tmp_path_factory.mktemp("runs")
-    return findings(made_up.write_run(root, stacks=("tcp", "eth"), samples=20, jump=(1472, 200e3)))
+    return Results(made_up.write_run(root, stacks=("tcp", "eth"), samples=20, jump=(1472, 200e3))).findings()
 
 
 def test_a_jump_that_the_frames_do_not_explain_is_found_and_named(jumps: Findings) -> None:
-    row = next(row for row in tables.knee_table(jumps.costs).rows if row[0] == "tcp")
+    row = next(row for row in tables.knee_table(knees_in(jumps.costs)).rows if row[0] == "tcp")
     assert row[2] == "jump" and "B" in row[1]
 
 
@@ -124,10 +125,12 @@ def test_a_misfit_is_one_number_everywhere(jumps: Findings) -> None:
 
 
 def test_without_knees_the_frame_limit_is_named_if_the_slope_changes_there(tmp_path: Path) -> None:
-    bent = findings(made_up.write_run(tmp_path, stacks=("eth",), sizes=(1, 100, 1000, 1400, 4096, 16384, 65536)))
+    bent = Results(
+        made_up.write_run(tmp_path, stacks=("eth",), sizes=(1, 100, 1000, 1400, 4096, 16384, 65536))
+    ).findings()
     assert bent.costs[0].knees == ()
     assert tables.law_change(bent.costs[0]) == "the law changes between 1400 B and 4 KiB (the limit of one frame)"
-    single = findings(made_up.write_run(tmp_path, stacks=("eth",), sizes=(1, 100, 1000, 1400)))
+    single = Results(made_up.write_run(tmp_path, stacks=("eth",), sizes=(1, 100, 1000, 1400))).findings()
     assert tables.law_change(single.costs[0]) == ""
     assert not any("fits badly" in note for note in tables.cost_table(single.costs).notes)
 
@@ -173,6 +176,6 @@ def test_hostile_names_stay_plain_text(few: Findings) -> None:
 
 def test_p95_and_p99_stand_with_their_intervals_or_with_how_many_messages_they_take(tmp_path: Path) -> None:
     run = made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 64), blocks=10, samples=40)
-    table = tables.size_table(findings(run).costs[0])
+    table = tables.size_table(Results(run).findings().costs[0])
     assert "[" in _column(table, "p95")["64 B"] and _column(table, "p99") == {"1 B": DASH, "64 B": DASH}
     assert "no p99 at 1 B (400 of 500), 64 B (400 of 500): too few messages" in table.notes

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from tests.report import made_up
 
-from vaiven.cli.report import findings
-from vaiven.report.findings import Findings, PairLadder
-from vaiven.report.words import answer, layer_text, middle
+from vaiven.report.words import answer, layer_text
+from vaiven.results.findings import Findings
+from vaiven.results.ladders import PairLadder
+from vaiven.results.results import Results
 
 
 def test_the_lead_is_the_smallest_and_the_largest_message_over_tcp(found: Findings) -> None:
@@ -51,7 +52,7 @@ def test_too_few_launches_are_said_and_no_model_is_shown(few: Findings) -> None:
 def test_several_pairs_are_spread_out_and_the_middle_one_speaks(few: Findings) -> None:
     said = answer(few)
     assert said.question == "What does a message cost between these 4 hosts?"
-    assert middle(few).pair == ("h1", "h3")
+    assert few.middle.pair == ("h1", "h3")
     assert any("h2 → h3" in point and made_up.HOSTILE in point for point in said.points)
 
 
@@ -59,7 +60,7 @@ def test_a_link_that_is_unlike_its_hosts_is_named(tmp_path: Path) -> None:
     hosts = ("h1", "h2", "h3", "h4")
     options = {"stacks": ("udp",), "sizes": (1, 64, 1024, 4096), "blocks": 8, "samples": 20}
     run = made_up.write_run(tmp_path, pairs=tuple(permutations(hosts, 2)), slow_link=("h2", "h3"), **options)
-    unlike = [point for point in answer(findings(run)).points if point.startswith("Unlike")]
+    unlike = [point for point in answer(Results(run).findings()).points if point.startswith("Unlike")]
     assert unlike == ["Unlike what their hosts cost elsewhere: h2 → h3; look at these cables and ports."]
 
 
@@ -82,7 +83,7 @@ def test_what_is_faster_than_the_wire_is_not_explained_by_it(found: Findings) ->
 
 def test_a_difference_that_no_verdict_bears_out_is_doubted(tmp_path: Path) -> None:
     alike = made_up.write_run(tmp_path, stacks=("tcp", "udp"), sizes=(1, 64, 4096), start_ns={"udp": 39e3}, samples=20)
-    lean = next(point for point in answer(findings(alike)).points if "the leanest way is" in point)
+    lean = next(point for point in answer(Results(alike).findings()).points if "the leanest way is" in point)
     assert re.search(r"Whether they differ is not certain: (equivalent|inconclusive)\.$", lean)
 
 
@@ -98,7 +99,7 @@ def test_from_which_size_on_the_wire_takes_most(found: Findings) -> None:
     def said(*shares: float) -> list[str]:
         wire = replace(ladder.rungs[0], share=np.array(shares))
         few = replace(ladder, sizes_bytes=ladder.sizes_bytes[:4], rungs=(wire, *ladder.rungs[1:]))
-        points = answer(replace(found, ladders=(PairLadder("h1", "h2", few),))).points
+        points = answer(replace(found, ladders=(PairLadder(near="h1", far="h2", ladder=few),))).points
         return [point.partition(":")[0] for point in points if "the wire" in point and "half" in point]
 
     assert said(0.5, 0.6, 0.7, 0.9) == ["At every size measured the wire takes more than half of the time"]

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 from tests.rules.conftest import Bench
 
-from vaiven.cli.model import launch_times
 from vaiven.model.compare import compare_stacks
 from vaiven.model.times import Statistic
+from vaiven.results.rows import launch_times, one_way
 from vaiven.stats.verdict import Rules
 from vaiven.store import query
 
@@ -26,7 +26,7 @@ def test_a_stack_is_not_told_apart_from_itself(bench: Bench) -> None:
         f"[stop]\nlaunches_min = {LAUNCHES}\nlaunches_max = {LAUNCHES}\n"
     )
     run = bench.measure("plan.toml")
-    table = query.launches(run)
+    table = one_way(query.launches(run))
     sides = [
         launch_times(table.filter(table["far"] == far), ("n1", far, "null"), Statistic.MEAN) for far in ("n2", "n3")
     ]

@@ -58,7 +58,7 @@ def doctor(
 
 
 def _print_json(found: Examination) -> None:
-    from vaiven.cli.document import document
+    from vaiven.results.document import document
 
     said = {"schema": SCHEMA, "hosts": found.machines, "links": found.links, "findings": found.findings}
     print(document(said))

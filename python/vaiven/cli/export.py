@@ -7,7 +7,18 @@ from pathlib import Path
 
 import cyclopts
 
-app = cyclopts.App(name="export", help="Write a run in formats that other programs read.")
+app = cyclopts.App(name="export", help="Write a run in formats that other programs read, and print what these hold.")
+
+
+@app.command
+def schema() -> None:
+    """Print the JSON Schema of what `--json` of model, compare and history prints, and to_json() in Python."""
+    import json
+
+    from vaiven.results.result import json_schema
+    from vaiven.results.results import KINDS
+
+    print(json.dumps(json_schema(KINDS), indent=1, ensure_ascii=False))
 
 
 @app.command

@@ -77,9 +77,9 @@ def list_(*, as_json: Annotated[bool, JSON] = False) -> None:
     as_json
         One JSON document: schema, up, ready.
     """
-    from vaiven.cli.document import document
     from vaiven.lab import lab as labs
     from vaiven.lab import topology
+    from vaiven.results.document import document
 
     statuses, ready = labs.running(), [topology.ready(name) for name in topology.names()]
     if as_json:
@@ -158,10 +158,10 @@ def check(
     if forget:
         _forget()
         return
-    from vaiven.cli.document import document
     from vaiven.lab import awake
     from vaiven.lab import check as checks
     from vaiven.lab import lab as labs
+    from vaiven.results.document import document
 
     lab = labs.find(instance)
     if not as_json:

@@ -23,6 +23,7 @@ from vaiven.errors import VaivenError
 if TYPE_CHECKING:
     from vaiven.plan.design import Design
     from vaiven.plan.schema import LengthName, Plan
+    from vaiven.results.outcome import Outcome
     from vaiven.run.collect import Known
     from vaiven.run.hosts import Host
     from vaiven.run.place import Place
@@ -158,10 +159,15 @@ def _member(name: str, asked: dict[str, Any]) -> Status:
 
 
 def _measured_already(run: Run) -> Status:
-    from vaiven.cli.outcome import status
+    from vaiven.results.outcome import outcome
 
     say(f"{run.path}: measured already", sys.stderr)
-    return status(run)
+    return status_of(outcome(run))
+
+
+def status_of(found: Outcome) -> Status:
+    """Whether all that the run was to find out is there."""
+    return Status.OK if found.complete else Status.CANNOT_TELL
 
 
 def _plan(name: str, length: LengthName) -> tuple[Plan, str, str]:
@@ -249,7 +255,7 @@ def _wanted_hosts(plan: Plan, iface: str, ports: str, bind: str, awake: bool) ->
 
 def _link_bps(link: str, plan: Plan) -> int | None:
     """What --link says. Raises VaivenError ("bad-value")."""
-    from vaiven.cli.link import link_bps
+    from vaiven.results.link import link_bps
 
     if link and plan.lab:
         raise VaivenError(f"--link {link!r} with the lab {plan.lab}", "a lab says itself how fast it is", "bad-value")
@@ -339,7 +345,7 @@ def _environment(place: Place) -> dict[str, Any]:
 
 def _start(root: Path, manifest: Manifest, plan: Plan, design: Design, place: Place, known: Known) -> Run:
     from vaiven.cli.plan import summary
-    from vaiven.cli.ways import asymmetries
+    from vaiven.measuring.ways import asymmetries
     from vaiven.plan import tournament
     from vaiven.plan.design import flood_note
     from vaiven.run import place as places
@@ -408,9 +414,9 @@ def _same_place(manifest: Manifest, plan: Plan) -> Iterator[Place]:
 
 def _carry(record: Record, plan: Plan, design: Design, place: Place, known: Known) -> Run:
     """Carries the run out to its end; when it is interrupted, says how to go on."""
-    from vaiven.cli.marks import marks
     from vaiven.cli.progress import watching
-    from vaiven.cli.refine import refiner
+    from vaiven.measuring.refine import refiner
+    from vaiven.results.marks import marks
     from vaiven.run.carry import Carrying
     from vaiven.stats.median import bounds
     from vaiven.store import query
@@ -469,29 +475,25 @@ def _imagined(name: str, wanted: Any) -> Host:
 def _show(run: Run, page: bool) -> Status:
     """The tables of what was asked, and the page, which is about ping-pongs and several far ends, beside the run."""
     from vaiven.cli.footer import footer
-    from vaiven.cli.model import cost_table, loggp_table
-    from vaiven.cli.outcome import closing, status
-    from vaiven.cli.overlap import overlap_table
-    from vaiven.cli.several import ASKED, audience_tables
-    from vaiven.cli.steps import steps_table
+    from vaiven.cli.model import cost_table, question_tables
     from vaiven.cli.terminal import open_console
+    from vaiven.report.outcome import closing
+    from vaiven.results.audiences import ASKED
+    from vaiven.results.results import Results
 
-    console = open_console()
+    console, said = open_console(), Results(run)
     asked = {course.get("ask") for course in run.manifest.design.get("courses", [])}
     if "pingpong" in asked:
-        console.print(cost_table(run))
-    if "prtt" in asked:
-        console.print(loggp_table(run))
-    if "overlap" in asked:
-        console.print(overlap_table(run))
-    if "steps" in asked:
-        console.print(steps_table(run))
+        console.print(cost_table(said))
+    for ask, name in {"prtt": "loggp", "overlap": "overlaps", "steps": "steps"}.items():
+        if ask in asked:
+            console.print(question_tables(getattr(said, name)))
     if asked & set(ASKED):
-        console.print(audience_tables(run))
+        console.print(question_tables(said.audiences))
     console.print(footer(run), style="dim", soft_wrap=True)
     if page and asked & {"pingpong", *ASKED}:
         from vaiven.cli.report import write_page
 
-        console.print(str(write_page(run, Path(f"{run.name}.html"))), soft_wrap=True)
-    console.print(closing(run), soft_wrap=True)
-    return status(run)
+        console.print(str(write_page(said, Path(f"{run.name}.html"))), soft_wrap=True)
+    console.print(closing(said.outcome), soft_wrap=True)
+    return status_of(said.outcome)

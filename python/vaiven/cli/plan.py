@@ -106,8 +106,8 @@ def list_(*, as_json: Annotated[bool, JSON] = False) -> None:
     as_json
         One JSON document: schema, plans; lab is "" and the times are null where you say where: --lab or --hosts.
     """
-    from vaiven.cli.document import document
     from vaiven.cli.terminal import open_console, rich_table
+    from vaiven.results.document import document
 
     found = [_facts(name) for name in names()]
     if as_json:

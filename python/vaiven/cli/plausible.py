@@ -3,16 +3,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from vaiven.cli.parameters import JSON
 from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
-
-if TYPE_CHECKING:
-    from vaiven.model.units import Quantity
 
 
 def plausible(number: str, link: str, /, *, payload_share: float = 1.0, as_json: Annotated[bool, JSON] = False) -> None:
@@ -34,8 +30,9 @@ def plausible(number: str, link: str, /, *, payload_share: float = 1.0, as_json:
     """
     from dataclasses import asdict
 
-    from vaiven.cli.document import document
     from vaiven.model.plausible import check_cost
+    from vaiven.model.units import quantity
+    from vaiven.results.document import document
 
     if not 0 < payload_share <= 1:
         raise VaivenError(f"--payload-share {payload_share:g}", "above 0 and up to 1", code="bad-value")
@@ -46,18 +43,3 @@ def plausible(number: str, link: str, /, *, payload_share: float = 1.0, as_json:
         print(f"{found.word}: {found.text}")
     if not found.plausible:
         sys.exit(Status.NO)
-
-
-def quantity(text: str) -> Quantity:
-    """ "0.086 ms/byte" as a number with its unit. Raises VaivenError ("bad-number", "unlike-units")."""
-    from vaiven.model.units import Quantity
-
-    found = re.fullmatch(r"\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*", text)
-    try:
-        return Quantity(float(found[1]), found[2]) if found else _refuse(text)
-    except ValueError:
-        return _refuse(text)
-
-
-def _refuse(text: str) -> Quantity:
-    raise VaivenError(f"{text!r} is not a number with a unit", 'such as "0.086 us/byte", "100 Mb/s"', "bad-number")

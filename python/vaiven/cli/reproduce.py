@@ -43,10 +43,10 @@ def reproduce(
     runs
         Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
     """
-    from vaiven.cli.document import document
     from vaiven.cli.terminal import open_console, rich_table
     from vaiven.papers.claims import chosen, published
     from vaiven.papers.judge import TOLD, judge
+    from vaiven.results.document import document
     from vaiven.store import query
 
     claims = published()

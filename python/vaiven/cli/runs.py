@@ -25,8 +25,8 @@ def runs(*, runs: Path | None = None, as_json: Annotated[bool, JSON] = False) ->
     """
     from rich.text import Text
 
-    from vaiven.cli.document import document
     from vaiven.cli.terminal import open_console
+    from vaiven.results.document import document
     from vaiven.store import query
 
     root = runs or query.root()

@@ -20,8 +20,8 @@ def stacks(*, as_json: Annotated[bool, JSON] = False) -> None:
     as_json
         One JSON document: schema, stacks (by id; absent: why one is not here, "" if it is).
     """
-    from vaiven.cli.document import document
     from vaiven.cli.terminal import open_console, rich_table
+    from vaiven.results.document import document
     from vaiven.run import place
 
     known = place.known_stacks().stacks

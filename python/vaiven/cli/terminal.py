@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from vaiven.results.document import UNSEEN
+
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.table import Table as RichTable
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 Style = Callable[[str], str]
 
-UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode categories: what steers a terminal or turns its writing around
 _WORDS = {
     "α": "alpha", "β": "beta", "µ": "u", "−": "-", "–": "-", "→": "->", "↓": "v", "×": "x", "½": "1/2", "±": "+-",
     "⁶": "^6", "…": "...", "•": "*", "─": "-", "│": "|", "█": "#", "━": "-",

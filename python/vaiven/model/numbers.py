@@ -118,6 +118,27 @@ def size_text(size_bytes: float) -> str:
     return f"{size} B" if size < 10_000 else f"{size:,} B".replace(",", _NARROW)
 
 
+def ranges_text(sizes_bytes: Iterable[int], chosen: Iterable[int]) -> str:
+    """Chosen ones of rising sizes in words: neighbours are a range, "8 B to 1 KiB, 64 KiB"."""
+    wanted, runs = set(chosen), []
+    before = False
+    for size in sizes_bytes:
+        if size in wanted:
+            if before:
+                runs[-1][1] = size
+            else:
+                runs.append([size, size])
+        before = size in wanted
+    texts = (size_text(low) if low == high else f"{size_text(low)} to {size_text(high)}" for low, high in runs)
+    return ", ".join(texts)
+
+
+def several_text(names: Sequence[str], most: int) -> str:
+    """The first few of many names, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
 def _interval(value: float, low: float, high: float, steps: tuple[tuple[float, str], ...]) -> str:
     """Value and interval share unit and decimals, enough of them that the ends of a narrow interval differ."""
     scale, unit = _step(value or max(abs(low), abs(high)), steps)

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from vaiven.errors import VaivenError
 from vaiven.stats.arrays import Floats, Ints, medians
 
+HALF = 0.5  # of a round trip is one way; exact where both ways cost the same. Nobody else halves
+
 
 class Direction(StrEnum):
     """Which way a time counts. Half a round trip is one way only where both ways cost the same."""
@@ -102,14 +104,11 @@ class LaunchTimes:
 
     def one_way(self) -> LaunchTimes:
         """The same times one way: half of a round trip, exact for symmetric paths."""
-        return self._turned(Direction.ONE_WAY, 0.5)
+        return self._turned(Direction.ONE_WAY, HALF)
 
     def round_trip(self) -> LaunchTimes:
         """The same times as round trips."""
-        return self._turned(Direction.ROUND_TRIP, 2.0)
-
-    def towards(self, direction: Direction) -> LaunchTimes:
-        return self.one_way() if direction is Direction.ONE_WAY else self.round_trip()
+        return self._turned(Direction.ROUND_TRIP, 1 / HALF)
 
     def centre_ns(self) -> Floats:
         """(S,) the median over launches, NaN where no launch has the size."""

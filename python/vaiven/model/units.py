@@ -8,10 +8,11 @@ a short "b" is a bit, "B" a byte. Time: s ms us ns. Compound units have one slas
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from vaiven.errors import VaivenError
-from vaiven.model.times import Direction, Statistic
+from vaiven.model.times import HALF, Direction, Statistic
 
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _BITS = {"bit": 1.0, "b": 1.0, "byte": 8.0, "B": 8.0, "float": 32.0, "double": 64.0}
@@ -53,10 +54,10 @@ class Quantity:
 
     def one_way(self) -> Quantity:
         """Half of a round trip; exact. Raises VaivenError ("no-direction") if it is not said which way it counts."""
-        return self._turned(Direction.ONE_WAY, 0.5)
+        return self._turned(Direction.ONE_WAY, HALF)
 
     def round_trip(self) -> Quantity:
-        return self._turned(Direction.ROUND_TRIP, 2.0)
+        return self._turned(Direction.ROUND_TRIP, 1 / HALF)
 
     def __add__(self, other: Quantity) -> Quantity:
         return replace(self, value=self.value + self._like(other).value, count=_fewer(self, other))
@@ -117,3 +118,16 @@ def _simple(name: str, unit: str) -> tuple[float, Dimension]:
 def _fewer(first: Quantity, second: Quantity) -> int | None:
     counts = [q.count for q in (first, second) if q.count is not None]
     return min(counts) if counts else None
+
+
+def quantity(text: str) -> Quantity:
+    """ "0.086 ms/byte" as a number with its unit. Raises VaivenError ("bad-number", "unlike-units")."""
+    found = re.fullmatch(r"\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*", text)
+    try:
+        return Quantity(float(found[1]), found[2]) if found else _refuse(text)
+    except ValueError:
+        return _refuse(text)
+
+
+def _refuse(text: str) -> Quantity:
+    raise VaivenError(f"{text!r} is not a number with a unit", 'such as "0.086 us/byte", "100 Mb/s"', "bad-number")

@@ -14,11 +14,11 @@ from vaiven.model.numbers import digits, size_text, time_text
 from vaiven.model.several import RAW, Audience
 from vaiven.plot.curves import Curve, Fan, Staircase
 from vaiven.plot.interactive import fan_figure, time_figure
-from vaiven.report.findings import Run
 from vaiven.report.several import aim_text, asked_alone, audience_table
 from vaiven.report.staircase import staircase
 from vaiven.report.tables import Table
 from vaiven.report.widget import Choice, Widget, spread_out
+from vaiven.results.facts import Facts
 
 _UNTIL_LAST = "time until the last has it"
 _WIRE = (("wire", "the wire alone"),)
@@ -36,7 +36,7 @@ class ManySection:
     tables: tuple[Table, ...]
 
 
-def many_section(audiences: Sequence[Audience], run: Run) -> ManySection | None:
+def many_section(audiences: Sequence[Audience], run: Facts) -> ManySection | None:
     """Everything that the page says of several far ends; None where nobody asked."""
     if not audiences:
         return None

@@ -40,7 +40,6 @@ from vaiven.plot.interactive import (
 )
 from vaiven.plot.still import still
 from vaiven.report.fanout import ManySection, many_section
-from vaiven.report.findings import Findings, Sentinel, StackCost, Warning
 from vaiven.report.staircase import staircase
 from vaiven.report.tables import (
     Column,
@@ -62,9 +61,12 @@ from vaiven.report.tables import (
 )
 from vaiven.report.verdicts import crossover_table, headline, matrix_table, verdict_table
 from vaiven.report.widget import Choice, Widget, spread_out
-from vaiven.report.words import answer, middle, where
+from vaiven.report.words import answer, where
+from vaiven.results.costs import StackCost, knees_in
+from vaiven.results.findings import Findings, Pair
+from vaiven.results.sentinel import Sentinel
+from vaiven.results.warnings import Notice
 
-PAIRS_SHOWN_MAX = 4  # curves of more pairs would make a page that no mail carries; the cost table has them all
 _TEMPLATES = Path(__file__).parent / "templates"
 _LIBRARY = Path(__file__).parent / "vendored" / "plotly-basic.min.js"  # of npm's plotly.js-basic-dist-min, as it is
 
@@ -84,8 +86,8 @@ class Verdicts:
 class Told:
     """Warnings of one kind: the first of them, and the others, which a reader may open."""
 
-    first: Warning
-    others: tuple[Warning, ...]
+    first: Notice
+    others: tuple[Notice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ def pictures(findings: Findings) -> dict[str, str]:
     message for many costs."""
     found = {}
     line = _line_bytes_per_s(findings)
-    for number, pair in enumerate(shown_pairs(findings), start=1):
+    for number, pair in enumerate(findings.told, start=1):
         title = f"{pair[0]} to {pair[1]}"
         costs = findings.of_pair(pair)
         drawn, wire = curves(costs), staircase(findings.run, map(_wire_times, costs))
@@ -165,18 +167,8 @@ def _document(figure: Figure, title: str) -> str:
 
 
 def pair_sections(findings: Findings) -> tuple[PairSection, ...]:
-    """The pair of the answer first, then the others up to PAIRS_SHOWN_MAX."""
-    return tuple(
-        _pair_section(f"p{number}", findings, pair) for number, pair in enumerate(shown_pairs(findings), start=1)
-    )
-
-
-def shown_pairs(findings: Findings) -> list[tuple[str, str]]:
-    """The pairs that have a section on the page, that of the answer first."""
-    if not any(cost.points for cost in findings.costs):
-        return []
-    first = middle(findings).pair
-    return [first, *(pair for pair in findings.pairs if pair != first)][:PAIRS_SHOWN_MAX]
+    """The pair of the answer first, then the others that are told."""
+    return tuple(_pair_section(f"p{number}", findings, pair) for number, pair in enumerate(findings.told, start=1))
 
 
 def run_facts(findings: Findings) -> tuple[tuple[str, str], ...]:
@@ -198,9 +190,9 @@ def run_facts(findings: Findings) -> tuple[tuple[str, str], ...]:
     )
 
 
-def told(warnings: Sequence[Warning]) -> tuple[Told, ...]:
+def told(warnings: Sequence[Notice]) -> tuple[Told, ...]:
     """The warnings by kind, in the order in which the kinds appear."""
-    kinds: dict[str, list[Warning]] = {}
+    kinds: dict[str, list[Notice]] = {}
     for one in warnings:
         kinds.setdefault(one.code, []).append(one)
     return tuple(Told(first, tuple(others)) for first, *others in kinds.values())
@@ -250,11 +242,11 @@ def script_json(value: Any) -> str:
 
 
 def _by_middle(findings: Findings) -> tuple[StackCost, ...]:
-    order = {pair: number for number, pair in enumerate(shown_pairs(findings))}
+    order = {pair: number for number, pair in enumerate(findings.told)}
     return tuple(sorted(findings.costs, key=lambda cost: order.get(cost.pair, len(order))))
 
 
-def _pair_section(name: str, findings: Findings, pair: tuple[str, str]) -> PairSection:
+def _pair_section(name: str, findings: Findings, pair: Pair) -> PairSection:
     costs = tuple(cost for cost in findings.of_pair(pair) if cost.points)
     ladder, wire = findings.ladder(pair), staircase(findings.run, map(_wire_times, costs))
     makers: tuple[Callable[[], Widget | None], ...] = (
@@ -268,10 +260,10 @@ def _pair_section(name: str, findings: Findings, pair: tuple[str, str]) -> PairS
     title, sizes = f"From {pair[0]} to {pair[1]}", tuple(map(size_table, costs))
     found = findings.loggp_of(pair)
     loggp = (loggp_table(found), *map(overhead_table, found)) if found else ()
-    return PairSection(name, title, widgets, _verdicts(name, findings, pair), knee_table(costs), loggp, sizes)
+    return PairSection(name, title, widgets, _verdicts(name, findings, pair), knee_table(knees_in(costs)), loggp, sizes)
 
 
-def _verdicts(name: str, findings: Findings, pair: tuple[str, str]) -> Verdicts | None:
+def _verdicts(name: str, findings: Findings, pair: Pair) -> Verdicts | None:
     comparison = findings.comparison
     versus = comparison.of_pair(pair) if comparison else ()
     if comparison is None or not versus:
@@ -358,7 +350,7 @@ def _host_widget(findings: Findings) -> Widget | None:
     return Widget("hosts-map", "Pair by pair", says, tuple(choices), choose="what to show")
 
 
-def _host_choice(label: str, values: dict[tuple[str, str], float], text: Callable[[float | None], str]) -> Choice:
+def _host_choice(label: str, values: dict[Pair, float], text: Callable[[float | None], str]) -> Choice:
     hosts = sorted(dict.fromkeys(host for pair in values for host in pair), key=_natural)
     rows = tuple(host for host in hosts if any(host == near for near, _ in values))
     columns = tuple(host for host in hosts if any(host == far for _, far in values))

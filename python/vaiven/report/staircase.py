@@ -10,12 +10,12 @@ import numpy as np
 from vaiven.model.frames import Path, Wire, bends_bytes, wire_ns
 from vaiven.plot.curves import Staircase
 from vaiven.plot.interactive import NO_WIRE
-from vaiven.report.findings import Run
+from vaiven.results.facts import Facts
 
 _ALIKE = 1e-6  # the probe rounds to the ns
 
 
-def staircase(run: Run, recorded: Iterable[Mapping[int, float]]) -> Staircase:
+def staircase(run: Facts, recorded: Iterable[Mapping[int, float]]) -> Staircase:
     """The least that the wire takes for any of several stacks. recorded: of each stack, size -> ns.
 
     A stack's headers are those by which the formula gives what was recorded at every size. NO_WIRE where no formula
@@ -35,7 +35,7 @@ def staircase(run: Run, recorded: Iterable[Mapping[int, float]]) -> Staircase:
     return Staircase(tuple(sizes.tolist()), tuple(np.min(times, axis=0).tolist()))
 
 
-def link_of(run: Run) -> Wire | None:
+def link_of(run: Facts) -> Wire | None:
     """The link of a run, where all of it is known."""
     if run.rate_bits_per_s is None or run.hops is None or run.mtu_bytes is None:
         return None

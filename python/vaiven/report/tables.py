@@ -21,7 +21,8 @@ from vaiven.model.numbers import (
     time_interval_text,
     time_text,
 )
-from vaiven.report.findings import Host, SizePoint, StackCost
+from vaiven.results.costs import SizePoint, StackCost, StackKnee
+from vaiven.results.facts import Host
 from vaiven.stats.estimate import Estimate
 
 MISFIT_TOLD = 0.1  # a line that misses a size by more than this is called into question in words
@@ -232,7 +233,7 @@ def _residual_note(cost: StackCost) -> str:
     return f"{text}; the points bend away from any straight line" if one.bends else text
 
 
-def knee_table(costs: Sequence[StackCost]) -> Table:
+def knee_table(knees: Sequence[StackKnee]) -> Table:
     """Where the cost of each stack changes its law, and what is known to lie there."""
     columns = (
         _STACK,
@@ -244,14 +245,13 @@ def knee_table(costs: Sequence[StackCost]) -> Table:
         Column("what lies there", "limits of frames, segments and buffers in that interval", number=False),
     )
     rows = []
-    for cost in costs:
-        for one in cost.knees:
-            knee = one.knee
-            causes = " or ".join(f"{limit.cause} ({size_text(limit.size_bytes)})" for limit in one.limits[:3])
-            slopes = (_slope_text(knee.slope_before), _slope_text(knee.slope_after))
-            at, jump = two_lines(estimate_text(knee.size)), two_lines(estimate_text(knee.step))
-            kind = f"{knee.kind.value}, confirmed" if one.confirmed else knee.kind.value
-            rows.append((cost.stack, at, kind, jump, *slopes, causes or "nothing known"))
+    for one in knees:
+        knee, limits = one.explained.knee, one.explained.limits
+        causes = " or ".join(f"{limit.cause} ({size_text(limit.size_bytes)})" for limit in limits[:3])
+        slopes = (_slope_text(knee.slope_before), _slope_text(knee.slope_after))
+        at, jump = two_lines(estimate_text(knee.size)), two_lines(estimate_text(knee.step))
+        kind = f"{knee.kind.value}, confirmed" if one.explained.confirmed else knee.kind.value
+        rows.append((one.stack, at, kind, jump, *slopes, causes or "nothing known"))
     return Table("Where the cost changes its law", columns, tuple(rows))
 
 

@@ -3,18 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import exp
 
 import numpy as np
 
 from vaiven.model.gain import Gain
-from vaiven.model.numbers import DASH, change_text, estimate_text, percent_text, size_text
-from vaiven.report.findings import Comparison, Versus
+from vaiven.model.numbers import (
+    DASH,
+    change_interval_text,
+    change_text,
+    estimate_text,
+    percent_text,
+    ranges_text,
+    size_text,
+)
 from vaiven.report.tables import Column, Table, two_lines
+from vaiven.results.comparison import Comparison, Versus
+from vaiven.results.pairing import Contender
 from vaiven.stats.arrays import Floats
 from vaiven.stats.estimate import Estimate
-from vaiven.stats.runs import PREDICTION
+from vaiven.stats.planner import launches_to_reach
+from vaiven.stats.runs import PREDICTION, RUNS_ADVISED
 from vaiven.stats.verdict import Verdict, Word
 from vaiven.stats.welch import Welch
 
@@ -29,8 +39,8 @@ _MARKS = {Word.EQUIVALENT: "=", Word.INCONCLUSIVE: "?"}
 
 def summary(comparison: Comparison) -> tuple[str, ...]:
     """One sentence for each two sides: what a reader takes away in ten seconds."""
-    several = len({one.pair for one in comparison.versus}) > 1
-    return tuple(f"{pair_prefix(one) if several else ''}{headline(one)}" for one in comparison.versus)
+    several = len({one.pair for one in comparison}) > 1
+    return tuple(f"{pair_prefix(one) if several else ''}{headline(one)}" for one in comparison)
 
 
 def headline(one: Versus) -> str:
@@ -38,7 +48,7 @@ def headline(one: Versus) -> str:
 
     A difference that is certain but within the margin counts as equivalent here; the matrix shows it.
     """
-    first, second, verdicts = one.compared.first, one.compared.second, one.compared.verdicts
+    first, second, verdicts = one.first, one.second, one.compared.verdicts
     words = [word for word in Word if any(_word(verdict) is word for verdict in verdicts)]
     if len(words) == 1:
         where = f"at {_sizes_text(one, words[0])}" if len(verdicts) == 1 else f"at all {len(verdicts)} sizes"
@@ -55,6 +65,34 @@ def _unclaimed(one: Versus) -> str:
 
 def pair_prefix(one: Versus) -> str:
     return f"{one.near} → {one.far}: "
+
+
+def whole_summary(found: Comparison) -> Iterator[str]:
+    """What several runs say beyond their verdicts: the whole, and how much would be found."""
+    whole = found.whole
+    if whole is None or not whole.ratio.known:
+        return
+    later = "the later runs are" if len(found.after) > 1 else "the later run is"
+    word, by = whole.word(found.rules), change_interval_text(whole.ratio)
+    if word is Word.INCONCLUSIVE:
+        yield f"as a whole {later} not told from the earlier: {by}"
+    else:
+        yield f"as a whole {later} {word}: {by}, in what all cells have in common"
+    if found.found:
+        shares = ", ".join(f"+{percent_text(change)} in {percent_text(share)}" for change, share in found.found)
+        yield f"of a change of one cell such a history finds {shares} of the cells"
+    called, runs = found.alarms
+    if runs:
+        yield f"its own false alarms: of these {runs} runs, which are alike, the others would call {called} different"
+
+
+def wanted_text(first: int, second: int, cells: int, alpha: float) -> str:
+    """How many runs are wanted for what."""
+    lone, all_of_them = (launches_to_reach(alpha, count, paired=False) for count in (cells, 1))
+    return (
+        f"{first} and {second} runs: a change of all {cells} cells together takes {all_of_them} and {all_of_them}, "
+        f"of one cell alone {lone} and {lone}; {RUNS_ADVISED} and {RUNS_ADVISED} find most changes of 5 %"
+    )
 
 
 def matrix_table(comparison: Comparison, pair: tuple[str, str]) -> Table:
@@ -98,14 +136,14 @@ def mark(verdict: Verdict | None, margin: float) -> str:
 def method_text(comparison: Comparison) -> str:
     """How the verdicts came about, in one sentence."""
     rules, count = comparison.rules, len(comparison.verdicts)
-    paired = all(one.compared.paired for one in comparison.versus)
+    paired = all(one.compared.paired for one in comparison)
     how = "paired by block" if paired else "unpaired"
     if any(verdict.evidence.test.name == PREDICTION for verdict in comparison.verdicts):
         return (
             f"Prediction intervals from {len(comparison.before)} runs, of their {comparison.statistic} "
             f"({comparison.ask}): {100 * (1 - rules.alpha):g} % over all {count} cells together."
         )
-    unit = comparison.versus[0].compared.unit
+    unit = comparison[0].compared.unit
     adjust = "Benjamini-Yekutieli" if rules.dependent else "Benjamini-Hochberg"
     return (
         f"Rank test of the {unit}' {comparison.statistic} ({comparison.ask}), {how}, at {100 * rules.alpha:g} % "
@@ -132,7 +170,7 @@ def verdict_table(one: Versus) -> Table:
         (size_text(size), *_row(verdict, one.compared.unit), _gain_text(one.gain, gains[size]))
         for size, verdict in found
     )
-    caption = f"{pair_prefix(one)}{one.compared.first} against {one.compared.second}"
+    caption = f"{pair_prefix(one)}{one.first} against {one.second}"
     return Table(caption, columns, rows, tuple(_verdict_notes(one)))
 
 
@@ -143,7 +181,7 @@ def _verdict_notes(one: Versus) -> Iterable[str]:
     sizes = [int(size) for size in one.compared.sizes_bytes]
     for why in dict.fromkeys(v.why for v in one.compared.verdicts if v.why and v.more_launches is None):
         where = [size for size, v in zip(sizes, one.compared.verdicts, strict=True) if v.why == why]
-        yield f"{ranges(sizes, where)}: {why}."
+        yield f"{ranges_text(sizes, where)}: {why}."
     if one.gain.refused:
         yield f"No interval of the gain: {one.gain.refused}."
     if one.compared.whole is not None and one.compared.whole.p is not None:
@@ -172,7 +210,7 @@ def crossover_table(versus: Sequence[Versus]) -> Table:
         where = one.crossover.between
         if where:
             at = two_lines(estimate_text(one.crossover.size))
-            rows.append((one.compared.first, one.compared.second, _between(where), at))
+            rows.append((str(one.first), str(one.second), _between(where), at))
     return Table("Where one overtakes the other", columns, tuple(rows))
 
 
@@ -180,11 +218,11 @@ def race_table(one: Versus) -> Table:
     """The numbers of the P-P figure: how often a launch of the first side is done before one of the second."""
     columns = (
         _SIZE,
-        Column("done first", f"of all pairs of {one.compared.unit}, those in which {one.compared.first} is faster"),
+        Column("done first", f"of all pairs of {one.compared.unit}, those in which {one.first} is faster"),
     )
     found = zip(one.compared.sizes_bytes, one.pp, strict=True)
     rows = tuple((size_text(int(size)), percent_text(first_wins(*curve))) for size, curve in found)
-    caption = f"{one.compared.first} before {one.compared.second}"
+    caption = f"{one.first} before {one.second}"
     return Table(caption, columns, rows, ("50 %: neither; 100 %: each of the first before each of the second.",))
 
 
@@ -198,26 +236,9 @@ def _between(where: Iterable[tuple[int, int]]) -> str:
     return ", ".join(f"{size_text(low)} and {size_text(high)}" for low, high in where)
 
 
-def ranges(sizes_bytes: Iterable[int], chosen: Iterable[int]) -> str:
-    """Chosen ones of rising sizes in words: neighbours are a range, "8 B to 1 KiB, 64 KiB"."""
-    wanted, runs = set(chosen), []
-    before = False
-    for size in sizes_bytes:
-        if size in wanted:
-            if before:
-                runs[-1][1] = size
-            else:
-                runs.append([size, size])
-        before = size in wanted
-    texts = (size_text(low) if low == high else f"{size_text(low)} to {size_text(high)}" for low, high in runs)
-    return ", ".join(texts)
-
-
 def _column_name(one: Versus) -> str:
-    """The two stacks; the stack alone where it is compared with itself of an earlier run."""
-    first, second = one.compared.first, one.compared.second
-    same = first.removesuffix(" (after)")
-    return same if f"{same} (before)" == second else f"{first} / {second}"
+    """The two stacks; the stack alone where it is compared with itself of earlier runs."""
+    return one.first.stack if one.first.side and one.first.stack == one.second.stack else f"{one.first} / {one.second}"
 
 
 def _word(verdict: Verdict) -> Word:
@@ -227,14 +248,14 @@ def _word(verdict: Verdict) -> Word:
 def _sizes_text(one: Versus, word: Word) -> str:
     sizes = [int(size) for size in one.compared.sizes_bytes]
     found = zip(sizes, one.compared.verdicts, strict=True)
-    return ranges(sizes, [size for size, verdict in found if _word(verdict) is word])
+    return ranges_text(sizes, [size for size, verdict in found if _word(verdict) is word])
 
 
 def _of(verdicts: Sequence[Verdict], word: Word) -> list[Verdict]:
     return [verdict for verdict in verdicts if _word(verdict) is word]
 
 
-def _alone(first: str, second: str, word: Word, verdicts: Sequence[Verdict]) -> str:
+def _alone(first: Contender, second: Contender, word: Word, verdicts: Sequence[Verdict]) -> str:
     """The sentence for two sides that have one word at every size."""
     if word is Word.EQUIVALENT:
         return f"{first} and {second} are equivalent"

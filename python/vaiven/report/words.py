@@ -14,8 +14,10 @@ from vaiven.model.numbers import bits_text, estimate_text, percent_text, rate_te
 from vaiven.model.pairs import host_matrix
 from vaiven.model.several import Audience
 from vaiven.report.fanout import sentences
-from vaiven.report.findings import Findings, Run, StackCost
 from vaiven.report.tables import MISFIT_TOLD, law_change, pair_text, two_lines
+from vaiven.results.costs import StackCost
+from vaiven.results.facts import Facts
+from vaiven.results.findings import Findings
 
 _CARD = "the card, its driver and the kernel's"
 _LOWEST = {
@@ -25,7 +27,6 @@ _LOWEST = {
 }
 _ADDED = {"udp": "IP and UDP", "tcp": "TCP, over what UDP does"}
 LINKS_MIN = 6  # fewer links cannot tell a host from a link
-_HEADLINERS = ("tcp", "udp", "eth", "icmp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def answer(findings: Findings) -> Answer:
         return _to_many(findings.audiences)
     if not any(cost.points for cost in findings.costs):
         return Answer(_question(findings), "Nothing was measured: no launch has finished.", (), ())
-    headline = middle(findings)
+    headline = findings.middle
     if any(one.code == "below-wire" and one.where == pair_text(headline) for one in findings.alarms):
         return Answer(_question(findings), "No answer: some of its times are shorter than the wire allows.", (), ())
     points = (
@@ -76,21 +77,12 @@ def _to_many(audiences: Sequence[Audience]) -> Answer:
     return Answer("What does one message for many cost?", lead, (), tuple(points))
 
 
-def middle(findings: Findings) -> StackCost:
-    """The headline stack between the chosen hosts, or the pair of hosts whose smallest message is the median one."""
-    measured = [cost for cost in findings.costs if cost.points and findings.about in (None, cost.pair)]
-    stacks = {cost.stack for cost in measured}
-    stack = next((name for name in _HEADLINERS if name in stacks), measured[0].stack)
-    ordered = sorted((cost for cost in measured if cost.stack == stack), key=lambda cost: cost.points[0].typical_ns)
-    return ordered[(len(ordered) - 1) // 2]
-
-
 def layer_text(layer: str, below: str) -> str:
     """What a layer of the ladder is, in words; the lowest one above the wire has the card in it."""
     return (_LOWEST if below in ("", WIRE) else _ADDED).get(layer, layer)
 
 
-def where(run: Run) -> str:
+def where(run: Facts) -> str:
     """That the hosts are not real, where they are not, and what their network claims: nobody must take it for one."""
     if not run.virtual:
         return ""
@@ -141,13 +133,13 @@ def _tiles(findings: Findings, cost: StackCost) -> tuple[Tile, ...]:
 
 def _spread(findings: Findings) -> tuple[str, ...]:
     """The fastest and the slowest pair, where there are several."""
-    stack = middle(findings).stack
+    stack = findings.middle.stack
     costs = [cost for cost in findings.costs if cost.stack == stack and cost.points]
     if len(costs) < 2:
         return ()
     costs.sort(key=lambda cost: cost.points[0].typical_ns)
     low, high = (f"{time_text(cost.points[0].typical_ns)} ({pair_text(cost)})" for cost in (costs[0], costs[-1]))
-    shown = pair_text(middle(findings))
+    shown = pair_text(findings.middle)
     text = f"Over {stack} the smallest message takes from {low} to {high}; the numbers above are of {shown}."
     return (text, *_unlike(costs))
 
@@ -185,7 +177,7 @@ def _others(findings: Findings, headline: StackCost) -> tuple[str, ...]:
 def _doubt(findings: Findings, pair: tuple[str, str], stacks: set[str], size_bytes: int) -> str:
     """A word where the verdict does not bear out that the two differ."""
     versus = findings.comparison.of_pair(pair) if findings.comparison else ()
-    found = (one.verdict(size_bytes) for one in versus if {one.compared.first, one.compared.second} == stacks)
+    found = (one.verdict(size_bytes) for one in versus if {one.first.stack, one.second.stack} == stacks)
     verdict = next(found, None)
     return "" if verdict is None or verdict.different else f" Whether they differ is not certain: {verdict.word}."
 

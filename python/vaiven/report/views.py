@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which tables show a result: one place for a terminal and for a notebook."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+from vaiven.report import tables as of_costs
+from vaiven.report.history import history_table
+from vaiven.report.overlap import overlap_table
+from vaiven.report.several import audience_table
+from vaiven.report.steps import steps_table
+from vaiven.report.tables import Table
+from vaiven.report.verdicts import matrix_table
+from vaiven.results.audiences import Audiences
+from vaiven.results.comparison import Comparison
+from vaiven.results.costs import Costs, Knees, Sizes
+from vaiven.results.history import History
+from vaiven.results.ladders import Ladders
+from vaiven.results.loggp import LogGPs
+from vaiven.results.overlap import Overlaps
+from vaiven.results.result import Result
+from vaiven.results.steps import StepTimes
+
+
+@singledispatch
+def tables(said: Result[Any]) -> tuple[Table, ...]:
+    """The tables that say the same in words and rounded numbers; none for what is read as a frame."""
+    return ()
+
+
+@tables.register
+def _(said: Costs) -> tuple[Table, ...]:
+    return of_costs.measured_table(said), of_costs.cost_table(said)
+
+
+@tables.register
+def _(said: Sizes) -> tuple[Table, ...]:
+    return tuple(map(of_costs.size_table, {id(one.of): one.of for one in said}.values()))
+
+
+@tables.register
+def _(said: Knees) -> tuple[Table, ...]:
+    return (of_costs.knee_table(said),)
+
+
+@tables.register
+def _(said: Ladders) -> tuple[Table, ...]:
+    return tuple(of_costs.ladder_table(one.ladder) for one in said)
+
+
+@tables.register
+def _(said: LogGPs) -> tuple[Table, ...]:
+    return of_costs.loggp_table(said), *map(of_costs.overhead_table, said)
+
+
+@tables.register
+def _(said: Overlaps) -> tuple[Table, ...]:
+    return (overlap_table(said),)
+
+
+@tables.register
+def _(said: StepTimes) -> tuple[Table, ...]:
+    return (steps_table(said),)
+
+
+@tables.register
+def _(said: Audiences) -> tuple[Table, ...]:
+    asked = dict.fromkeys(one.ask for one in said)
+    return tuple(audience_table([one for one in said if one.ask == ask]) for ask in asked)
+
+
+@tables.register
+def _(said: Comparison) -> tuple[Table, ...]:
+    return tuple(matrix_table(said, pair) for pair in dict.fromkeys(one.pair for one in said))
+
+
+@tables.register
+def _(said: History) -> tuple[Table, ...]:
+    return (history_table(said),)

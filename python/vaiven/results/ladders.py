@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which layer takes the time: what each adds to the one below it, between every two hosts that were measured so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from vaiven.errors import VaivenError
+from vaiven.model.ladder import Ladder, Rung, ladder
+from vaiven.model.times import LaunchTimes, Statistic
+from vaiven.results import rows
+from vaiven.results.costs import StackCost
+from vaiven.results.link import believed
+from vaiven.results.result import Result, columns, integer, number, text
+from vaiven.results.warnings import Notice
+from vaiven.stats.arrays import Floats
+from vaiven.store.query import Run
+
+LAYERS = ("eth", "udp", "tcp")  # each stands on the one before it; other stacks stand beside the ladder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairLadder:
+    """What each layer adds between two hosts."""
+
+    near: str
+    far: str
+    ladder: Ladder
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        return (self.near, self.far)
+
+
+Row = tuple[PairLadder, Rung, int]  # of a size, by its place among the sizes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ladders(Result[PairLadder]):
+    """What each layer adds to the one below it, from the wire up: one row per pair of hosts, size and layer.
+
+    missing: why other pairs have no ladder.
+    """
+
+    kind: ClassVar[str] = "ladders"
+    columns: ClassVar = columns(
+        text("near", "the host that keeps the clock", lambda row: row[0].near),
+        text("far", "the host that answers", lambda row: row[0].far),
+        integer("size_bytes", "payload of a message", lambda row: row[0].ladder.sizes_bytes[row[2]]),
+        text("layer", "what adds it: the wire, or a stack", lambda row: row[1].name),
+        text("over", "what it stands on; empty for the lowest", lambda row: row[1].over),
+        number("ns", "what it adds", lambda row: row[1].ns[row[2]]),
+        number("low_ns", "the low end of its interval", lambda row: row[1].low_ns[row[2]]),
+        number("high_ns", "the high end of its interval", lambda row: row[1].high_ns[row[2]]),
+        number("share", "of the whole time of the highest layer", lambda row: row[1].share[row[2]]),
+        number("cpu_share", "of the whole, processor time of both ends for a message of this layer's stack",
+               lambda row: row[1].cpu_share[row[2]]),
+        text("interval_refused", "why there are no intervals", lambda row: row[0].ladder.refused),
+    )  # fmt: skip
+
+    missing: tuple[Notice, ...] = ()
+
+    def rows(self) -> Iterable[Row]:
+        for one in self:
+            for place in range(one.ladder.sizes_bytes.size):
+                yield from ((one, rung, place) for rung in one.ladder.rungs)
+
+
+def ladders(run: Run, costs: Sequence[StackCost]) -> Ladders:
+    """Of every pair of hosts that has two or more of the layers."""
+    table = believed(run, rows.launches(run)).filter(ask="pingpong")
+    rng = np.random.default_rng(rows.seed_of(run))
+    found: list[PairLadder] = []
+    missing: list[Notice] = []
+    for near, far in dict.fromkeys(cost.pair for cost in costs):
+        layers = [cost for layer in LAYERS for cost in costs if (cost.near, cost.far, cost.stack) == (near, far, layer)]
+        if len(layers) < 2:
+            continue
+        keys = [(near, far, cost.stack) for cost in layers]
+        times = [rows.launch_times(rows.of_key(table, key), key, Statistic.TYPICAL) for key in keys]
+        cpu = [_cpu_ns(cost, one) for cost, one in zip(layers, times, strict=True)]
+        try:
+            found.append(PairLadder(near=near, far=far, ladder=ladder(times, rng, cpu)))
+        except VaivenError as error:
+            missing.append(Notice(code="no-ladder", text=f"no ladder of layers: {error.what}", where=f"{near} → {far}"))
+    return Ladders(runs=(run.id,), items=tuple(found), missing=tuple(missing))
+
+
+def _cpu_ns(cost: StackCost, times: LaunchTimes) -> Floats:
+    """CPU time of both ends for each message, by the sizes of `times`; NaN where an end is not known."""
+    both = {
+        point.size_bytes: point.cpu_near_ns + point.cpu_far_ns
+        for point in cost.points
+        if point.cpu_near_ns is not None and point.cpu_far_ns is not None
+    }
+    return np.array([both.get(int(size), np.nan) for size in times.sizes_bytes])

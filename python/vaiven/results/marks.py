@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What disturbed a run, seen when it is over: marks that stand among its warnings, for whoever reads its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from vaiven.results import rows
+from vaiven.results.messages import Key, Messages, messages
+from vaiven.results.outcome import cell_names, stop_of
+from vaiven.stats import drift, noise
+from vaiven.stats.noise import Mark
+from vaiven.store import query
+from vaiven.store.query import Run
+
+_NAMED = 6  # cells; of more, the others are counted
+
+
+def marks(run: Run) -> Iterator[tuple[str, str]]:
+    """(code, text) of the whole run: its sentinel, the traffic of others, and what spreads or is lost too much."""
+    wanted = stop_of(run).half_width
+    yield from grouped(_of_sentinel(query.sentinels(run), wanted))
+    yield from grouped(_of_traffic([record.path for record in query.launch_records(run)]))
+    table = rows.one_way(query.launches(run))
+    yield from grouped(_of_stacks(table, messages(run), wanted))
+    yield from grouped(_of_clocks(table))
+
+
+def _of_sentinel(table: pl.DataFrame, wanted: float) -> Iterator[tuple[str, Mark]]:
+    table = table.drop_nulls("ns_median").sort("block")
+    if not table.height:
+        return
+    sent = "sentinel {stack} {size_bytes} B {near} {far}".format(**table.row(0, named=True))
+    name = f"{sent}, which is there to see whether the network stays the same"
+    blocks, ns = table["block"].to_numpy(), table["ns_median"].to_numpy()
+    found = noise.drift_marks(drift.drift(blocks, ns), wanted)
+    # A step in the middle of a run is no trend, and no stray block either: it makes two groups.
+    found += [] if found else [mark for mark in noise.launch_marks(ns, wanted) if mark.code == "two-groups"]
+    yield from ((name, mark) for mark in found)
+
+
+def _of_traffic(paths: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Mark]]:
+    known = [path for path in paths if path.get("own_bytes") is not None]
+    if known:
+        for mark in noise.traffic_mark([path["seen_bytes"] for path in known], [path["own_bytes"] for path in known]):
+            yield "all launches", mark
+
+
+def _of_stacks(table: pl.DataFrame, sent: Mapping[Key, Messages], wanted: float) -> Iterator[tuple[str, Mark]]:
+    """(cell or stack in words, mark) for all that spreads or is lost too much."""
+    key = ["stack", "ask", "near", "far"]
+    names = cell_names(table.select(*key, "size_bytes").unique(maintain_order=True).rows())
+    for (stack, ask, near, far), cells in table.group_by(key, maintain_order=True):
+        lost = int(cells["lost"].sum())
+        came = int((cells["count"] * (cells["batch"] if ask == "oneway" else 1)).sum())
+        yield from ((f"{stack} {ask} {near} {far}", mark) for mark in noise.loss_mark(came + lost, lost))
+        for (size,), of_size in cells.group_by("size_bytes", maintain_order=True):
+            marks_of_cell = _of_cell(of_size, sent[near, far, stack, ask, size], wanted)
+            yield from ((names[stack, ask, near, far, size], mark) for mark in marks_of_cell)
+
+
+def _of_clocks(table: pl.DataFrame) -> Iterator[tuple[str, Mark]]:
+    """Of oneway: what its times may be wrong by, for they began by one clock and ended by another."""
+    key = ["stack", "ask", "near", "far", "size_bytes"]
+    table = table.filter((table["ask"] == "oneway") & (table["clock"] == "bounded"))
+    names = cell_names(table.select(*key).unique(maintain_order=True).rows())
+    for cell, of_cell in table.group_by(key, maintain_order=True):
+        yield from ((names[cell], mark) for mark in noise.clock_mark(int(of_cell["clock_error_ns"].max())))
+
+
+def grouped(found: Iterable[tuple[str, Mark]]) -> Iterator[tuple[str, str]]:
+    """(code, text) for each kind of mark once: the first in full, where else it is so, and what to do."""
+    kinds: dict[str, list[tuple[str, Mark]]] = {}
+    for where, mark in found:
+        kinds.setdefault(mark.code, []).append((where, mark))
+    for code, ((where, mark), *others) in kinds.items():
+        names = [name for name, _ in others]
+        more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+        likewise = f"; likewise {', '.join(names[:_NAMED] + more)}" if names else ""
+        yield code, f"{where}: {mark.text}{likewise}; {mark.remedy}"
+
+
+def _of_cell(cells: pl.DataFrame, sent: Messages, wanted: float) -> list[Mark]:
+    typical, p99 = cells["ns_median"].drop_nulls().median(), sent.quantile(0.99).value
+    tail = noise.tail_mark(typical, p99) if typical and p99 else []
+    return noise.launch_marks(cells["ns_median"].fill_null(math.nan).to_numpy(), wanted) + tail

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All that one run says, each part computed when it is first asked for, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from vaiven.errors import VaivenError
+from vaiven.plan import ends
+from vaiven.results import facts as facts_of
+from vaiven.results.asymmetries import Asymmetries, asymmetries
+from vaiven.results.audiences import Audiences, audiences
+from vaiven.results.comparison import ALPHA, MARGIN, Comparison, comparison, rules
+from vaiven.results.costs import Costs, Knees, Sizes, costs, knees, sizes
+from vaiven.results.facts import Facts, Host, facts
+from vaiven.results.findings import Findings, Pair, pairs_of, told
+from vaiven.results.history import History
+from vaiven.results.ladders import Ladders, ladders
+from vaiven.results.loggp import LogGPs, loggps
+from vaiven.results.names import Question, StatisticWord
+from vaiven.results.outcome import Outcome, outcome
+from vaiven.results.overlap import Overlaps, overlaps
+from vaiven.results.pairing import Asked, spelled
+from vaiven.results.result import Result, to_json
+from vaiven.results.sentinel import Sentinel, sentinel
+from vaiven.results.steps import StepTimes, steps
+from vaiven.results.warnings import Notice, Warnings, doubts, one_sided, recorded, unsteady
+from vaiven.store.query import Run
+
+# Every kind of result that there is, in the order of a document.
+KINDS: tuple[type[Result[Any]], ...] = (
+    Outcome, Warnings, Costs, Sizes, Knees, Ladders, Asymmetries, LogGPs, Overlaps, StepTimes, Audiences, Comparison,
+    History,
+)  # fmt: skip
+# What is no error of a run, which says of one question nothing.
+_NOTHING = ("nothing-measured", "too-few", "no-common-size", "no-common-block", "different-kind", "not-claimed")
+
+
+class Results:
+    """What a run says. A part that the run was not asked for raises VaivenError ("nothing-measured"), with what to do.
+
+    Times are one way in ns unless a name says otherwise. Each part is a sequence of typed values with `to_frame()`,
+    `to_pandas()` and `to_json()`.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def __repr__(self) -> str:
+        return f"Results of {self._run.id}: {', '.join(one.kind for one in self)}"
+
+    def __iter__(self) -> Iterator[Result[Any]]:
+        """All parts that there are."""
+        for kind in KINDS[:-1]:  # a history is of several runs
+            try:
+                found: Result[Any] = getattr(self, kind.kind)
+            except VaivenError as error:
+                if error.code not in _NOTHING:
+                    raise
+            else:
+                if len(found):
+                    yield found
+
+    @cached_property
+    def costs(self) -> Costs:
+        """What a message costs, stack by stack: alpha, beta, rates."""
+        return costs(self._run)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """What messages of each size take."""
+        return sizes(self.costs)
+
+    @cached_property
+    def knees(self) -> Knees:
+        """Where costs change their law."""
+        return knees(self.costs)
+
+    @cached_property
+    def ladders(self) -> Ladders:
+        """Which layer takes the time."""
+        return ladders(self._run, self.costs)
+
+    @cached_property
+    def asymmetries(self) -> Asymmetries:
+        """Whether both ways between two hosts cost the same, where each was timed."""
+        return asymmetries(self._run)
+
+    @cached_property
+    def loggp(self) -> LogGPs:
+        """Where the start-up of a message goes; of a run that asked prtt."""
+        return loggps(self._run)
+
+    @cached_property
+    def overlaps(self) -> Overlaps:
+        """What of a message is hidden behind a computation; of a run that asked overlap."""
+        return overlaps(self._run)
+
+    @cached_property
+    def steps(self) -> StepTimes:
+        """What encoding, sending, decoding and translating take; of a run that asked steps."""
+        return steps(self._run)
+
+    @cached_property
+    def audiences(self) -> Audiences:
+        """The questions with several far ends. Empty where none was asked."""
+        return audiences(self._run)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Every two stacks held against each other, at every size, all judged together."""
+        return self.compare()
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """How the run ended: what was done, what was not, how exactly the medians are known."""
+        return outcome(self._run)
+
+    @cached_property
+    def sentinel(self) -> Sentinel | None:
+        """Whether the network stayed the same while it was measured; None where nothing watched it."""
+        return sentinel(self._run)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Where the numbers come from, and how to get them again."""
+        return facts(self._run)
+
+    @cached_property
+    def doubts(self) -> Warnings:
+        """What speaks against what is said of the link, the gravest first. Of a run without ping-pongs nothing does."""
+        return doubts(self._run, self._costs)
+
+    @cached_property
+    def warnings(self) -> Warnings:
+        """What must be known before a number is believed."""
+        said = tuple(recorded(self._run))
+        known = {one.code for one in said}  # what the run found out by itself is not told twice
+        unsettled = (*unsteady(self.sentinel, self.outcome.wanted), *one_sided(self.asymmetries))
+        seen = [one for one in unsettled if one.code not in known]
+        missing = self.ladders.missing if self._costs else ()
+        return Warnings(runs=(self._run.id,), items=(*self.doubts, *seen, *said, *missing))
+
+    def compare(
+        self,
+        *stacks: str,
+        hosts: Sequence[Pair] = (),
+        ask: Question = "pingpong",
+        statistic: StatisticWord = "median",
+        margin: float = MARGIN,
+        alpha: float = ALPHA,
+    ) -> Comparison:
+        """Stacks of this run held against each other, the first against the others, and so on; without names all.
+
+        hosts: only between these (near, far). margin: what counts as the same, 0.02 is 2 % more or less. alpha: how
+        often a difference may be called that is none, among those called. Raises VaivenError as results.comparison.
+        """
+        asked = Asked(stacks=[spelled(one) for one in stacks], hosts=hosts, ask=ask, statistic=statistic)
+        return comparison([self._run], asked, rules(margin, alpha))
+
+    def findings(self, about: Pair | None = None) -> Findings:
+        """All that a page says, about those two hosts or the ones in the middle. VaivenError: "nothing-measured",
+        "no-pair"."""
+        found = self._costs if self.audiences and not facts_of.asked(self._run, "pingpong") else self.costs
+        if about is not None and about not in pairs_of(found):
+            there = "; ".join(",".join(pair) for pair in pairs_of(found))
+            raise VaivenError(
+                f"the run {self._run.id} has no pair {','.join(about)}", f"it has {there}", code="no-pair"
+            )
+        versus, why = self._compared(found, about)
+        doubted = any(one.code == "slow-path" for one in self.doubts)
+        return Findings(
+            run=replace(self.facts, rate_bits_per_s=None) if doubted else self.facts,
+            costs=found,
+            ladders=self.ladders if found else Ladders(runs=(self._run.id,), items=()),
+            hosts=self._hosts(found),
+            warnings=replace(self.warnings, items=(*self.warnings, *why)),
+            comparison=versus,
+            sentinel=self.sentinel,
+            asymmetries=self.asymmetries,
+            loggp=self._loggp,
+            audiences=self.audiences,
+            about=about,
+        )
+
+    def to_json(self) -> str:
+        """One document with all that there is."""
+        return to_json(list(self))
+
+    def costs_json(self) -> str:
+        """One document of what a message costs: costs, sizes, knees, and what speaks against the link."""
+        return to_json([self.costs, self.sizes, self.knees, self.doubts])
+
+    @property
+    def _costs(self) -> Costs:
+        """None where nothing was measured of them: who asks for them alone is told why."""
+        try:
+            return self.costs
+        except VaivenError as error:
+            if error.code != "nothing-measured":
+                raise
+            return Costs(runs=(self._run.id,), items=())
+
+    @property
+    def _loggp(self) -> LogGPs:
+        """Nothing where prtt was not asked, or no size of it came through: who asks for it alone is told why."""
+        try:
+            return self.loggp
+        except VaivenError as error:
+            if error.code != "nothing-measured":
+                raise
+            return LogGPs(runs=(self._run.id,), items=())
+
+    def _hosts(self, found: Costs) -> tuple[Host, ...]:
+        measured = {host for one in found for host in one.pair}
+        measured |= {host for one in self.audiences for host in (one.near, *ends.split(one.far))}
+        inventories = self._run.manifest.hosts.items()
+        return tuple(facts_of.host(name, inventory) for name, inventory in inventories if name in measured)
+
+    def _compared(self, found: Costs, about: Pair | None) -> tuple[Comparison | None, tuple[Notice, ...]]:
+        """The verdicts between all stacks of the pairs that are told, or a notice why there are none."""
+        if len({cost.stack for cost in found}) < 2:
+            return None, ()
+        try:
+            return self.compare(hosts=told(found, about)), ()
+        except VaivenError as error:
+            return None, (Notice(code="no-verdicts", text=f"no verdicts: {error.what}"),)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The launches of a run as rows, and as the grids of times that models are made from.
+
+Here a recorded round trip becomes one way (`one_way`), for all that results say: nobody halves after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from vaiven.model.times import HALF, Direction, LaunchTimes, Statistic
+from vaiven.results.claims import claimed
+from vaiven.results.names import Question, StatisticWord
+from vaiven.stats.arrays import Floats, Ints
+from vaiven.store import query
+from vaiven.store.query import Run
+
+Key = tuple[str, str, str]  # near, far, stack
+
+STATISTICS: dict[StatisticWord, Statistic] = {
+    "median": Statistic.TYPICAL, "minimum": Statistic.FLOOR, "mean": Statistic.MEAN, "p95": Statistic.P95,
+    "p99": Statistic.P99,
+}  # fmt: skip
+COLUMNS = {
+    Statistic.TYPICAL: "ns_median", Statistic.FLOOR: "ns_min", Statistic.MEAN: "ns_mean", Statistic.P95: "ns_p95",
+    Statistic.P99: "ns_p99",
+}  # fmt: skip
+_THERE_AND_BACK = ("pingpong",)  # recorded as round trips of one message, each way a message
+_HALVED = (*COLUMNS.values(), "ns", "cpu_near_ns", "cpu_far_ns")
+
+
+def launches(run: Run) -> pl.DataFrame:
+    """The rows of query.launches, ping-pongs one way, with one more column, `claimed` (results.claims)."""
+    return claimed(run, one_way(query.launches(run)))
+
+
+def one_way(table: pl.DataFrame) -> pl.DataFrame:
+    """Rows of cells, of samples or of medians as they are recorded, with ping-pongs one way: times, and the processor
+    time of an end for one message. Other questions as they stand: opening a connection stays a round trip."""
+    halved = pl.col("ask").is_in(_THERE_AND_BACK)
+    there = [name for name in _HALVED if name in table.columns]
+    return table.with_columns(pl.when(halved).then(pl.col(name) * HALF).otherwise(pl.col(name)) for name in there)
+
+
+def direction_of(ask: str) -> Direction:
+    """Which way the times of `one_way` rows of that question count."""
+    return Direction.ONE_WAY if ask in (*_THERE_AND_BACK, "oneway") else Direction.ROUND_TRIP
+
+
+def of_key(table: pl.DataFrame, key: Key) -> pl.DataFrame:
+    """The rows of one (near, far, stack)."""
+    return table.filter(**dict(zip(("near", "far", "stack"), key, strict=True)))
+
+
+def keys_of(run: Run, table: pl.DataFrame) -> list[Key]:
+    """Every (near, far, stack) of rows, by pair of hosts, then as the stacks stand in the plan."""
+    place = place_in_plan(run)
+    keys: list[Key] = table.select("near", "far", "stack").unique(maintain_order=True).rows()
+    return sorted(keys, key=lambda key: (key[0], key[1], place(key[2])))
+
+
+def place_in_plan(run: Run) -> Callable[[str], tuple[int, str]]:
+    """What to sort stacks by, to have them in the order of the plan."""
+    order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
+    return lambda stack: (order.get(stack, len(order)), stack)
+
+
+def seed_of(run: Run) -> int:
+    """The seed of all that is drawn when a run is analysed: the one of its random order."""
+    return int(run.manifest.design.get("seed", 1))
+
+
+def launch_times(table: pl.DataFrame, key: Key, statistic: Statistic, ask: Question = "pingpong") -> LaunchTimes:
+    """One statistic of one stack; a cell without any answer is NaN. table: the `one_way` rows of that stack and
+    question. Of a ping-pong the wire's time is known, too, if it is known of all sizes."""
+    near, far, stack = key
+    ns = table[COLUMNS[statistic]].fill_null(float("nan")).to_numpy()
+    columns = [table[name].to_numpy() for name in ("launch", "block", "size_bytes")]
+    counts = table["count"].to_numpy()
+    times = LaunchTimes.from_columns(stack, direction_of(ask), statistic, *columns, ns, counts, near, far, ask)
+    return replace(times, wire_ns=_wire_ns(table, times.sizes_bytes)) if ask == "pingpong" else times
+
+
+def _wire_ns(table: pl.DataFrame, sizes_bytes: Ints) -> Floats | None:
+    """(S,) what the frames of each size take, one way; None unless it is known of all."""
+    known = dict(table.drop_nulls("wire_ns").select("size_bytes", "wire_ns").unique("size_bytes").iter_rows())
+    wire = [known.get(int(size)) for size in sizes_bytes]
+    return None if None in wire else np.array(wire, dtype=np.float64)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The launches of a run that asked steps, as what each step took."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from vaiven.model.steps import Steps, coding_share
+from vaiven.results.parts import Key, by_cell, medians_by_part
+from vaiven.results.result import Result, columns, integer, number, text
+from vaiven.stats.median import median_interval
+from vaiven.store import query
+from vaiven.store.query import Run
+from vaiven.store.record import STEPS
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StepTimes(Result[Steps]):
+    """What encoding, sending, decoding and translating take: one row per pair of hosts, stack and size. Times are
+    processor time of the near host."""
+
+    kind: ClassVar[str] = "steps"
+    columns: ClassVar = columns(
+        text("near", "the host that keeps the clock", lambda one: one.near),
+        text("far", "the host that answers", lambda one: one.far),
+        text("stack", "the way the message travels", lambda one: one.stack),
+        integer("size_bytes", "payload of a message", lambda one: one.size_bytes),
+        number("encode_ns", "from the program's data to what can be sent", lambda one: one.encode_ns),
+        number("send_ns", "the call that sends it", lambda one: one.send_ns),
+        number("decode_ns", "from what came to the program's data", lambda one: one.decode_ns),
+        number("translate_ns", "from the far host's representation to the own", lambda one: one.translate_ns),
+        number("coding", "encode, decode and translate, of the time one way: the median over launches",
+               lambda one: one.typical_share),
+        number("coding_low", "the low end of its interval", lambda one: one.share.low),
+        number("coding_high", "the high end of its interval", lambda one: one.share.high),
+        integer("out_bytes", "what the library held of a message that was sent", lambda one: one.out_bytes),
+        integer("in_bytes", "and of one that came", lambda one: one.in_bytes),
+    )  # fmt: skip
+
+
+def steps(run: Run) -> StepTimes:
+    """One Steps per (pair of hosts, stack, size), sizes rising; launches that lost half of it are left out.
+
+    VaivenError ("nothing-measured") for a run that has none.
+    """
+    found = by_cell(run, "steps", "measure --questions steps, with stacks of PVM", query.steps(run), _steps)
+    return StepTimes(runs=(run.id,), items=found)
+
+
+def _steps(key: Key, rows: pl.DataFrame) -> Steps | None:
+    near, far, stack, size = key
+    whole = rows.filter(part="").drop_nulls("ns_median")
+    if whole.is_empty():
+        return None
+    by_part = medians_by_part(rows)
+    launches = sorted(by_part[""])
+    encode, send, decode, translate = (by_part[part] for part in STEPS)
+    shares = [coding_share(encode[one], decode[one], translate[one], by_part[""][one]) for one in launches]
+    medians = (statistics.median(times[one] for one in launches) for times in (encode, send, decode, translate))
+    share = median_interval(shares, "")
+    held = (round(whole[name].median()) for name in ("out_bytes", "in_bytes"))
+    return Steps(stack, near, far, size, *medians, statistics.median(shares), share, *held)
