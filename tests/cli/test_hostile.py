@@ -52,6 +52,7 @@ def verbs(run: Path) -> dict[tuple[str, ...], tuple[str, ...]]:
         ("plan", "show"): ("demo",),
         ("runs",): ("--runs", str(run.parent)),
         ("export", "csv"): last,
+        ("export", "schema"): (),
         ("model",): last,
         ("compare",): last,
         ("history",): ("test", "--runs", str(run.parent)),

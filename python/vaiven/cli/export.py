@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cyclopts
 
-app = cyclopts.App(name="export", help="Write a run in formats that other programs read, and print what these hold.")
+app = cyclopts.App(name="export", help="Write a run in formats that other programs read.")
 
 
 @app.command

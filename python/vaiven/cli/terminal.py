@@ -10,13 +10,12 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-import unicodedata
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from vaiven.results.document import UNSEEN
+from vaiven.letters import unseen
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -37,10 +36,7 @@ _JOINTS = re.compile(r"(?<=[-=, ])|(?=\[)")  # where a long heading may be broke
 
 def printable(text: str) -> str:
     """Text of others as it may be shown: what is no letter, digit, sign or end of a line becomes its escape."""
-    return "".join(
-        one.encode("unicode_escape").decode() if one != "\n" and unicodedata.category(one) in UNSEEN else one
-        for one in text
-    )
+    return "".join(one.encode("unicode_escape").decode() if one != "\n" and unseen(one) else one for one in text)
 
 
 def say(text: str, to: TextIO | None = None) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 
-UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode categories: what steers a terminal or turns its writing around
+from vaiven.letters import unseen
+
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7e]")
 
 
@@ -21,7 +21,7 @@ def document(value: object) -> str:
 def _escaped(found: re.Match[str]) -> str:
     """Such a letter stands within a string, where JSON has an escape for it."""
     letter = found[0]
-    return json.dumps(letter)[1:-1] if unicodedata.category(letter) in UNSEEN else letter
+    return json.dumps(letter)[1:-1] if unseen(letter) else letter
 
 
 def _plain(value: object) -> object:
