@@ -11,12 +11,8 @@ from rich.console import Console
 
 from vaiven.cli import progress
 from vaiven.cli.terminal import rich_table
-from vaiven.plan.order import Launch
-from vaiven.plan.schema import Stop
-from vaiven.plan.stack import parse
-from vaiven.plan.stop import Look
+from vaiven.measuring.events import CellTimed, LaunchBegan, Warned
 from vaiven.report.tables import Column, Table
-from vaiven.store.record import Addition, Cell, Refined
 
 TABLE = Table(
     "Costs",
@@ -79,20 +75,25 @@ def test_times_have_three_digits(ns: float, text: str) -> None:
     assert progress._median_text([ns]) == text
 
 
+def timed(size: int, stack: str = "tcp[write=split]") -> CellTimed:
+    return CellTimed(
+        launch=5, block=1, stack=stack, ask="pingpong", near="demo1", far="demo2", sentinel=False, size_bytes=size,
+        median_ns=40_000.0,
+    )  # fmt: skip
+
+
+BEGAN = LaunchBegan(
+    number=5, block=1, stack="tcp[write=split]", ask="pingpong", near="demo1", far="demo2", sentinel=False,
+    launches_left=3, left_s=125.0,
+)  # fmt: skip
+
+
 def test_the_live_table_writes_as_the_tables_at_the_end_do_and_says_which_way() -> None:
-    screen = progress.Screen(Console(width=100), None, Stop())
+    screen = progress.Screen(None, Console(width=100), None)
     for size in (8, 10_000):
-        screen.cell(launch(), cell(size), 40_000.0)
+        screen(timed(size))
     text = " ".join("\n".join(shown(screen._table(), 100)).split())
     assert "10 kB" in text and "40.0 µs" in text and "round trips (the tables at the end: one way)" in text
-
-
-def launch(stack: str = "tcp[write=split]") -> Launch:
-    return Launch(5, 1, parse(stack), "pingpong", "demo1", "demo2", (8,))
-
-
-def cell(size: int) -> Cell:
-    return Cell("pingpong", size, 1, [1], 0, 0, 0, 0, True, 0.0)
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 10), (120, 40)])
@@ -101,13 +102,13 @@ def test_the_screen_shows_the_bar_the_time_left_and_medians_on_any_terminal(widt
 
     console = Console(file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None)
     with Live(console=console, auto_refresh=False) as live:
-        screen = progress.Screen(console, live, Stop())
+        screen = progress.Screen(None, console, live)
         for number in range(30):
             for size in range(10, 200_000, 9_999):
-                screen.cell(launch(f"tcp[idle_ms={number + 1}]"), cell(size), 40_000.0)
+                screen(timed(size, f"tcp[idle_ms={number + 1}]"))
         console.file.seek(0)
         console.file.truncate()
-        screen.launch_begins(launch(), 1, 3, 125.0)
+        screen(BEGAN)
         text = console.file.getvalue()
     assert "2 min 5 s to the next look" in text
     assert "block 2: tcp[write=split]"[: width - 1] in text
@@ -115,18 +116,18 @@ def test_the_screen_shows_the_bar_the_time_left_and_medians_on_any_terminal(widt
     assert text.count("\n") < height
 
 
-def test_what_a_look_found_is_said_plainly() -> None:
-    rule = Stop(launches_min=8, launches_max=24, half_width=0.05)
-    found = Look(launches=24, half_width=0.118, cell="tcp pingpong 8 B a b", done=True, achieved=False)
-    begin = "after 24 launches of each stack the median of tcp pingpong 8 B a b"
-    assert progress.look_text(found, rule) == f"{begin} is known to 12 % (wanted: 5 %): not achieved"
-    assert progress.look_text(replace(found, done=False), rule).endswith("(wanted: 5 %): it goes on")
-    assert progress.look_text(replace(found, half_width=None), rule).startswith(f"{begin} has no interval yet")
-    assert progress.look_text(found, Stop(launches_min=24, launches_max=24)) == f"{begin} is known to 12 %"
-
-
-def test_what_a_look_added_is_told_in_words() -> None:
-    one = Addition(stack="tcp", ask="pingpong", near="a", far="b", sizes_bytes=(9, 10), why="a jump near 9 bytes",
-                   knee=True, low_bytes=8, high_bytes=16)  # fmt: skip
-    (line,) = progress.refined_text(Refined(blocks=8, additions=(one,)))
-    assert line == "8 launches: tcp pingpong a b: a jump near 9 bytes: from now on also 9 10 B"
+def test_a_log_has_a_line_for_each_block_and_each_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = progress.Lines(None)
+    for event in (
+        BEGAN,
+        timed(8),
+        replace(BEGAN, number=6),
+        replace(BEGAN, number=9, block=2),
+        Warned(code="x", text="y"),
+    ):
+        lines(event)
+    assert capsys.readouterr().err.splitlines() == [
+        "block 2, from launch 6 on (3 launches, 2 min 5 s to the next look)",
+        "block 3, from launch 10 on (3 launches, 2 min 5 s to the next look)",
+        "warning: x: y",
+    ]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from vaiven.cli import plan as plans
 from vaiven.lab import topology
+from vaiven.measuring import plans
 from vaiven.plan import design as designs
 from vaiven.plan import duration, order, schema, travel
 from vaiven.plan.design import Available

@@ -10,8 +10,8 @@ import pytest
 
 from vaiven import resources
 from vaiven.cli import lengths
-from vaiven.cli.plan import preview
 from vaiven.errors import VaivenError
+from vaiven.measuring.plans import preview
 from vaiven.papers.claims import published
 from vaiven.plan import duration, schema
 from vaiven.plan.schema import Effort, Plan

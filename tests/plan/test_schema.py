@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 from vaiven import resources
-from vaiven.cli.plan import preview
 from vaiven.errors import VaivenError
+from vaiven.measuring.plans import preview
 from vaiven.plan import schema
 from vaiven.plan.schema import Plan, Stop
 from vaiven.stats.launches import launches_needed

@@ -32,8 +32,8 @@ def settled(plan: Plan, processors: int | None = None) -> tuple[str, ...]:
 
     import msgspec
 
-    from vaiven.cli import plan as plans
     from vaiven.lab import lab as labs
+    from vaiven.measuring import plans
     from vaiven.papers import reach
     from vaiven.papers.claims import published
     from vaiven.papers.needs import Scene

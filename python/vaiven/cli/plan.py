@@ -3,98 +3,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import cyclopts
 
-from vaiven import resources
 from vaiven.cli.parameters import JSON, NATURAL
-from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
-    from vaiven.plan.design import Available, Design
+    from vaiven.plan.design import Design
     from vaiven.plan.ground import Ground
-    from vaiven.plan.schema import Link, Plan
+    from vaiven.plan.schema import Plan
     from vaiven.report.tables import Table
-    from vaiven.stats.planner import DesignReport
 
 _LONG_S = 20  # a launch that takes longer is worth a word beforehand
 
 app = cyclopts.App(
     name="plan", help="Look at plans: list the ready ones, check one, show its launches in order, print the schema."
 )
-
-
-def load(name: str) -> tuple[Plan, str, str]:
-    """(plan, its text, where it stands) of a file, or of a ready plan by its name. VaivenError ("no-plan", ...)."""
-    from vaiven.plan import schema
-
-    path = Path(name)
-    if not path.exists() and not path.suffix and not path.is_absolute():
-        path = resources.ready("plans") / f"{name}.toml"
-        if not path.is_file():
-            raise VaivenError(f"there is no plan {name!r}", f"a file, or one of: {', '.join(names())}", code="no-plan")
-    plan, text = schema.load(path)
-    return plan, text, str(path)
-
-
-def names() -> list[str]:
-    """The ready plans, in order."""
-    plans = resources.ready("plans")
-    return sorted(str(one.relative_to(plans).with_suffix("")) for one in plans.rglob("*.toml"))
-
-
-def preview(plan: Plan) -> tuple[Design, Ground]:
-    """The design of a plan without going anywhere: its own hosts, or those of its lab's file.
-
-    VaivenError: those of the design, and "too-many-frames" for a timed lab that was measured to carry less.
-    """
-    from vaiven.lab import calibration
-    from vaiven.lab import lab as labs
-    from vaiven.plan import design as designs
-    from vaiven.plan import load as loads
-    from vaiven.plan.ground import Ground
-    from vaiven.run import place
-
-    known = place.known_stacks().stacks
-    names, ground, carried = plan.hosts, Ground(plan.link, known), None
-    if plan.lab:
-        lab, _ = labs.described(plan.lab)
-        names, ground = plan.hosts or tuple(host.name for host in lab.hosts), place.lab_ground(lab, known)
-        carried = calibration.frames_per_s(lab) if lab.fabric.fabric_class == "timed" else None
-    if not names:
-        raise VaivenError("the plan names no lab and no hosts", "add lab = ... or hosts = [...]", code="no-hosts")
-    design = designs.resolve(plan, names, known, lab=bool(plan.lab))
-    require(design, plan, known, ground.link)
-    if ground.link:
-        loads.require(design, known, ground.link, carried)
-    return design, ground
-
-
-def require(design: Design, plan: Plan, known: Mapping[str, Available], link: Link | None) -> None:
-    """VaivenError ("design-too-small") if the plan is to compare its stacks and may end before it could.
-
-    And if pairs at the same time would measure each other: those of `tournament.require`.
-    """
-    from vaiven.plan import tournament
-    from vaiven.stats import planner
-
-    tournament.require(design, known, link, len(os.sched_getaffinity(0)) if plan.lab else None)
-    if plan.compare and (found := _reach(design, plan)):
-        planner.require(found)
-
-
-def _reach(design: Design, plan: Plan) -> DesignReport | None:
-    """What the fewest launches of the plan can find; None where there is nothing to compare."""
-    from vaiven.plan import design as designs
-    from vaiven.stats import planner
-
-    count = designs.comparisons(design)
-    level = {"alpha": plan.compare.alpha} if plan.compare else {}
-    return planner.examine(plan.stop.schedule[0], count, **level) if count else None
 
 
 @app.command(name="list")
@@ -107,9 +32,10 @@ def list_(*, as_json: Annotated[bool, JSON] = False) -> None:
         One JSON document: schema, plans; lab is "" and the times are null where you say where: --lab or --hosts.
     """
     from vaiven.cli.terminal import open_console, rich_table
+    from vaiven.measuring import plans
     from vaiven.results.document import document
 
-    found = [_facts(name) for name in names()]
+    found = [_facts(name) for name in plans.names()]
     if as_json:
         print(document({"schema": 1, "plans": found}))
     else:
@@ -118,10 +44,11 @@ def list_(*, as_json: Annotated[bool, JSON] = False) -> None:
 
 def _facts(name: str) -> dict[str, Any]:
     """What the list says of a ready plan."""
+    from vaiven.measuring import plans
     from vaiven.plan import duration
 
-    plan, _, _ = load(name)
-    found = preview(plan) if plan.lab or plan.hosts else None
+    plan, _, _ = plans.load(name)
+    found = plans.preview(plan) if plan.lab or plan.hosts else None
     least, most = duration.run_s(found[0], plan, found[1]) if found else (None, None)
     return {"name": name, "title": plan.title, "lab": plan.lab, "least_s": least, "most_s": most}
 
@@ -167,9 +94,11 @@ def check(file: str, /) -> None:
     file
         A plan file, or the name of a ready plan.
     """
-    plan, _, path = load(file)
+    from vaiven.measuring import plans
+
+    plan, _, path = plans.load(file)
     if plan.lab or plan.hosts:
-        design, ground = preview(plan)
+        design, ground = plans.preview(plan)
         for text in notes(design, plan, ground):
             print(f"note: {text}")
     print(f"{path}: right")
@@ -192,10 +121,11 @@ def show(
     length
         Of a plan that has lengths: quick, standard, or full, all of it.
     """
+    from vaiven.measuring import plans
     from vaiven.plan import order, schema
 
-    plan = schema.at_length(load(file)[0], length)
-    design, ground = preview(plan)
+    plan = schema.at_length(plans.load(file)[0], length)
+    design, ground = plans.preview(plan)
     print(summary(design, plan, ground))
     for number in range(min(blocks, plan.stop.launches_max)):
         for launch in order.block(design, number):
@@ -222,10 +152,11 @@ def summary(design: Design, plan: Plan, ground: Ground) -> str:
 def notes(design: Design, plan: Plan, ground: Ground) -> list[str]:
     """What the plan asked for and does not get, which launches are long, what its comparisons can find, whom it
     disturbs, and what it does to this machine."""
+    from vaiven.measuring.plans import reach
     from vaiven.plan import design as designs
     from vaiven.plan import tournament
 
-    found = _reach(design, plan)
+    found = reach(design, plan)
     longest = _longest(design, plan, ground)
     flood = "" if plan.lab else designs.flood_note(design, plan)
     at_once = tournament.note(design, lab=bool(plan.lab))

@@ -11,118 +11,91 @@ import statistics
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaiven.cli.terminal import open_console, say
+from vaiven.measuring.events import Began, CellTimed, Ended, Event, LaunchBegan
 from vaiven.model.numbers import duration_text, size_text, time_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.live import Live
 
-    from vaiven.plan.order import Launch
-    from vaiven.plan.schema import Stop
-    from vaiven.plan.stop import Look
-    from vaiven.run.carry import Watcher
-    from vaiven.store.record import Cell, Refined
-
+# Said once, at the beginning of a run, to whoever does not know them.
+WORDS = """launch: one stack, in fresh processes; block: every stack once, in random order, with the sentinel, a launch
+that is always the same and shows drift; look: is all known well enough to stop?"""
 _SIZE_WIDTH = 11  # of a column of the live table
 
 
-def look_text(look: Look, stop: Stop) -> str:
-    """What the stopping rule found when it looked, in words."""
-    from vaiven.model.numbers import percent_text
-
-    begin, wanted = f"after {look.launches} launches of each stack", f"{100 * stop.half_width:g} %"
-    if look.achieved:
-        return f"{begin} every median is known to {wanted}: enough"
-    width = "has no interval yet" if look.half_width is None else f"is known to {percent_text(look.half_width)}"
-    state = "" if stop.is_count else f" (wanted: {wanted}): {'not achieved' if look.done else 'it goes on'}"
-    return f"{begin} the median of {look.cell} {width}{state}"
-
-
-def refined_text(refined: Refined) -> Iterator[str]:
-    """What a look added, in words: one line for each reason."""
-    for one in refined.additions:
-        sizes = " ".join(map(str, one.sizes_bytes))
-        where = f"{one.stack} {one.ask} {one.near} {one.far}"
-        yield f"{refined.blocks} launches: {where}: {one.why}: from now on also {sizes} B"
-
-
 @contextmanager
-def watching(stop: Stop) -> Iterator[Watcher]:
-    """The watcher that fits standard error: a terminal or not."""
+def watching(path: Path | None = None) -> Iterator[Lines]:
+    """The watcher that fits standard error: a terminal or not. path: of a run that is there already."""
     console = open_console(stderr=True)
     if not console.is_terminal:
-        yield Lines(stop)
+        yield Lines(path)
         return
     from rich.live import Live
 
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield Screen(console, live, stop)
+        yield Screen(path, console, live)
 
 
 class Lines:
-    """A line for each block and each warning."""
+    """A line for each block and each warning. path: of the run, as soon as there is one."""
 
-    def __init__(self, stop: Stop) -> None:
-        self._stop = stop
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
         self._block = -1
 
-    def launch_begins(self, launch: Launch, block: int, launches_left: int, left_s: float) -> None:
-        if block != self._block:
-            self._block = block
-            left = f"{launches_left} launches, {duration_text(left_s)} to the next look"
-            self._print(f"block {block + 1}, from launch {launch.number + 1} on ({left})")
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Began):
+            self.path = event.path
+            self._say(_begin_text(event))
+        elif isinstance(event, LaunchBegan):
+            self._launch(event)
+        elif isinstance(event, CellTimed):
+            self._cell(event)
+        elif not isinstance(event, Ended):  # the tables that follow say it better
+            self._say(str(event))
 
-    def cell(self, launch: Launch, cell: Cell, median_ns: float) -> None:
-        pass  # a line for each block is enough
+    def _launch(self, event: LaunchBegan) -> None:
+        if event.block != self._block:
+            self._block = event.block
+            left = f"{event.launches_left} launches, {duration_text(event.left_s)} to the next look"
+            self._say(f"block {event.block + 1}, from launch {event.number + 1} on ({left})")
 
-    def warning(self, code: str, text: str) -> None:
-        self._print(f"warning: {code}: {text}")
+    def _cell(self, event: CellTimed) -> None:
+        """A line for each block is enough."""
 
-    def looked(self, look: Look) -> None:
-        self._print(look_text(look, self._stop))
-
-    def refined(self, refined: Refined) -> None:
-        for line in refined_text(refined):
-            self._print(line)
-
-    def _print(self, text: str) -> None:
+    def _say(self, text: str) -> None:
         say(text, sys.stderr)
 
 
-class Screen:
+class Screen(Lines):
     """A bar, the time left and the medians so far, redrawn between launches."""
 
-    def __init__(self, console: Console, live: Live, stop: Stop) -> None:
+    def __init__(self, path: Path | None, console: Console, live: Live) -> None:
+        super().__init__(path)
         self._console = console
         self._live = live
-        self._stop = stop
         self._done = 0
         self._medians_ns: dict[str, dict[int, list[float]]] = {}
 
-    def launch_begins(self, launch: Launch, block: int, launches_left: int, left_s: float) -> None:
-        what = "sentinel" if launch.sentinel else f"{launch.stack.name} {launch.ask}"
-        now = f"block {block + 1}: {what}, {launch.near} to {launch.far}"
-        self._live.update(self._picture(now, launches_left, left_s))
+    def _launch(self, event: LaunchBegan) -> None:
+        what = "sentinel" if event.sentinel else f"{event.stack} {event.ask}"
+        now = f"block {event.block + 1}: {what}, {event.near} to {event.far}"
+        self._live.update(self._picture(now, event.launches_left, event.left_s))
         self._live.refresh()
         self._done += 1
 
-    def cell(self, launch: Launch, cell: Cell, median_ns: float) -> None:
-        if not launch.sentinel:
-            row = self._medians_ns.setdefault(f"{launch.stack.name} {launch.ask}", {})
-            row.setdefault(cell.size_bytes, []).append(median_ns)
+    def _cell(self, event: CellTimed) -> None:
+        if not event.sentinel:
+            row = self._medians_ns.setdefault(f"{event.stack} {event.ask}", {})
+            row.setdefault(event.size_bytes, []).append(event.median_ns)
 
-    def warning(self, code: str, text: str) -> None:
-        self._console.print(f"warning: {code}: {text}", style="yellow")
-
-    def looked(self, look: Look) -> None:
-        self._console.print(look_text(look, self._stop))
-
-    def refined(self, refined: Refined) -> None:
-        for line in refined_text(refined):
-            self._console.print(line)
+    def _say(self, text: str) -> None:
+        self._console.print(text, style="yellow" if text.startswith("warning: ") else "", soft_wrap=True)
 
     def _picture(self, now: str, launches_left: int, left_s: float) -> RenderableType:
         from rich.console import Group
@@ -171,3 +144,10 @@ def _spread(sizes: list[int], most: int) -> list[int]:
     if most < 2 or len(sizes) <= most:
         return sizes[: max(1, most)]
     return [sizes[round(k * (len(sizes) - 1) / (most - 1))] for k in range(most)]
+
+
+def _begin_text(event: Began) -> str:
+    """Where the run is, what it will be, and the words that are needed to follow it."""
+    from vaiven.cli.plan import summary
+
+    return f"{event.path}\n{summary(event.design, event.plan, event.ground)}\n{WORDS}"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def members(name: str) -> list[str]:
     """The plans of the suite of that name: the files of a directory, or the ready ones called NAME-...; else none."""
-    from vaiven.cli import plan as plans
+    from vaiven.measuring import plans
     from vaiven.store.record import MANIFEST
 
     ready = plans.names()
@@ -37,7 +37,7 @@ def members(name: str) -> list[str]:
 
 def is_plan(name: str) -> bool:
     """Whether that names a plan, and so no run."""
-    from vaiven.cli import plan as plans
+    from vaiven.measuring import plans
 
     return name.endswith(".toml") or name in plans.names()
 
@@ -76,18 +76,19 @@ def carry_out(name: str, length: LengthName, one: Callable[[str], Status], *, dr
 
 def _foretell(plans: Sequence[str], length: LengthName) -> None:
     """How long each takes, and all of them."""
-    from vaiven.cli import plan as one_plan
+    from vaiven.cli.plan import span_text
+    from vaiven.measuring import plans as known
     from vaiven.plan import duration, schema
 
     spans = []
     for name in plans:
         try:
-            plan = schema.at_length(one_plan.load(name)[0], length)
-            design, ground = one_plan.preview(plan)
+            plan = schema.at_length(known.load(name)[0], length)
+            design, ground = known.preview(plan)
             spans.append(duration.run_s(design, plan, ground))
         except VaivenError as error:
             say(f"{name}: {error.what}", sys.stderr)
             continue
-        say(f"{name}: about {one_plan.span_text(*spans[-1])}", sys.stderr)
+        say(f"{name}: about {span_text(*spans[-1])}", sys.stderr)
     least_s, most_s = (sum(span[end] for span in spans) for end in (0, 1))
-    say(f"together: about {one_plan.span_text(least_s, most_s)}", sys.stderr)
+    say(f"together: about {span_text(least_s, most_s)}", sys.stderr)
