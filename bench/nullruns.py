@@ -21,7 +21,6 @@ from scipy import stats
 from selftest import Kept
 
 from vaiven import resources
-from vaiven.results.rows import launch_times, one_way
 from vaiven.model.half import half_rate, half_size
 from vaiven.model.knees import Kind, find_knees
 from vaiven.model.line import fit_line
@@ -31,6 +30,7 @@ from vaiven.plan.design import Available
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort
 from vaiven.plan.sweep import Limits
+from vaiven.results.rows import launch_times, one_way
 from vaiven.run import launchers
 from vaiven.run.hosts import Host
 from vaiven.store import query

@@ -26,7 +26,6 @@ import repeat
 from selftest import NOISY, sampled
 
 from rules import EACH, HISTORY, RULES, Reads, Rule
-from vaiven.results.claims import claimed
 from vaiven.errors import VaivenError
 from vaiven.stats.arrays import Floats
 from vaiven.store import query
@@ -148,9 +147,9 @@ def _even(runs: Sequence[Sequence[Sequence[int]]]) -> Floats:
 
 
 def _launches(run: Run) -> dict[tuple[str, int], list[list[int]]]:
-    """(stack, size) -> the samples of each launch, in order, where the lab claims something of such messages."""
+    """(stack, size) -> the samples of each launch, in order."""
     key = ["launch", "stack", "size_bytes"]
-    known = claimed(run, query.launches(run)).filter("claimed").select(key)
+    known = query.launches(run).select(key)
     table = query.samples(run).filter(sentinel=False).drop_nulls("ns").join(known, on=key, how="semi").sort("seq")
     found: dict[tuple[str, int], list[list[int]]] = {}
     for _, stack, size, ns in table.group_by(key).agg("ns").sort(key).iter_rows():

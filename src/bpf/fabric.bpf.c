@@ -17,6 +17,12 @@
 #define LOST    4  /* it gets lost on the wire, */
 #define LATE    8  /* it is overtaken */
 #define OURS    16 /* like ENTERED, but on the way to a host: see disown() */
+#define CROSSED 32 /* comes from the queue of the port in PORT(), on the way to its door */
+#define ALONE   64 /* left its exit early: it waits at the door */
+
+#define PORT_BITS 7 /* above all these */
+#define PORT(is)  ((is) >> PORT_BITS)
+#define TO(port)  (CROSSED | (port) << PORT_BITS)
 
 #define CLASS(lane) ((1u << 16) | ((lane) + 1)) /* in priority: HTB sends the packet to that class */
 
@@ -35,7 +41,7 @@ struct medium {
     __uint(max_entries, entries_);                                                                                     \
   } name_ SEC(".maps")
 
-ARRAY(entrances, struct vv_entrance, VV_IFINDEX_MAX);
+ARRAY(ports, struct vv_port, VV_IFINDEX_MAX);
 ARRAY(exits, struct vv_exit, VV_IFINDEX_MAX);
 ARRAY(exit_states, struct vv_exit_state, VV_IFINDEX_MAX);
 ARRAY(media, struct medium, VV_IFINDEX_MAX);
@@ -164,25 +170,23 @@ struct turn {
   __u64 bytes;  /* that the frame counts on the medium */
   __u64 end_ns; /* when it has crossed, and its delay is over */
   __u32 units;
-  int lingers; /* no frame right before it, none waiting at the exit: it may wait here */
+  int is_alone; /* no frame right before it, none waiting at the exit, and a door behind it */
 };
 
 /* Takes the medium for a frame; false if it would have to wait too long. */
 static __always_inline int take(struct medium *medium, const struct vv_exit *exit, struct vv_exit_state *state,
-                                const struct fate *fate, int is_last, struct turn *turn) {
+                                const struct fate *fate, struct turn *turn) {
   __u64 taken_ns = exit->frame_ns + ((turn->bytes * exit->byte_ns_q16) >> 16);
   __u64 now_ns = bpf_ktime_get_ns();
   bpf_spin_lock(&medium->lock);
   __u64 start_ns = larger(turn->arrived_ns, medium->free_ns);
   int room = start_ns - turn->arrived_ns <= exit->queue_ns;
-  int is_alone = turn->arrived_ns > medium->free_ns + VV_ALONE_NS;
+  turn->is_alone =
+      exit->early_ns && turn->arrived_ns > medium->free_ns + VV_ALONE_NS && state->deadline_ns[fate->lane] <= now_ns;
   if (room) medium->free_ns = start_ns + taken_ns;
   if (room && !fate->lost) {
     turn->end_ns = start_ns + taken_ns + fate->delay_ns;
-    __u64 leave_ns = turn->end_ns - exit->lead_ns;
-    turn->lingers =
-        is_last && is_alone && state->deadline_ns[fate->lane] <= now_ns && turn->end_ns < now_ns + VV_LINGER_NS;
-    if (turn->lingers) leave_ns = now_ns;
+    __u64 leave_ns = turn->end_ns - (turn->is_alone ? exit->early_ns : exit->lead_ns);
     turn->units = units_before(&state->deadline_ns[fate->lane], exit, now_ns, leave_ns);
     state->tally.frames++;
     state->tally.bytes += turn->bytes;
@@ -210,18 +214,38 @@ static __always_inline long hold(struct __sk_buff *skb, __u32 units) {
   return failed;
 }
 
-/* A dummy on its way into the discipline becomes as long as it has to be. */
-static __always_inline int dummy(struct __sk_buff *skb) {
-  return bpf_skb_change_tail(skb, VV_DUMMY_BYTES + skb->mark, 0) ? TC_ACT_SHOT : TC_ACT_OK;
+/* Into the discipline; after it the packet is that. The kernel puts the class of what passes into tc_index. */
+static __always_inline int pass(struct __sk_buff *skb, __u32 is) {
+  skb->tc_classid = is;
+  return TC_ACT_OK;
 }
 
-static __always_inline void linger(__u64 until_ns) {
-  for (int i = 0; i < VV_LINGER_LOOKS && bpf_ktime_get_ns() < until_ns; i++) continue;
+/* A dummy on its way into the discipline becomes as long as it has to be. One that is so long has served. */
+static __always_inline int dummy(struct __sk_buff *skb) {
+  if (skb->len >= VV_DUMMY_BYTES) return TC_ACT_SHOT;
+  return bpf_skb_change_tail(skb, VV_DUMMY_BYTES + skb->mark, 0) ? TC_ACT_SHOT : pass(skb, DUMMY);
+}
+
+/* A look at the clock: 1 ends the looking. */
+static long is_past(__u32 look, void *until_ns) {
+  (void)look;
+  return bpf_ktime_get_ns() >= *(__u64 *)until_ns;
+}
+
+/* Until the frame has crossed. What it was late before is made up for here, up to early_ns. */
+static __always_inline void wait_at_door(const struct __sk_buff *skb, const struct vv_exit *exit,
+                                         struct vv_exit_state *state) {
+  __u64 now_ns = bpf_ktime_get_ns();
+  __u64 until_ns = arrival_ns(skb, now_ns) - exit->door_ns;
+  __sync_fetch_and_add(&state->tally.alone, 1);
+  if (now_ns > until_ns + VV_DOOR_LATE_NS) __sync_fetch_and_add(&state->tally.late, 1);
+  if (until_ns > now_ns + VV_DOOR_NS) return; /* no exit frees a frame so early */
+  bpf_loop(VV_DOOR_LOOKS, is_past, &until_ns, 0);
 }
 
 /* A frame takes its turn at an exit. It is charged even if it is lost: it was on the wire. */
 static __always_inline int cross(struct __sk_buff *skb, const struct vv_exit *exit, struct vv_exit_state *state,
-                                 const struct fate *fate, int is_last) {
+                                 const struct fate *fate) {
   __u32 index = exit->medium;
   struct medium *medium = bpf_map_lookup_elem(&media, &index);
   __u32 length = skb->len + (skb->vlan_present ? 4 : 0);
@@ -230,12 +254,11 @@ static __always_inline int cross(struct __sk_buff *skb, const struct vv_exit *ex
       .bytes = larger(length, exit->bytes_min) + exit->bytes_more,
   };
   if (!medium) return TC_ACT_SHOT;
-  if (!take(medium, exit, state, fate, is_last, &turn) || fate->lost) return TC_ACT_SHOT;
+  if (!take(medium, exit, state, fate, &turn) || fate->lost) return TC_ACT_SHOT;
   skb->priority = CLASS(fate->lane);
   skb->mark = (__u32)turn.end_ns | 1;
-  if (turn.lingers) linger(turn.end_ns - VV_LINGER_LEAD_NS);
   if (hold(skb, turn.units)) __sync_fetch_and_add(&state->tally.unshaped, 1);
-  return TC_ACT_OK;
+  return pass(skb, (exit->port ? TO(exit->port) : 0) | (turn.is_alone ? ALONE : 0));
 }
 
 static __always_inline __u32 flags_of(const struct fate *fate) {
@@ -243,14 +266,16 @@ static __always_inline __u32 flags_of(const struct fate *fate) {
 }
 
 /*
- * On the way to a host the frame goes on as a clone, which belongs to no socket:
- * a network card gives a frame back to its sender once it has left the host, and
- * what waits in a switch must not make the sender wait.
+ * On the way to a host: on to the exit where the frame takes its turn, a queue or
+ * its own port. It goes on as a clone, which belongs to no socket: a network card
+ * gives a frame back to its sender once it has left the host, and what waits in a
+ * switch must not make the sender wait.
  */
-static __always_inline int disown(struct __sk_buff *skb, const struct fate *fate) {
-  skb->tc_index = OURS | flags_of(fate);
-  bpf_clone_redirect(skb, skb->ifindex, 0);
-  if (fate->twice) bpf_clone_redirect(skb, skb->ifindex, 0);
+static __always_inline int disown(struct __sk_buff *skb, __u32 exit, const struct fate *fate) {
+  skb->tc_index = OURS | (skb->tc_index & ALONE) | flags_of(fate);
+  if (fate->twice) bpf_clone_redirect(skb, exit, 0);
+  if (!skb->sk && exit != skb->ifindex) return bpf_redirect(exit, 0);
+  bpf_clone_redirect(skb, exit, 0);
   return TC_ACT_SHOT;
 }
 
@@ -258,16 +283,16 @@ static __always_inline int disown(struct __sk_buff *skb, const struct fate *fate
 SEC("tc")
 int vv_enter(struct __sk_buff *skb) {
   __u32 ifindex = skb->ifindex;
-  const struct vv_entrance *entrance = bpf_map_lookup_elem(&entrances, &ifindex);
+  const struct vv_port *port = bpf_map_lookup_elem(&ports, &ifindex);
   struct fate fate = {};
-  if (!entrance) return TC_ACT_OK;
+  if (!port) return TC_ACT_OK;
   if (skb->tc_index == OURS) return TC_ACT_OK;
   judge(skb, ifindex, DIRECTION_OUT, &fate);
-  if (fate.cut || (fate.lost && !entrance->exit)) return TC_ACT_SHOT;
-  if (entrance->exit) {
+  if (fate.cut || (fate.lost && !port->entrance)) return TC_ACT_SHOT;
+  if (port->entrance) {
     skb->tc_index = ENTERED | flags_of(&fate);
-    if (fate.twice) bpf_clone_redirect(skb, entrance->exit, 0);
-    return bpf_redirect(entrance->exit, 0);
+    if (fate.twice) bpf_clone_redirect(skb, port->entrance, 0);
+    return bpf_redirect(port->entrance, 0);
   }
   skb->tc_index = OURS;
   if (fate.twice) bpf_clone_redirect(skb, ifindex, BPF_F_INGRESS);
@@ -281,28 +306,45 @@ static __always_inline int drop_long(const struct __sk_buff *skb, struct vv_exit
   return TC_ACT_SHOT;
 }
 
+/* A frame that comes from the queue of a port: on to that port, and through its door. */
+static __always_inline int deliver(struct __sk_buff *skb, __u32 is) {
+  __u32 ifindex = PORT(is);
+  if (ifindex != skb->ifindex) return bpf_redirect(ifindex, 0);
+  const struct vv_port *port = bpf_map_lookup_elem(&ports, &ifindex);
+  __u32 queue = port ? port->queue : 0;
+  const struct vv_exit *exit = bpf_map_lookup_elem(&exits, &queue);
+  struct vv_exit_state *state = bpf_map_lookup_elem(&exit_states, &queue);
+  if (exit && state && is & ALONE) wait_at_door(skb, exit, state);
+  return TC_ACT_OK;
+}
+
 /* On the way out: the frame takes its turn. */
 SEC("tc")
 int vv_leave(struct __sk_buff *skb) {
   __u32 ifindex = skb->ifindex;
   __u32 is = skb->tc_index;
   if (is == DUMMY) return dummy(skb);
+  if (is & CROSSED) return deliver(skb, is);
+  const struct vv_port *port = bpf_map_lookup_elem(&ports, &ifindex);
   const struct vv_exit *exit = bpf_map_lookup_elem(&exits, &ifindex);
   struct vv_exit_state *state = bpf_map_lookup_elem(&exit_states, &ifindex);
   struct fate fate = {.lost = (is & LOST) != 0, .lane = is & LATE ? LANE_LATE : LANE_USUAL};
-  if (!exit || !state) return TC_ACT_OK;
+  if (!port || !exit || !state) return TC_ACT_OK;
   if (exit->present && skb->len >= VV_DUMMY_BYTES) return drop_long(skb, state);
   int is_judged = (is & (ENTERED | OURS)) != 0;
+  int is_charged = exit->present || port->queue;
   if (!is_judged) judge(skb, ifindex, DIRECTION_IN, &fate);
-  if (fate.cut || (fate.lost && !exit->present)) return TC_ACT_SHOT;
-  if (!is_judged && (fate.twice || (skb->sk && exit->present))) return disown(skb, &fate);
+  if (fate.cut || (fate.lost && !is_charged)) return TC_ACT_SHOT;
+  if (!is_judged && (port->queue || fate.twice || (skb->sk && is_charged)))
+    return disown(skb, port->queue ? port->queue : ifindex, &fate);
   skb->tc_index = 0;
   if (!exit->present) return TC_ACT_OK;
   if (is & ENTERED)
     postpone(skb->ingress_ifindex, DIRECTION_OUT, &fate);
   else
-    postpone(ifindex, DIRECTION_IN, &fate);
-  return cross(skb, exit, state, &fate, !(is & ENTERED));
+    postpone(exit->port ? exit->port : ifindex, DIRECTION_IN, &fate);
+  if (is & ALONE) wait_at_door(skb, exit, state);
+  return cross(skb, exit, state, &fate);
 }
 
 char vv_license[] SEC("license") = "Dual BSD/GPL";

@@ -23,26 +23,34 @@
 
 #include <linux/bpf.h>
 
-#define VV_IFINDEX_MAX 512
+#define VV_IFINDEX_MAX 512   /* what fits into tc_index beside what the packet is */
 #define VV_DUMMY_BYTES 2048  /* no real frame is that long, every dummy is longer */
 #define VV_DUMMY_UNITS 12000 /* the longest dummy is VV_DUMMY_BYTES longer than this: what one page order holds */
 #define VV_DUMMIES_MAX 256   /* dummies before one frame */
 #define VV_LANES       3     /* classes 1:1 as usual, 1:2 with a constant delay, 1:3 for frames that others overtake */
 
 /*
- * A frame that would have to wait for less than that does not wait for a timer.
- * At the last exit before its host it lingers, if it is alone: it waits in the
- * program itself, else short messages would be faster than the wire. So do frames
- * for which lead_ns is a large part of the wait: a timer is as late as the
- * processor slept, and between two messages of a ping-pong it hardly sleeps. In a
- * train of short frames there is no processor time to burn, and what is early is
- * early once.
+ * The door. A timer is late by what the processor slept and by what else it did,
+ * which is nothing to a train, whose lateness does not add up, and a tenth of the
+ * time of a lone frame. So a frame that is alone at its last exit (nothing right
+ * before it on the medium, nothing waiting there) leaves that exit early_ns before
+ * it has crossed, and waits for its instant in a program: at the door, which is
+ * where its port hands it to the cable of its host, before the host's kernel stamps
+ * it or a capture there sees it. Frames come to the doors behind one exit one after
+ * the other, in their order: what follows waits for what is at the door.
+ *
+ * On a switch the queue of a port is therefore not on the port, behind whose queue
+ * there is no program, but on a macvlan: the port sends frames there, and gets them
+ * back from the interface that all these share. A macvlan keeps nothing: a frame is
+ * through its door before the next one leaves the queue. A door keeps its processor,
+ * so a train of short frames cannot wait there: what comes right behind another frame
+ * leaves lead_ns early, and no door holds it.
  */
-#define VV_TIMER_MIN_NS   5000
-#define VV_ALONE_NS       1000
-#define VV_LINGER_NS      30000 /* the longest wait in the program */
-#define VV_LINGER_LEAD_NS 2000  /* of software before the first exit and after the last, without any timer */
-#define VV_LINGER_LOOKS   1500  /* at the clock: more than the longest wait takes */
+#define VV_TIMER_MIN_NS 5000  /* a frame that would have to wait for less than that does not wait for a timer */
+#define VV_ALONE_NS     1000  /* so long the medium was free before a frame that is alone */
+#define VV_DOOR_NS      30000 /* the longest wait at a door */
+#define VV_DOOR_LOOKS   8000  /* at the clock: more than the longest wait takes */
+#define VV_DOOR_LATE_NS 2000  /* a frame that comes to its door so much after it should open is counted */
 
 /* What may go wrong on a link. One rule of each kind per direction. */
 enum vv_fault {
@@ -79,14 +87,18 @@ struct vv_exit {
   __u32 bytes_more;  /* */
   __u64 queue_ns;    /* a frame that would wait longer for its turn is dropped */
   __u64 lead_ns;     /* frames leave that much early: what the software after the exit costs */
+  __u64 early_ns;    /* a frame that is alone leaves that much early, and waits at the door; 0: there is none behind */
+  __u64 door_ns;     /* that door opens so much early: what this fabric's software costs beyond a free lab's */
   __u64 credit_ns;   /* the burst of the HTB classes as time */
   __u64 unit_ns_q16; /* one byte in the HTB classes as time */
   __u32 medium;      /* index of its medium */
   __u32 present;     /* 0: this interface has a plain queueing discipline or none */
-};
-struct vv_entrance {
-  __u32 exit; /* ifindex that frames from here are sent to; 0: they go on as they came */
+  __u32 port;        /* ifindex that it is the queue of; 0: frames leave here */
   __u32 pad;
+};
+struct vv_port {
+  __u32 entrance; /* ifindex of the exit that frames from here are sent to; 0: they go on as they came */
+  __u32 queue;    /* ifindex of the exit that frames wait at before they leave here; 0: they wait here, or nowhere */
 };
 
 /* Written by the programs. The locks are for them alone. */
@@ -97,6 +109,8 @@ struct vv_tally {
   __u64 oversize; /* dropped: too long for a timed fabric */
   __u64 lost;     /* dropped: a fault */
   __u64 unshaped; /* left too early: there was no memory for a dummy */
+  __u64 alone;    /* came to a door to wait there for their instant, */
+  __u64 late;     /* and found it past */
 };
 struct vv_exit_state {
   __u64 deadline_ns[VV_LANES];

@@ -9,6 +9,7 @@
  *   vaiven-fabric show    prints what passed and what was hit, as JSON Lines
  *
  *   entrance IFNAME IFNAME|-                  frames that come in there go to that exit; -: on, as they came
+ *   queue IFNAME IFNAME                       frames that leave there wait at that exit before
  *   exit IFNAME NAME=NUMBER...                settings of struct vv_exit; those not named stay
  *   link IFNAME in|out KIND [NAME=NUMBER...]  a rule (struct vv_rule) anew; without settings it is gone.
  *                                             in is towards the host
@@ -37,6 +38,7 @@ static const struct vv_setting exit_settings[] = {
     VV_SETTING(struct vv_exit, byte_ns_q16), VV_SETTING(struct vv_exit, frame_ns),
     VV_SETTING(struct vv_exit, bytes_min),   VV_SETTING(struct vv_exit, bytes_more),
     VV_SETTING(struct vv_exit, queue_ns),    VV_SETTING(struct vv_exit, lead_ns),
+    VV_SETTING(struct vv_exit, early_ns),    VV_SETTING(struct vv_exit, door_ns),
     VV_SETTING(struct vv_exit, credit_ns),   VV_SETTING(struct vv_exit, unit_ns_q16),
     VV_SETTING(struct vv_exit, medium),      {0},
 };
@@ -56,11 +58,32 @@ static int refused(const char *what, const char *name) {
   return 1;
 }
 
+static int put_port(const struct vv_fabric *fabric, __u32 ifindex, const struct vv_port *port) {
+  return vv_fabric_put(fabric, VV_MAP_PORTS, ifindex, port) ? refused("cannot set", "a port") : 0;
+}
+
 static int command_entrance(const struct vv_fabric *fabric, __u32 ifindex, char **words, int count) {
+  struct vv_port port;
   if (count != 1) return wrong("an entrance has one exit, or -", count ? words[1] : "none");
-  struct vv_entrance entrance = {.exit = if_nametoindex(words[0])};
-  if (!entrance.exit && strcmp(words[0], "-") != 0) return wrong("no such interface", words[0]);
-  return vv_fabric_put(fabric, VV_MAP_ENTRANCES, ifindex, &entrance) ? refused("cannot set", "an entrance") : 0;
+  if (vv_fabric_get(fabric, VV_MAP_PORTS, ifindex, &port)) return refused("cannot read", "a port");
+  port.entrance = if_nametoindex(words[0]);
+  if (!port.entrance && strcmp(words[0], "-") != 0) return wrong("no such interface", words[0]);
+  return put_port(fabric, ifindex, &port);
+}
+
+static int command_queue(const struct vv_fabric *fabric, __u32 ifindex, char **words, int count) {
+  struct vv_port port;
+  struct vv_exit exit;
+  if (count != 1) return wrong("a port has one queue", count ? words[1] : "none");
+  __u32 queue = if_nametoindex(words[0]);
+  if (queue == 0 || queue >= VV_IFINDEX_MAX) return wrong("no such interface", words[0]);
+  if (vv_fabric_get(fabric, VV_MAP_PORTS, ifindex, &port)) return refused("cannot read", "a port");
+  if (vv_fabric_get(fabric, VV_MAP_EXITS, queue, &exit)) return refused("cannot read", "an exit");
+  if (!exit.present) return wrong("not an exit", words[0]);
+  exit.port = ifindex;
+  if (vv_fabric_put(fabric, VV_MAP_EXITS, queue, &exit)) return refused("cannot set", "an exit");
+  port.queue = queue;
+  return put_port(fabric, ifindex, &port);
 }
 
 static int command_exit(const struct vv_fabric *fabric, __u32 ifindex, char **words, int count) {
@@ -92,9 +115,9 @@ static int command_link(const struct vv_fabric *fabric, __u32 ifindex, char **wo
 typedef int (*command)(const struct vv_fabric *fabric, __u32 ifindex, char **words, int count);
 
 static command command_named(const char *word) {
-  static const char *const names[] = {"entrance", "exit", "link"};
-  static const command commands[] = {command_entrance, command_exit, command_link};
-  int i = vv_words_find(word, names, 3);
+  static const char *const names[] = {"entrance", "queue", "exit", "link"};
+  static const command commands[] = {command_entrance, command_queue, command_exit, command_link};
+  int i = vv_words_find(word, names, 4);
   return i < 0 ? NULL : commands[i];
 }
 
@@ -129,8 +152,9 @@ static void show_exit(const struct vv_fabric *fabric, __u32 ifindex, const char 
   if (vv_fabric_get(fabric, VV_MAP_EXIT_STATES, ifindex, &state)) return;
   const struct vv_tally *tally = &state.tally;
   printf("{\"type\":\"exit\",\"interface\":\"%s\",\"frames\":%llu,\"bytes\":%llu,\"full\":%llu,\"oversize\":%llu,"
-         "\"lost\":%llu,\"unshaped\":%llu}\n",
-         name, tally->frames, tally->bytes, tally->full, tally->oversize, tally->lost, tally->unshaped);
+         "\"lost\":%llu,\"unshaped\":%llu,\"alone\":%llu,\"late\":%llu}\n",
+         name, tally->frames, tally->bytes, tally->full, tally->oversize, tally->lost, tally->unshaped, tally->alone,
+         tally->late);
 }
 
 static void show_link(const struct vv_fabric *fabric, __u32 ifindex, const char *name, int direction) {

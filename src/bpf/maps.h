@@ -8,7 +8,7 @@
 #include "bpf/fabric.h"
 
 enum vv_map {
-  VV_MAP_ENTRANCES,   /* ifindex -> struct vv_entrance */
+  VV_MAP_PORTS,       /* ifindex -> struct vv_port */
   VV_MAP_EXITS,       /* ifindex -> struct vv_exit */
   VV_MAP_EXIT_STATES, /* ifindex -> struct vv_exit_state */
   VV_MAP_LINKS,       /* vv_link_key() -> struct vv_link */

@@ -22,6 +22,7 @@ from vaiven.lab.calibration import Calibration
 from vaiven.lab.check import CheckReport, Row
 from vaiven.lab.hosts import LabHost
 from vaiven.lab.lab import Lab
+from vaiven.lab.lone import Lone
 from vaiven.lab.namespace import Namespace
 
 HUB = lab_text("checked", 4, kind="hub", class_="timed", rate_mbps=10)
@@ -70,7 +71,8 @@ REPORT = CheckReport(
     hosts=2,
     rows=(GOOD, BAD),
     frames_per_s=1.5,
-    lead_ns=3,
+    door_ns=3,
+    error_ns=4,
     moved_ns=0,
 )
 
@@ -107,38 +109,41 @@ def test_the_calibration_balances_the_claims_by_their_limits() -> None:
 
 
 class Scripted(check._Check):
-    """A check of a fabric whose single frames are found that many ns late, one look after the other, with no lead."""
+    """A check of a fabric whose ping-pongs, and single frames after them, are found that many ns late, look by look."""
 
     def __init__(self, late_ns: list[int]) -> None:
         self.lab = SimpleNamespace(topology=topology.parse(HUB), calibration=Calibration())
-        self._late_ns, self._lead_ns = late_ns, 0
+        self._late_ns, self.effort = late_ns, check._QUICK
+        self._shifts_ns = []
+
+    def _lone(self, launches: int) -> list[Lone]:
+        wire_ns = 100_000
+        came_ns = (wire_ns + self._late_ns.pop(0),) * launches
+        return [Lone(stack="udp", wait="spin", frame_bytes=60, wire_ns=wire_ns, software_ns=0, launches_ns=came_ns)]
 
     def _singles(self, *_: object) -> list[Row]:
-        return [replace(GOOD, median=GOOD.expected + self._late_ns.pop(0) - self._lead_ns, limit=15_000)]
-
-    def set_lead(self, _: object, lead_ns: int) -> None:
-        self._lead_ns = lead_ns
+        return [replace(GOOD, median=GOOD.expected + self._late_ns.pop(0), limit=15_000)]
 
 
 @pytest.mark.parametrize(
-    ("late_ns", "lead_ns", "moved_ns"),
+    ("late_ns", "door_ns", "moved_ns"),
     [
-        ([40_000, 40_000, 40_000, 40_000], 40_000, 0),
-        ([40_000, 40_000, 25_000, 30_000], 40_000, 15_000),  # it was slow while it was calibrated
-        ([30_000, 30_000, 30_000, 45_000], 30_000, 15_000),
-        ([400_000, 400_000, 400_000, 400_000], 67_200, 0),  # a shorter frame would be there before it was sent
-        ([-900_000, -900_000, -900_000, -900_000], 0, 0),  # a wrong fabric stays so: no lead makes frames later
+        ([1_500, 4_000, 4_000, 4_000], 2_500, 0),  # 1000 is the default
+        ([-400, 4_000, 25_000, 30_000], 600, 26_000),
+        ([-1_500, 4_000, 4_000, 1_000], 0, 3_000),  # no door opens later than a frame has crossed
+        ([400_000, 0, 0, 0], calibration.DOOR_MAX_NS, 0),  # that is no software
     ],
 )
 def test_what_the_looks_differ_by_is_what_the_machine_moved(
-    state_dir, monkeypatch, late_ns: list[int], lead_ns: int, moved_ns: int
+    monkeypatch, late_ns: list[int], door_ns: int, moved_ns: int
 ) -> None:
     looked = Scripted(late_ns)
-    monkeypatch.setattr(check.fabric, "set_lead", looked.set_lead)
-    assert looked.calibrate() == pytest.approx(lead_ns, abs=500)
-    looked._look()
-    looked._look()
-    assert looked.moved_ns == pytest.approx(moved_ns, abs=500)
+    opened: list[int] = []
+    monkeypatch.setattr(check.fabric, "set_doors", lambda _, ns: opened.append(ns))
+    assert looked.calibrate() == opened[-1] == pytest.approx(door_ns, abs=100)
+    for _ in range(3):
+        looked._look()
+    assert looked.moved_ns == pytest.approx(moved_ns, abs=100)
 
 
 # What is kept
@@ -146,7 +151,7 @@ def test_what_the_looks_differ_by_is_what_the_machine_moved(
 
 @pytest.fixture
 def tried(state_dir, monkeypatch) -> tuple[Lab, list[int]]:
-    """A lab with the record of one that is up, and the leads that were brought into force there."""
+    """A lab with the record of one that is up, and how early doors were made to open there."""
     here = Namespace(pid=1, started_ticks=1)
     described = topology.parse(PAIR)
     hosts = tuple(LabHost(lab="checked", number=n, spec=s, namespace=here) for n, s in enumerate(described.hosts, 1))
@@ -154,22 +159,23 @@ def tried(state_dir, monkeypatch) -> tuple[Lab, list[int]]:
     with state.reserved("checked"):
         pass
     labs.recalibrated(lab, lab.calibration)
-    leads: list[int] = []
-    monkeypatch.setattr(check.fabric, "set_lead", lambda _, lead_ns: leads.append(lead_ns))
-    return lab, leads
+    opened: list[int] = []
+    monkeypatch.setattr(check.fabric, "set_doors", lambda _, door_ns: opened.append(door_ns))
+    return lab, opened
 
 
 def finding(row: Row | VaivenError) -> type[check._Check]:
-    """A check that calibrates a fabric to 54.5 us and then measures that row."""
+    """A check that calibrates a fabric to 545 ns and then measures that row."""
 
     class Found(check._Check):
         def calibrate(self) -> int:
-            check.fabric.set_lead(self.lab, 54_500)
-            return 54_500
+            check.fabric.set_doors(self.lab, 545)
+            return 545
 
         def timed(self) -> Iterator[Row]:
             if isinstance(row, VaivenError):
                 raise row
+            self.error_ns = 1_640
             yield row
 
     return Found
@@ -182,32 +188,33 @@ def recorded() -> Calibration:
 
 
 def test_a_calibration_is_kept_where_the_class_was_earned(tried, monkeypatch) -> None:
-    lab, leads = tried
+    lab, opened = tried
     monkeypatch.setattr(check, "_Check", finding(GOOD))
     monkeypatch.setattr(calibration, "store_frames_per_s", lambda *_: None)  # it carried none
     report = check.run(lab)
     assert report.passed and report.kept_in == str(calibration.path())
     known = calibration.known(lab.topology.fabric)
-    assert (known.lead_ns, recorded()) == (54_500, known) and known.checked_utc and leads[-1] == 54_500
+    assert (known.door_ns, known.error_ns, recorded()) == (545, 1_640, known) and known.checked_utc
+    assert opened[-1] == 545
 
 
 @pytest.mark.parametrize("row", [BAD, BAD_TRAIN, VaivenError("nothing arrives")])
 def test_of_a_failed_check_nothing_is_kept_and_the_lab_stays_as_it_was(tried, monkeypatch, row) -> None:
-    lab, leads = tried
+    lab, opened = tried
     monkeypatch.setattr(check, "_Check", finding(row))
     if isinstance(row, Row):
         report = check.run(lab)
-        assert (report.passed, report.kept_in, report.lead_ns) == (False, None, 54_500)
+        assert (report.passed, report.kept_in, report.door_ns) == (False, None, 545)
     else:
         with pytest.raises(VaivenError):
             check.run(lab)
-    assert leads == [54_500, calibration.LEAD_DEFAULT_NS]
+    assert opened == [545, calibration.DOOR_DEFAULT_NS]
     assert not calibration.path().exists() and recorded() == Calibration()
 
 
 def test_a_report_is_plain_json() -> None:
     value = json.loads(json.dumps(REPORT.as_json()))
-    assert (value["passed"], value["decided"], value["earned"], value["lead_ns"]) == (False, True, "paced", 3)
+    assert (value["passed"], value["decided"], value["earned"], value["door_ns"]) == (False, True, "paced", 3)
     assert [(row["error"], row["verdict"]) for row in value["rows"]] == [(20, "ok"), (31, "off")]
 
 
@@ -222,14 +229,27 @@ def exact(report: CheckReport) -> dict[str, Row]:
 def assert_sound(lab: Lab, report: CheckReport) -> None:
     """Every row is there, counts are exact, nothing came earlier than frames were freed, what it learned is kept."""
     what = " ".join(row.what for row in report.rows)
-    for word in ("60 B, UDP", "1514 B, 802.3", "UDP_SEGMENT", "to all", "at once", "3 to 1", "ping -s", "captured"):
+    for word in (
+        "60 B, ping-pong asleep",
+        "1514 B, ping-pong spinning",
+        "60 B, UDP",
+        "1514 B, 802.3",
+        "UDP_SEGMENT",
+        "to all",
+        "at once",
+        "3 to 1",
+        "ping -s",
+        "captured",
+    ):
         assert word in what
     assert all(row.verdict == "ok" for row in exact(report).values()), exact(report)
     kept = calibration.known(lab.topology.fabric)
-    assert labs.find(lab.instance).calibration == kept and report.lead_ns >= 0
-    assert kept.lead_ns == report.lead_ns if report.passed else kept == Calibration()
+    assert labs.find(lab.instance).calibration == kept and report.door_ns >= 0 and report.error_ns >= 0
+    assert (
+        (kept.door_ns, kept.error_ns) == (report.door_ns, report.error_ns) if report.passed else kept == Calibration()
+    )
     singles = [row for row in report.rows if row.unit == "ns" and not row.throughput and "ping" not in row.what]
-    assert all(row.error > -report.lead_ns - 10_000 for row in singles), singles
+    assert all(row.error > -report.door_ns - 20_000 for row in singles), singles
     assert report.passed or report.earned in ("paced", "free", None)
     assert calibration.frames_per_s(lab.topology) == (report.frames_per_s if report.passed else None)
 
@@ -247,7 +267,7 @@ def test_a_switch_is_measured_in_every_way_while_faults_and_slow_hosts_stand_asi
     report = check.run(lab, quick=True)
     assert_sound(lab, report)
     singles = [row for row in report.rows if row.what.startswith("1514 B")]
-    assert len(singles) == 3 and all(row.median < row.expected + 50_000_000 for row in singles)
+    assert len(singles) == 5 and all(row.median < row.expected + 50_000_000 for row in singles)
     assert [(row.host, row.kind, row.seen) for row in faults.hits(lab)] == [("h2", "loss", 0)]
 
 
@@ -294,7 +314,7 @@ def test_a_fabric_that_loses_frames_is_found_out(raise_lab) -> None:
 def test_a_free_fabric_only_has_to_deliver(raise_lab) -> None:
     lab = raise_lab(FREE)
     report = check.run(lab, quick=True)
-    assert (report.earned, report.lead_ns, report.passed) == ("free", None, True)
+    assert (report.earned, report.door_ns, report.passed) == ("free", None, True)
     assert report.frames_per_s > 0
 
 

@@ -102,7 +102,9 @@ def checked(monkeypatch):
     def call(moved_ns: int) -> None:
         row = check.Row(what="1514 B", unit="ns", expected=246_100, median=300_000, p95=310_000, limit=9_844)
         facts = {"instance": "two", "said": "timed", "earned": "paced", "rate_mbps": 100, "hosts": 2}
-        report = check.CheckReport(**facts, rows=(row,), frames_per_s=1e5, lead_ns=22_500, moved_ns=moved_ns)
+        report = check.CheckReport(
+            **facts, rows=(row,), frames_per_s=1e5, door_ns=2_200, error_ns=3_140, moved_ns=moved_ns
+        )
 
         def run(lab, *, quick, say):
             say(row)
@@ -134,7 +136,7 @@ def test_what_the_machine_may_have_spoilt_is_not_decided(two, checked, capsys) -
     said = capsys.readouterr()
     assert ended.value.code == verbs.Status.CANNOT_TELL == 4
     assert "not decided; carries" in said.out and "earned" not in said.out
-    assert "calibrated to 22.5 us, which is not kept: the lab stays at 8 us" in said.out
+    assert "doors 2.2 us early, lone frames within 3.1 us: not kept, the lab stays at 1 us" in said.out
     assert "the machine moved by 44.1 us" in said.err and "try again" in said.err
 
 
@@ -149,15 +151,17 @@ def test_measure_knows_a_lab_by_the_name_it_was_raised_under_and_names_its_calib
     from vaiven.lab.calibration import Calibration
 
     raise_lab(TIMED, "other")
-    labs.recalibrated(labs.find("other"), Calibration(lead_ns=12_500, checked_utc="2026-01-31T12:00:00Z"))
+    labs.recalibrated(
+        labs.find("other"), Calibration(door_ns=1_200, error_ns=1_640, checked_utc="2026-01-31T12:00:00Z")
+    )
     done = vaiven("measure", "--lab", "other", *MEASURE, cwd=tmp_path)
     assert done.returncode in (0, 4), done.stderr
     (run,) = (tmp_path / "runs").iterdir()
     place = json.loads((run / "manifest.json").read_text())["place"]
     assert (place["instance"], place["lab"]["name"]) == ("other", "two")
-    assert place["calibration"] == {"lead_ns": 12_500, "checked_utc": "2026-01-31T12:00:00Z"}
+    assert place["calibration"] == {"door_ns": 1_200, "error_ns": 1_640, "checked_utc": "2026-01-31T12:00:00Z"}
     assert labs.find("other")
-    said = "calibrated to 12.5 µs by lab check on 2026-01-31"
+    said = "lone frames within 1.6 µs by lab check on 2026-01-31"
     table = " ".join(vaiven("model", str(run), cwd=tmp_path, env=os.environ | {"COLUMNS": "200"}).stdout.split())
     assert said in table and said in (tmp_path / f"{run.name}.html").read_text()
 

@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from tests.lab.texts import lab_text
@@ -26,7 +31,9 @@ def text(kind: str, rate: int, more: str = "") -> str:
 
 def test_a_switch_has_an_exit_and_a_medium_for_each_direction_of_each_link() -> None:
     wires = fabric.wire_exits(topology.parse(text("switch", 100)))
-    assert [wire.interface for wire in wires] == ["u1", "u2", "u3", "u4", "p1", "p2", "p3", "p4"]
+    assert [wire.interface for wire in wires] == ["u1", "u2", "u3", "u4", "d1", "d2", "d3", "d4"]
+    assert [wire.port for wire in wires] == ["", "", "", "", "p1", "p2", "p3", "p4"]
+    assert [wire.has_door for wire in wires] == [False] * 4 + [True] * 4, "where a frame has its last exit"
     assert len({wire.medium for wire in wires}) == 8
     assert {(wire.byte_ns, wire.unit_ns, wire.bytes_min, wire.bytes_more) for wire in wires} == {(80.0, 80.0, 60, 24)}
     assert wires[0].queue_ns == 1000 * 1538 * 80
@@ -40,6 +47,7 @@ def test_a_hub_is_one_medium_and_takes_no_time_on_the_way_down() -> None:
         (f"p{n}", 0.0, 0.0) for n in range(1, 5)
     ]
     assert hub.medium not in {exit_.medium for exit_ in down}
+    assert hub.has_door and not any(exit_.has_door or exit_.port for exit_ in down)
 
 
 def test_a_slow_host_is_one_server_in_both_directions_behind_its_link() -> None:
@@ -49,17 +57,27 @@ def test_a_slow_host_is_one_server_in_both_directions_behind_its_link() -> None:
     assert len({server.medium for server in servers}) == 1
     assert {(server.frame_ns, server.byte_ns) for server in servers} == {(2e6, 1000.0)}
     wires = fabric.wire_exits(lab)
-    assert {wire.interface for wire in wires} >= {"u5", "t5"}
+    assert {(wire.interface, wire.port) for wire in wires} >= {("u5", ""), ("d5", "t5")}
     assert servers[0].medium not in {wire.medium for wire in wires}
 
 
 def test_an_exit_is_told_in_the_native_program_s_words() -> None:
-    line = exits.Exit(interface="p1", medium=3, unit_ns=80.0, byte_ns=80.0, queue_ns=5).command(lead_ns=7)
-    assert line.split()[:2] == ["exit", "p1"]
+    exit_ = exits.Exit(interface="d1", medium=3, unit_ns=80.0, byte_ns=80.0, queue_ns=5, port="p1", has_door=True)
+    line, queue = exit_.commands(door_ns=7)
+    assert line.split()[:2] == ["exit", "d1"] and queue == "queue p1 d1"
     assert dict(word.split("=") for word in line.split()[2:]) == {
         "medium": "3", "unit_ns_q16": str(80 << 16), "byte_ns_q16": str(80 << 16), "frame_ns": "0", "bytes_min": "0",
-        "bytes_more": "0", "queue_ns": "5", "credit_ns": str(exits.CREDIT_NS), "lead_ns": "7",
+        "bytes_more": "0", "queue_ns": "5", "credit_ns": str(exits.CREDIT_NS), "lead_ns": str(exits.LEAD_NS),
+        "early_ns": str(exits.EARLY_NS), "door_ns": "7",
     }  # fmt: skip
+    (line,) = replace(exit_, port="", has_door=False).commands(door_ns=7)
+    assert "early_ns=0" in line
+
+
+def test_a_door_waits_longer_than_a_lone_frame_is_early() -> None:
+    header = (Path(__file__).parents[2] / "src/bpf/fabric.h").read_text()
+    found = re.search(r"#define VV_DOOR_NS +(\d+)", header)
+    assert found and int(found[1]) > exits.EARLY_NS
 
 
 # What frames meet
@@ -77,11 +95,11 @@ def crossed(lab: Lab, interface: str) -> dict[str, int]:
 @pytest.mark.lab
 def test_frames_are_charged_on_both_links_of_a_switch_and_nowhere_else(raise_lab) -> None:
     lab = raise_lab(text("switch", 100))
-    before = {name: crossed(lab, name)["frames"] for name in ("u1", "p2", "p3", "u3", "p4")}
+    before = {name: crossed(lab, name)["frames"] for name in ("u1", "d2", "d3", "u3", "d4")}
     sent(lab, 0, 1, samples=3, train=20)
     gained = {name: crossed(lab, name)["frames"] - frames for name, frames in before.items()}
-    assert gained["u1"] >= 60 and gained["p2"] == gained["u1"]
-    assert gained["p3"] == gained["u3"] == gained["p4"] == 0
+    assert gained["u1"] >= 60 and gained["d2"] == gained["u1"]
+    assert gained["d3"] == gained["u3"] == gained["d4"] == 0
     assert all(row["oversize"] == row["unshaped"] == 0 for row in exits.tallies(lab) if row["type"] == "exit")
 
 
@@ -96,6 +114,53 @@ def test_tcp_and_segmented_udp_cross_as_single_frames(raise_lab) -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.parametrize(("kind", "rate", "last"), [("switch", 100, "d2"), ("hub", 10, "p2")])
+def test_what_is_alone_waits_at_the_door_and_a_train_does_not(raise_lab, kind: str, rate: int, last: str) -> None:
+    lab = raise_lab(text(kind, rate))
+    counts = [crossed(lab, last)]
+    for train in (1, 20):
+        sent(lab, 0, 1, samples=20, train=train)
+        counts.append(crossed(lab, last))
+    single, trains = ({what: after[what] - before[what] for what in ("frames", "alone", "late")}
+                      for before, after in pairwise(counts))  # fmt: skip
+    assert single["alone"] >= 20
+    assert trains["frames"] >= 400 and trains["alone"] < trains["frames"] / 2, "a train of 20 has one that is alone"
+    assert all(row["late"] <= row["alone"] <= row["frames"] for row in (single, trains))
+
+
+# Datagrams to 10.1.0.ARGV[1], port 7: full ones and short ones, alone and one right after the other.
+_SENDER = """
+import random, socket, sys, time
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+out.connect((f"10.1.0.{sys.argv[1]}", 7))
+for number in range(3000):
+    out.send(number.to_bytes(4, "big") + bytes(random.choice((0, 0, 0, 1400))))
+    if number % 4 == 3: time.sleep(random.uniform(0, 1e-3))
+"""
+_RECEIVER = """
+import socket
+into = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+into.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
+into.bind(("", 7))
+print("ready", flush=True)
+into.settimeout(60)
+numbers = [int.from_bytes(into.recv(2000)[:4], "big") for _ in range(3000)]
+print(numbers == list(range(3000)))
+"""
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(("kind", "rate"), [("switch", 100), ("hub", 100)])
+def test_nothing_overtakes_what_waits_at_a_door(raise_lab, kind: str, rate: int) -> None:
+    lab = raise_lab(text(kind, rate))
+    argv = [sys.executable, "-IS", "-c"]
+    receiver = subprocess.Popen(lab.hosts[1].argv([*argv, _RECEIVER]), stdout=subprocess.PIPE, text=True)
+    assert receiver.stdout and receiver.stdout.readline() == "ready\n"
+    subprocess.run(lab.hosts[0].argv([*argv, _SENDER, "2"]), check=True)
+    assert receiver.communicate(timeout=120)[0] == "True\n"
+
+
+@pytest.mark.lab
 def test_what_overflows_an_output_is_dropped_and_counted(raise_lab) -> None:
     lab = raise_lab(text("switch", 100).replace("rate_mbps = 100", "rate_mbps = 100\nqueue_frames = 20"))
     talks = [Talk(near=near, far=(lab.hosts[0],)) for near in lab.hosts[1:]]
@@ -103,7 +168,7 @@ def test_what_overflows_an_output_is_dropped_and_counted(raise_lab) -> None:
     asked = oneway.ask(talks, lab.topology, "udp", [1472], samples=90, train=100, idle_ms=10)
     lost = sum(cells[0].lost for cells in asked)
     assert lost > 0
-    assert crossed(lab, "p1")["full"] >= lost
+    assert crossed(lab, "d1")["full"] >= lost
 
 
 @pytest.mark.lab
@@ -142,6 +207,9 @@ def test_a_timed_lab_refuses_an_unknown_word_and_says_which(raise_lab) -> None:
         ("exit p1 speed=3", "speed=3"),
         ("exit p1 lead_ns=-3", "lead_ns=-3"),
         ("exit p9 lead_ns=3", "p9"),
+        ("queue p1 p9", "p9"),
+        ("queue p1 br0", "not an exit"),
+        ("queue p1", "one queue"),
         ("link p1 in gremlins threshold=1", "in or out"),
         ("sing p1", "sing"),
     ):

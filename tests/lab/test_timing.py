@@ -2,10 +2,10 @@
 """Every frame of a timed fabric takes its time, judged by what a busy machine cannot spoil.
 
 How near the formula a frame comes is a question for a machine that does nothing else: `vaiven lab check` answers it.
-Here frames are not freed early to make up for software (no lead). Then no frame can come early, and whatever else this
-machine does can only make it later; so the quickest of many must come soon after its time. How soon, a slow machine may
-say for itself: what the same messages take where there is no wire is its own. A wrong fabric is off by whole frames, or
-by a share of a train, to either side.
+Here neither exits nor doors free frames early to make up for software. Then no frame can come early, and whatever else
+this machine does can only make it later; so the quickest of many must come soon after its time. How soon, a slow
+machine may say for itself: what the same messages take where there is no wire is its own. A wrong fabric is off by
+whole frames, or by a share of a train, to either side.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def lab(request: pytest.FixtureRequest, raise_lab: Callable[..., Lab]) -> Iterat
     """Its processors are held awake, as while something is timed on it: one that slept frees a frame late."""
     kind, rate_mbps = request.param
     lab = raise_lab(lab_text("timing", 4, kind=kind, class_="timed", rate_mbps=rate_mbps))
-    fabric.set_lead(lab, 0)
+    exits.command(lab, (f"exit {exit_.interface} lead_ns=0 door_ns=0" for exit_ in fabric.wire_exits(lab.topology)))
     with awake.kept(lab.topology):
         yield lab
 

@@ -161,7 +161,7 @@ def test_an_extreme_number_is_refused_by_its_name_or_can_be_worked_with(key: str
             assert key in error.what and error.remedy and error.where.startswith("x.toml:")
             refused += 1
         else:
-            assert all(exit_.command(0) for exit_ in (*fabric.wire_exits(lab), *slow.server_exits(lab)))
+            assert all(exit_.commands(0) for exit_ in (*fabric.wire_exits(lab), *slow.server_exits(lab)))
     assert refused >= 6
 
 

@@ -56,7 +56,6 @@ def write_run(
     hello: Mapping[str, object] | None = None,
     loggp_ns: Mapping[str, float] | None = None,
     cards_bps: int | None = None,
-    lab_mbps: float | None = None,
 ) -> Run:
     """A run directory below `root`, through the store's own writer. Launches differ by 1 %, messages by a tail.
 
@@ -66,7 +65,7 @@ def write_run(
     changes by that share over the run; None for no sentinel. one_way_ns: oneway is asked of udp, from and to those.
     jump: (size, ns) that each longer message takes more. hello: what the probe said in every launch.
     loggp_ns: prtt is asked of all stacks, whose o_s, o_r, g, L are those. cards_bps: real hosts, of whose link nobody
-    knows more than that their cards say so. lab_mbps: rate of the timed lab in the manifest.
+    knows more than that their cards say so.
     """
     rng = np.random.default_rng(seed)
     starts = {**START_NS, **(start_ns or {})}
@@ -74,7 +73,6 @@ def write_run(
     manifest = _manifest(pairs, stacks, plan_text, link)
     if cards_bps:
         manifest, wire_factor = _by_cards(manifest, cards_bps), 1e8 / cards_bps
-    manifest = _on_timed_switch(manifest, lab_mbps) if lab_mbps else manifest
     with Record.create(root, manifest) as record:
         number = 0
         for block in range(blocks):
@@ -136,11 +134,6 @@ def write_days(
 def _by_cards(manifest: Manifest, rate_bps: int) -> Manifest:
     """Of real hosts, whose cards alone say what the link is."""
     return msgspec.structs.replace(manifest, link={**(manifest.link or {}), "rate_bps": rate_bps}, place={})
-
-
-def _on_timed_switch(manifest: Manifest, rate_mbps: float) -> Manifest:
-    fabric = {"kind": "switch", "class": "timed", "rate_mbps": rate_mbps}
-    return msgspec.structs.replace(manifest, place={"lab": {"name": "demo", "fabric": fabric}})
 
 
 def write_fanout(root: Path, near: str = "h1", blocks: int = 6) -> Run:

@@ -256,31 +256,6 @@ def test_what_is_within_the_margin_stands_in_brackets_and_nothing_else() -> None
     assert list(shown.values()) == ["−16 %", "−2.04 %", "−2.4 %", "(−2.0 %)", "(−1.5 %)", "(+0.9 %)", "+24 %"]
 
 
-def test_nothing_is_said_of_frames_that_the_lab_does_not_claim(tmp_path: Path) -> None:
-    """256 and 1024 bytes wait for a timer on a switch at 100 Mb/s and fill no frame: no verdict, no law, no knee."""
-    sizes = (1, 8, 64, 256, 1024, 4096, 16384, 65536)
-    run = short(tmp_path, sizes=sizes, lab_mbps=100.0, jump=(128, 60e3), start_ns={"udp": 30e3})
-    found = comparison([run])
-    (one,) = found
-    assert one.unclaimed_bytes == (256, 1024) and 256 not in one.compared.sizes_bytes
-    rows = dict(verdicts.matrix_table(found, one.pair).rows)
-    assert rows["256 B"] == rows["1 KiB"] == verdicts.NOT_CLAIMED and "%" in rows["64 B"]
-    assert "not claimed by this lab: 256 B, 1 KiB" in verdicts.headline(one)
-    for cost in costs_of(run):
-        assert [point.size_bytes for point in cost.points if not point.claimed] == [256, 1024]
-        assert not {256, 1024} & set(cost.cost.typical.sizes_bytes.tolist())
-        assert all(256 not in (knee.knee.before_bytes, knee.knee.after_bytes) for knee in cost.knees)
-    notes = cost_table(costs_of(run)).notes
-    assert "udp, tcp: 256 B, 1 KiB left out of the law, because the lab claims nothing of such lone frames" in notes
-
-
-def test_a_run_of_such_frames_alone_is_refused_with_words(tmp_path: Path) -> None:
-    run = short(tmp_path, sizes=(256, 512), lab_mbps=100.0)
-    with pytest.raises(VaivenError, match="claims nothing of lone frames like those of udp and tcp at 256 B, 512 B"):
-        comparison([run])
-    assert {cost.cost.typical.refused for cost in costs_of(run)} == {"too few sizes: 0 of 3"}
-
-
 def test_sizes_that_were_lost_are_left_out(tmp_path: Path) -> None:
     run = short(tmp_path, sizes=(64, 1048576), samples=4)
     run = made_up.lose(run, "udp", 1048576)

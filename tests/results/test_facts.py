@@ -7,19 +7,20 @@ import pytest
 
 from vaiven.results.facts import calibration_text
 
-CHECKED = {"lead_ns": 12_500, "checked_utc": "2026-01-31T12:00:00Z"}
+CHECKED = {"door_ns": 1_200, "error_ns": 1_640, "checked_utc": "2026-01-31T12:00:00Z"}
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (CHECKED, "calibrated to 12.5 µs by lab check on 2026-01-31"),
-        ({"lead_ns": 8000, "checked_utc": ""}, "not calibrated by lab check (8 µs)"),
-        ({"lead_ns": 8000}, "not calibrated by lab check (8 µs)"),
-        ({"lead_ns": "8000"}, ""),
+        (CHECKED, "lone frames within 1.6 µs by lab check on 2026-01-31"),
+        ({"door_ns": 1000, "error_ns": None, "checked_utc": ""}, "lone frames not checked by lab check"),
+        ({"door_ns": 1000}, "lone frames not checked by lab check"),
+        (CHECKED | {"error_ns": "1640"}, "lone frames not checked by lab check"),
+        ({"door_ns": "1000"}, ""),
         ("damaged", ""),
         (None, ""),
     ],
 )
-def test_the_calibration_is_named_with_its_day(found: object, said: str) -> None:
+def test_what_error_remains_is_named_with_the_day_of_the_check(found: object, said: str) -> None:
     assert calibration_text({"lab": {}, "calibration": found}) == said

@@ -41,9 +41,9 @@ def test_what_passes_by_itself_is_no_setting(tmp_path: Path) -> None:
     place = {
         **manifest(second)["place"],
         "instance": "demo-3f2a",
-        "calibration": {"lead_ns": 8000, "checked_utc": "now"},
+        "calibration": {"door_ns": 800, "error_ns": 1500, "checked_utc": "now"},
     }
-    first = again(first, place={**place, "calibration": {"lead_ns": 8000, "checked_utc": ""}})
+    first = again(first, place={**place, "calibration": {"door_ns": 800, "error_ns": None, "checked_utc": ""}})
     second = again(second, hosts=hosts, place=place, title="Another", plan=manifest(second)["plan"] | {"seed": 9})
     assert history.changes(history.settings(first), history.settings(second)) == {}
 

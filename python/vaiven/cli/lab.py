@@ -173,7 +173,7 @@ def check(
     else:
         verdict = f"earned: {report.earned or 'nothing'}" if report.decided else "not decided"
         print(f"{verdict}; carries {report.frames_per_s:,.0f} frames/s of 60 bytes")
-        print(_calibrated(report, lab.calibration.lead_ns))
+        print(_calibrated(report, lab.calibration.door_ns))
     if not report.decided:
         print(
             f"vaiven: the machine moved by {report.moved_ns / 1000:g} us meanwhile, and what is off is off by no more\n"
@@ -198,12 +198,14 @@ def _forget() -> None:
 
 def _calibrated(report, before_ns: int) -> str:
     """What became of the calibration."""
+    if report.door_ns is None:
+        return (
+            f"kept in {report.kept_in} (vaiven lab check --forget removes it)" if report.kept_in else "nothing is kept"
+        )
+    found = f"doors {report.door_ns / 1000:g} us early, lone frames within {report.error_ns / 1000:.1f} us"
     if report.kept_in:
-        lead = "" if report.lead_ns is None else f"calibrated to {report.lead_ns / 1000:g} us, "
-        return f"{lead}kept in {report.kept_in} (vaiven lab check --forget removes it)"
-    if report.lead_ns is None:
-        return "nothing is kept"
-    return f"calibrated to {report.lead_ns / 1000:g} us, which is not kept: the lab stays at {before_ns / 1000:g} us"
+        return f"{found}: kept in {report.kept_in} (vaiven lab check --forget removes it)"
+    return f"{found}: not kept, the lab stays at {before_ns / 1000:g} us"
 
 
 @app.command

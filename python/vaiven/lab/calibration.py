@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `vaiven lab check` learned of this machine, kept for labs to come.
 
-How early frames must leave, by kind and rate of the fabric; how many frames a second a lab can carry, by those and the
-number of hosts. Both are learned only from checks by which the fabric earned its class.
+How early doors must open, and by how much lone frames are off even so, by kind and rate of the fabric; how many frames
+a second a lab can carry, by those and the number of hosts. All of it is learned only from checks by which the fabric
+earned its class.
 
 One file for all, in $VAIVEN_STATE_DIR/vaiven or the user's cache. Its content comes from outside: what is damaged or
 beyond its bounds counts as never checked, and `trouble` says so.
@@ -25,21 +26,21 @@ from vaiven.lab import state
 if TYPE_CHECKING:
     from vaiven.lab.topology import Fabric, Topology
 
-# Of software behind an exit, on a machine that has not been checked, whose processors are awake, as they are between
-# the messages of a ping-pong. One that slept makes a frame some 10 us later; one that is early beats any wire.
-LEAD_DEFAULT_NS = 8_000
-SLOW_MBPS = 10.0  # up to this rate a check claims something of single short frames, above it of full ones
-_SHORT_BYTES, _FULL_BYTES = 84, 1538  # those frames on the wire, with preamble, check sequence and gap
+DOOR_DEFAULT_NS = 1_000  # what software of a timed fabric takes beyond that of a free one, on a machine never checked
+DOOR_MAX_NS = 10_000  # more is no software: something else is wrong
+_SHORT_BYTES = 84  # the shortest frame on the wire, with preamble, check sequence and gap
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
-    """How early frames leave the exits of a timed lab.
+    """How a timed lab keeps the time of lone frames.
 
-    lead_ns: before the end of their transmission. checked_utc: when a check found that by which the fabric earned its
-    class; empty: the default of a machine that was never checked.
+    door_ns: so much before their instant its doors let them out. error_ns: by how much they are off even so, 19 of 20
+    launches at the worst of what was tried; None on a machine that was never checked. checked_utc: when a check found
+    that by which the fabric earned its class, or empty.
     """
 
-    lead_ns: Annotated[int, Meta(ge=0)] = LEAD_DEFAULT_NS
+    door_ns: Annotated[int, Meta(ge=0)] = DOOR_DEFAULT_NS
+    error_ns: Annotated[int, Meta(ge=0)] | None = None
     checked_utc: Annotated[str, Meta(pattern=r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?\Z")] = ""
 
 
@@ -54,21 +55,21 @@ def known(fabric: Fabric) -> Calibration:
     """The calibration of labs of that kind and rate, as last earned here."""
     found = _entry(_fabric_key(fabric)).calibration
     if found is None or not _is_possible(found, fabric):
-        return Calibration(lead_ns=min(LEAD_DEFAULT_NS, lead_max_ns(fabric)))
+        return Calibration(door_ns=min(DOOR_DEFAULT_NS, door_max_ns(fabric)))
     return found
 
 
-def found_now(lead_ns: int) -> Calibration:
+def found_now(door_ns: int, error_ns: int) -> Calibration:
     """What a check finds at this moment."""
-    return Calibration(lead_ns=lead_ns, checked_utc=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Calibration(door_ns=door_ns, error_ns=error_ns, checked_utc=now)
 
 
-def lead_max_ns(fabric: Fabric) -> int:
-    """The longest lead that can be right: less than the shortest frame takes of which a check claims something."""
+def door_max_ns(fabric: Fabric) -> int:
+    """How early doors can rightly open: by less than the shortest frame takes, which else came before it left."""
     if fabric.rate_mbps is None:
-        return LEAD_DEFAULT_NS
-    frame_bytes = _SHORT_BYTES if fabric.rate_mbps <= SLOW_MBPS else _FULL_BYTES
-    return max(0, round(8e3 * frame_bytes / fabric.rate_mbps) - 1)
+        return DOOR_MAX_NS
+    return min(DOOR_MAX_NS, max(0, round(8e3 * _SHORT_BYTES / fabric.rate_mbps) - 1))
 
 
 def trouble(fabric: Fabric) -> str:
@@ -80,8 +81,8 @@ def trouble(fabric: Fabric) -> str:
     if found is None or _is_possible(found, fabric):
         return ""
     return (
-        f"the calibration in {path()} is ignored: a lead of {found.lead_ns / 1000:g} us, where up to "
-        f"{lead_max_ns(fabric) / 1000:g} us can be right (vaiven lab check --forget removes it)"
+        f"the calibration in {path()} is ignored: doors {found.door_ns / 1000:g} us early, where up to "
+        f"{door_max_ns(fabric) / 1000:g} us can be right (vaiven lab check --forget removes it)"
     )
 
 
@@ -121,7 +122,8 @@ def forget() -> bool:
 
 
 def _is_possible(calibration: Calibration, fabric: Fabric) -> bool:
-    return calibration.checked_utc != "" and calibration.lead_ns <= lead_max_ns(fabric)
+    is_whole = calibration.checked_utc != "" and calibration.error_ns is not None
+    return is_whole and calibration.door_ns <= door_max_ns(fabric)
 
 
 def _fabric_key(fabric: Fabric) -> str:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Proves that a fabric is what it says: measures it with vaiven-probe, calibrates it, and names the class it earned.
 
-timed: every claimed row is within its limit. paced: the rows about throughput are. free: frames arrive. What is claimed
-depends on the rate: at 10 Mb/s and below, every frame of 542 bytes or more and every train within 3 %, single short
-frames within 15 us; above, full frames and trains of full frames within 4 %. Rows that are not claimed are printed all
-the same. Slow hosts are made fast and faults are suspended while it measures: what is checked is the wire.
+timed: every row is within its limit. paced: the rows about throughput are. free: frames arrive. Limits are, of
+ping-pongs of lone frames, 2 us or 2 % of the wire, beyond what the same take on a free lab; one way, of single frames
+15 us, of full ones and trains 3 % at 10 Mb/s and below, 4 % above. Rows without a limit are printed all the same. Slow
+hosts are made fast and faults are suspended while it measures: what is checked is the wire.
 
-The lead that frames need on this machine is looked for first. It stays in force, and is kept for labs to come, if the
-fabric earns its class with it; else the lab goes on with the one that it had.
+How early doors must open on this machine is looked for first. It stays in force, and is kept for labs to come, if the
+fabric earns its class with it; else the lab goes on with what it had.
 
-The limits are as narrow as a few microseconds, and a machine that does other things meanwhile moves by more. So the
-calibration is looked at again and again between the rows. A fabric that fails, but would not if every time were allowed
+The limits are as narrow as a few microseconds, and a machine that does other things meanwhile moves by more. So single
+frames are looked at again and again between the rows. A fabric that fails, but would not if every time were allowed
 what these looks differ by, is not decided: the machine moved, and nothing is said of the fabric.
 """
 
@@ -27,16 +27,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vaiven.errors import VaivenError
-from vaiven.lab import calibration, capture, exits, fabric, faults, oneway, slow
+from vaiven.lab import calibration, capture, exits, fabric, faults, lone, oneway, slow
 from vaiven.lab import lab as labs
-from vaiven.lab.calibration import SLOW_MBPS
 from vaiven.lab.hosts import LabHost
 from vaiven.lab.lab import Lab
+from vaiven.lab.lone import Lone
 from vaiven.lab.oneway import Talk, Trains
 from vaiven.lab.topology import FabricClass
 
 Verdict = Literal["ok", "off", "not claimed"]
 
+SLOW_MBPS = 10.0  # up to this rate
 LIMIT_SLOW = 0.03
 LIMIT_FAST = 0.04
 LIMIT_SHORT_NS = 15_000.0
@@ -46,7 +47,7 @@ PING_BYTES = 60_000
 SHORT, MIDDLE, FULL = 18, 500, 1472  # payload of UDP: frames of 60, 542 and 1514 bytes
 LLC_SHORT, LLC_MIDDLE, LLC_FULL = 27, 509, 1481  # the same frames over 802.3 and LLC
 PIECE_BYTES = 700  # two of them are what a careless fabric melts into one datagram
-_LEAD_STEP_NS = 500
+_STEP_NS = 100  # of what is looked for
 _TRIES = 4
 _PACED_TRAIN = 5000  # beside it the bucket's own content is little
 
@@ -86,9 +87,9 @@ class Row:
 @dataclass(frozen=True, kw_only=True)
 class CheckReport:
     """earned: the class that the fabric proved, None if not even frames arrive. frames_per_s: of 60 bytes, through the
-    whole lab at once. lead_ns: what it was calibrated to while it was measured (timed only). kept_in: the file that now
-    has it for labs to come; None if the class was not earned. moved_ns: by how much the calibration would have been
-    another at other times of this check."""
+    whole lab at once. door_ns: how early its doors opened while it was measured; error_ns: by how much 19 of 20
+    launches of lone frames were off at most (timed only). kept_in: the file that now has these for labs to come; None
+    if the class was not earned. moved_ns: by how much single frames came earlier or later at other times of it."""
 
     instance: str
     said: FabricClass
@@ -97,7 +98,8 @@ class CheckReport:
     hosts: int
     rows: tuple[Row, ...]
     frames_per_s: float
-    lead_ns: int | None
+    door_ns: int | None
+    error_ns: int | None
     moved_ns: int
     kept_in: str | None = None
 
@@ -119,14 +121,17 @@ class CheckReport:
 
 @dataclass(frozen=True)
 class _Effort:
+    calibrating: int  # launches
+    launches: int
     singles: int
     trains: int
     train: int
     pings: int
 
 
-_WHOLE = _Effort(singles=60, trains=12, train=50, pings=12)
-_QUICK = _Effort(singles=30, trains=5, train=30, pings=5)
+_WHOLE = _Effort(calibrating=6, launches=20, singles=60, trains=12, train=50, pings=12)
+_QUICK = _Effort(calibrating=2, launches=4, singles=30, trains=5, train=30, pings=5)
+_PINGPONGS = 24  # of a launch
 
 
 def run(lab: Lab, *, quick: bool = False, say: Callable[[Row], None] = lambda _: None) -> CheckReport:
@@ -140,7 +145,7 @@ def run(lab: Lab, *, quick: bool = False, say: Callable[[Row], None] = lambda _:
     said = lab.topology.fabric.fabric_class
     rows: list[Row] = []
     with _wire_alone(lab):
-        lead_ns = check.calibrate() if said == "timed" else None
+        door_ns = check.calibrate() if said == "timed" else None
         for row in {"timed": check.timed, "paced": check.paced, "free": check.free}[said]():
             rows.append(row)
             say(row)
@@ -152,7 +157,8 @@ def run(lab: Lab, *, quick: bool = False, say: Callable[[Row], None] = lambda _:
         hosts=len(lab.hosts),
         rows=tuple(rows),
         frames_per_s=check.frames_per_s,
-        lead_ns=lead_ns,
+        door_ns=door_ns,
+        error_ns=check.error_ns,
         moved_ns=check.moved_ns,
     )
     # Of one that did not pass, the numbers say more about what else this machine did.
@@ -160,12 +166,12 @@ def run(lab: Lab, *, quick: bool = False, say: Callable[[Row], None] = lambda _:
 
 
 def _kept(lab: Lab, report: CheckReport) -> CheckReport:
-    """Keeps what a check learned that the fabric passed, and brings its lead into force."""
+    """Keeps what a check learned that the fabric passed, and brings its doors into force."""
     calibration.store_frames_per_s(lab.topology, report.frames_per_s)
-    if report.lead_ns is not None:
-        found = calibration.found_now(report.lead_ns)
+    if report.door_ns is not None and report.error_ns is not None:
+        found = calibration.found_now(report.door_ns, report.error_ns)
         calibration.store(lab.topology.fabric, found)
-        fabric.set_lead(labs.recalibrated(lab, found), report.lead_ns)
+        fabric.set_doors(labs.recalibrated(lab, found), report.door_ns)
     return replace(report, kept_in=str(calibration.path()))
 
 
@@ -182,7 +188,7 @@ def _earned(said: FabricClass, rows: Sequence[Row], moved_ns: int = 0) -> Fabric
 
 @contextmanager
 def _wire_alone(lab: Lab) -> Iterator[None]:
-    """Without the faults and the slowness of its hosts. Whatever lead was tried, the lab's own is back at the end."""
+    """Without the faults and the slowness of its hosts. At the end its doors are as they were, whatever was tried."""
     faults.suspend(lab)
     slow.suspend(lab)
     try:
@@ -190,7 +196,7 @@ def _wire_alone(lab: Lab) -> Iterator[None]:
     finally:
         slow.resume(lab)
         if lab.topology.fabric.fabric_class == "timed":
-            fabric.set_lead(lab, lab.calibration.lead_ns)
+            fabric.set_doors(lab, lab.calibration.door_ns)
         faults.apply(lab)
 
 
@@ -199,7 +205,8 @@ class _Check:
         self.lab = lab
         self.effort = effort
         self.frames_per_s = 0.0
-        self._shifts_ns: list[int] = []  # how far the calibration was off whenever it was looked at
+        self.error_ns: int | None = None
+        self._shifts_ns: list[int] = []  # how late single frames were whenever they were looked at
         fabric_ = lab.topology.fabric
         self.is_hub = fabric_.kind == "hub"
         self.is_slow = (fabric_.rate_mbps or 0) <= SLOW_MBPS
@@ -210,27 +217,22 @@ class _Check:
 
     @property
     def moved_ns(self) -> int:
-        """How much the calibration moved while the rows were measured."""
+        """How much single frames moved while the rows were measured."""
         return max(self._shifts_ns) - min(self._shifts_ns) if self._shifts_ns else 0
 
     # What is measured ---------------------------------------------------------------------------------------------
 
     def calibrate(self) -> int:
-        """Finds how early frames must leave for the claimed rows to be right, and lets them: in ns."""
-        lead_max_ns = calibration.lead_max_ns(self.lab.topology.fabric)
-        lead_ns = self.lab.calibration.lead_ns
-        for _ in range(2):
-            fabric.set_lead(self.lab, lead_ns)
-            shift_ns = _best_shift(self._singles("udp", (SHORT, MIDDLE, FULL)))
-            # Later than without any lead no frame can be made; a longer one than that makes shorter frames too early.
-            earlier_ns = min(max(-lead_ns, shift_ns), lead_max_ns - lead_ns)
-            lead_ns += earlier_ns
-        self._shifts_ns = [shift_ns - earlier_ns]
-        fabric.set_lead(self.lab, lead_ns)
-        return lead_ns
+        """Finds how early doors must open for ping-pongs to take their time, and lets them: in ns."""
+        door_ns = self.lab.calibration.door_ns
+        door_ns += _best_shift([_pingpong(one) for one in self._lone(self.effort.calibrating)])
+        door_ns = min(max(0, door_ns), calibration.door_max_ns(self.lab.topology.fabric))
+        fabric.set_doors(self.lab, door_ns)
+        return door_ns
 
     def timed(self) -> Iterator[Row]:
         dropped = _softnet_drops()
+        yield from self._pingpongs()
         yield from self._look()
         yield from self._singles("eth", (LLC_SHORT, LLC_MIDDLE, LLC_FULL))
         yield self._train("udp", FULL)
@@ -278,8 +280,17 @@ class _Check:
         records = self._ask(self.pair, stack, sizes, samples=self.effort.singles)[0]
         return [self._single(record, frame, _NAMES[stack]) for record, frame in zip(records, _FRAMES, strict=True)]
 
+    def _pingpongs(self) -> Iterator[Row]:
+        found = self._lone(self.effort.launches)
+        self.error_ns = round(max(_p95([abs(error) for error in one.errors_ns]) for one in found))
+        yield from map(_pingpong, found)
+
+    def _lone(self, launches: int) -> list[Lone]:
+        near, far = self.hosts[:2]
+        return lone.measure(near, far, self.lab.topology, ["udp"], _FRAMES, launches=launches, samples=_PINGPONGS)
+
     def _look(self) -> list[Row]:
-        """The rows that the calibration comes from, measured again."""
+        """Single frames, the first time or again."""
         rows = self._singles("udp", (SHORT, MIDDLE, FULL))
         self._shifts_ns.append(_best_shift(rows))
         return rows
@@ -288,12 +299,8 @@ class _Check:
         limit = self._limit(frame_bytes, record.wire_ns)
         return self._row(f"{frame_bytes} B, {name}", record.last_ns, record.wire_ns, limit)
 
-    def _limit(self, frame_bytes: int, wire_ns: float) -> float | None:
-        if frame_bytes < 100:
-            return LIMIT_SHORT_NS if self.is_slow else None
-        if frame_bytes < 1514 and not self.is_slow:
-            return None
-        return self.limit * wire_ns
+    def _limit(self, frame_bytes: int, wire_ns: float) -> float:
+        return self.limit * wire_ns if frame_bytes == _FRAMES[-1] else max(LIMIT_SHORT_NS, self.limit * wire_ns)
 
     def _train(self, stack: str, size: int, *, segment: bool = False) -> Row:
         record = self._ask(self.pair, stack, [size], train=self.effort.train, segment=segment)[0][0]
@@ -503,13 +510,16 @@ class _Capture(_Counters):
         self.seen = json.loads(output)
 
 
+def _pingpong(one: Lone) -> Row:
+    return Row(what=f"{one.frame_bytes} B, ping-pong {lone.WAITS[one.wait]}", unit="ns", expected=one.expected_ns,
+               median=statistics.median(one.launches_ns), p95=_p95(one.launches_ns), limit=one.limit_ns)  # fmt: skip
+
+
 def _best_shift(rows: Sequence[Row]) -> int:
     """How many ns earlier frames must come for the largest error, measured in limits, to be smallest."""
     claims = [(row.error, row.limit) for row in rows if row.limit is not None]
     low, high = (round(pick(error for error, _ in claims)) for pick in (min, max))
-    return min(
-        range(low, high + 1, _LEAD_STEP_NS), key=lambda shift: max(abs(e - shift) / limit for e, limit in claims)
-    )
+    return min(range(low, high + 1, _STEP_NS), key=lambda shift: max(abs(e - shift) / limit for e, limit in claims))
 
 
 def _worst(rows: Iterator[Row]) -> Row:

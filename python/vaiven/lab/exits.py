@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 HEADER_BYTES = 14
 HOST_QUEUE_FRAMES = 1000  # the usual queue of a network card: then its sender waits, or its socket's buffer is full
 CREDIT_NS = 256_000  # how long an exit may be late without losing time: 4000 ticks of the kernel's packet scheduler
+LEAD_NS = 8_000  # what a timer and the software behind it take on a machine whose processors are awake
+EARLY_NS = 25_000  # more than a timer is ever late on such a machine, less than VV_DOOR_NS
 QUEUE_LENGTH = 1 << 20  # of the exits' disciplines: what is too much is dropped before, by time (src/bpf/fabric.h)
 
 _DUMMY_BYTES = 2048  # VV_DUMMY_BYTES
@@ -37,7 +39,9 @@ class Exit:
     """An interface of the switch where frames wait. medium: its number; several exits may share one.
 
     A frame takes the medium for frame_ns + max(bytes, bytes_min) + bytes_more times byte_ns. unit_ns: the resolution
-    of its waiting. queue_ns: a frame that would wait longer for its turn is dropped.
+    of its waiting. queue_ns: a frame that would wait longer for its turn is dropped. lead_ns: how early frames leave,
+    because software takes the rest. port: the interface that it is the queue of, "" if frames leave there. has_door:
+    lone frames leave EARLY_NS early and wait for their instant at the door of a port behind it.
     """
 
     interface: str
@@ -48,19 +52,24 @@ class Exit:
     bytes_min: int = 0
     bytes_more: int = 0
     queue_ns: int
+    lead_ns: int = LEAD_NS
+    port: str = ""
+    has_door: bool = False
 
     @property
     def wait_max_ns(self) -> float:
         """The longest delay that it can make."""
         return self.unit_ns * _UNITS_MAX
 
-    def command(self, lead_ns: int) -> str:
-        """The line of vaiven-fabric that sets it."""
-        return (
+    def commands(self, door_ns: int) -> list[str]:
+        """The lines of vaiven-fabric that set it. door_ns: how early doors open behind it."""
+        settings = (
             f"exit {self.interface} medium={self.medium} unit_ns_q16={_q16(self.unit_ns)} "
             f"byte_ns_q16={_q16(self.byte_ns)} frame_ns={round(self.frame_ns)} bytes_min={self.bytes_min} "
-            f"bytes_more={self.bytes_more} queue_ns={self.queue_ns} credit_ns={CREDIT_NS} lead_ns={lead_ns}"
+            f"bytes_more={self.bytes_more} queue_ns={self.queue_ns} credit_ns={CREDIT_NS} lead_ns={self.lead_ns} "
+            f"early_ns={EARLY_NS if self.has_door else 0} door_ns={door_ns}"
         )
+        return [settings, *([f"queue {self.port} {self.interface}"] if self.port else [])]
 
 
 def raise_exits(netlink: IPRoute, exits: Iterable[Exit]) -> None:
@@ -85,6 +94,11 @@ def raise_exits(netlink: IPRoute, exits: Iterable[Exit]) -> None:
                 cburst=burst_bytes,
                 quantum=60_000,
             )
+
+
+def commands(exits: Iterable[Exit], door_ns: int) -> list[str]:
+    """The lines of vaiven-fabric that set them."""
+    return [line for exit_ in exits for line in exit_.commands(door_ns)]
 
 
 def index(netlink: IPRoute, name: str) -> int:
@@ -118,7 +132,7 @@ def _native(lab: Lab, verb: str, text: str) -> str:
     if done.returncode != 0:
         raise VaivenError(
             f"the fabric of {lab.instance} cannot be set: {done.stderr.strip()}",
-            "it needs root and a kernel with HTB, IFB and BPF for tc",
+            "it needs root and a kernel (5.17 at least) with HTB, IFB, macvlan and BPF for tc",
             code="no-fabric",
         )
     return done.stdout

@@ -7,22 +7,24 @@ right, the time of a single frame is not. timed: exits, where a frame waits unti
 
     host             switch                              uN: what host N sends, one link (switch)
     eth0 ======= pN -enter-> uN or hub -> br0            hub: what anybody sends, one link (hub)
-         ======= pN <-exit----------------- br0          pN: what host N receives, one link (switch)
+         ======= pN <-door- dN <----------- br0          dN: what host N receives, one link (switch)
+         ======= pN <-door----------------- br0          (hub)
 
 A slow host has a box in its cable, with an exit in each direction and one medium, its processor, for both:
 
     eth0 ======= pN -enter-> sN ==== tN -enter-> uN or hub -> br0       (tN is then the port of the bridge)
-         ======= pN <-exit-- sN ==== tN <-exit------------- br0
+         ======= pN <-exit-- sN ==== tN <-door- dN <------- br0
 """
 
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaiven.errors import VaivenError
 from vaiven.lab import exits, slow, tcp
-from vaiven.lab.exits import HEADER_BYTES, HOST_QUEUE_FRAMES, Exit
+from vaiven.lab.exits import HEADER_BYTES, HOST_QUEUE_FRAMES, LEAD_NS, Exit
 
 if TYPE_CHECKING:
     from pyroute2 import IPRoute
@@ -33,9 +35,11 @@ if TYPE_CHECKING:
 
 BRIDGE = "br0"
 HUB = "hub"
+DOORS = "doors"  # on the way from the queues of a switch back to its ports
 
 FRAME_MIN_BYTES = 60  # IEEE 802.3 without the check sequence
 FRAME_MORE_BYTES = 24  # preamble and delimiter 8, check sequence 4, gap 12
+_PRIVATE = 1  # <linux/if_link.h>, MACVLAN_MODE_PRIVATE: what is sent goes straight on
 _NTF_MASTER = 0x04  # <linux/neighbour.h>: an entry of the bridge, not of its port
 _NUD_NOARP = 0x40  # which does not age
 
@@ -84,10 +88,13 @@ def wire_exits(topology: Topology) -> list[Exit]:
             Exit(interface=p, medium=n, unit_ns=byte_ns(fabric), queue_ns=10**12)
             for n, p in zip(numbers, ports, strict=True)
         ]
-        return [_wire(fabric, HUB, 0, HOST_QUEUE_FRAMES), *down]
+        return [replace(_wire(fabric, HUB, 0, HOST_QUEUE_FRAMES), has_door=True), *down]
     return [
         *(_wire(fabric, f"u{number}", 2 * number, HOST_QUEUE_FRAMES) for number in numbers),
-        *(_wire(fabric, p, 2 * n + 1, fabric.queue_frames) for n, p in zip(numbers, ports, strict=True)),
+        *(
+            replace(_wire(fabric, f"d{n}", 2 * n + 1, fabric.queue_frames), port=p, has_door=True)
+            for n, p in zip(numbers, ports, strict=True)
+        ),
     ]
 
 
@@ -97,24 +104,35 @@ def byte_ns(fabric: Fabric) -> float:
     return 8e3 / fabric.rate_mbps
 
 
-def set_lead(lab: Lab, lead_ns: int) -> None:
-    """Changes how early frames leave the exits of a lab that is up."""
-    everywhere = [*wire_exits(lab.topology), *slow.server_exits(lab.topology)]
-    exits.command(lab, (f"exit {exit_.interface} lead_ns={lead_ns}" for exit_ in everywhere))
+def set_doors(lab: Lab, door_ns: int) -> None:
+    """Changes how early the doors of a lab that is up open."""
+    exits.command(lab, (f"exit {exit_.interface} door_ns={door_ns}" for exit_ in wire_exits(lab.topology)))
 
 
 def _raise_timed(lab: Lab, netlink: IPRoute) -> None:
     """Single frames only, each with its exit. gso_max_segs 1 has the hosts cut every batch before it leaves them."""
     fabric = lab.topology.fabric
     upwards = {host.number: HUB if fabric.kind == "hub" else f"u{host.number}" for host in lab.hosts}
+    wires = wire_exits(lab.topology)
     for name in sorted(set(upwards.values())):
         netlink.link("add", ifname=name, kind="ifb")
+    _add_queues(netlink, [exit_.interface for exit_ in wires if exit_.port])
     for host in lab.hosts:
         tcp.one_segment(host)
-    wires = wire_exits(lab.topology)
     exits.raise_exits(netlink, wires)
     entrances = (f"entrance {link_port(host)} {upwards[host.number]}" for host in lab.hosts)
-    exits.command(lab, [*(exit_.command(lab.calibration.lead_ns) for exit_ in wires), *entrances])
+    doors = [f"entrance {DOORS} -"] if fabric.kind == "switch" else []
+    exits.command(lab, [*doors, *exits.commands(wires, lab.calibration.door_ns), *entrances])
+
+
+def _add_queues(netlink: IPRoute, names: list[str]) -> None:
+    """Interfaces whose frames, once they have left their discipline, pass the programs on DOORS."""
+    if names:
+        netlink.link("add", ifname=DOORS, kind="ifb")
+        doors = exits.index(netlink, DOORS)
+        netlink.link("set", index=doors, state="up")
+        for name in names:
+            netlink.link("add", ifname=name, kind="macvlan", link=doors, macvlan_mode=_PRIVATE)
 
 
 def _raise_paced(lab: Lab, netlink: IPRoute) -> None:
@@ -153,6 +171,7 @@ def _wire(fabric: Fabric, interface: str, medium: int, queue_frames: int) -> Exi
         bytes_min=FRAME_MIN_BYTES,
         bytes_more=FRAME_MORE_BYTES,
         queue_ns=round(queue_frames * full_ns),
+        lead_ns=min(LEAD_NS, round(full_ns)),
     )
 
 

@@ -256,7 +256,8 @@ def _raise(topology: Topology, instance: str, path: Path, nursery: Nursery) -> L
     except NetlinkError as error:
         reason = error.args[-1] if error.args else error
         what = f"the kernel refuses a link of the lab {instance}: {reason}"
-        raise VaivenError(what, "it needs veth, bridge, ifb, sch_htb and cls_bpf", code="no-network") from error
+        remedy = "it needs veth, bridge, ifb, macvlan, sch_htb and cls_bpf"
+        raise VaivenError(what, remedy, code="no-network") from error
     return lab
 
 

@@ -81,7 +81,7 @@ def ask(
             start(ends, talk.near, ["near", stack, *_peers(far), *both, *effort], key)
             for talk, far, key in zip(talks, peers, keys, strict=True)
         ]
-        return [[_trains(cell, samples) for cell in _cells(near)] for near in nears]
+        return [[_trains(cell, samples) for cell in cells(near)] for near in nears]
 
 
 def ping(near: LabHost, far: LabHost, topology: Topology, size: int, samples: int) -> tuple[list[int], int]:
@@ -89,7 +89,7 @@ def ping(near: LabHost, far: LabHost, topology: Topology, size: int, samples: in
     with contextlib.ExitStack() as ends:
         command = ["near", "icmp", "--peer", far.address, "--sizes", str(size), "--samples", str(samples)]
         process = start(ends, near, [*command, "--cell-ms", "20000", *wire(topology)], secrets.token_hex(16))
-        cell = _cells(process)[0]
+        cell = cells(process)[0]
     return cell["rtt_ns"], cell["wire"]["ns"]
 
 
@@ -141,7 +141,7 @@ def records(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
     return said
 
 
-def _cells(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
+def cells(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
     return [record for record in records(process) if record["type"] == "cell"]
 
 

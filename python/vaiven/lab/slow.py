@@ -89,4 +89,4 @@ def resume(lab: Lab) -> None:
 
 def _set(lab: Lab, servers: list[Exit]) -> None:
     if servers:
-        exits.command(lab, [server.command(lab.calibration.lead_ns) for server in servers])
+        exits.command(lab, exits.commands(servers, lab.calibration.door_ns))

@@ -411,19 +411,7 @@ def _cost_notes(costs: Iterable[StackCost]) -> Iterable[str]:
             if estimate.refused:
                 yield f"{cost.stack}: no {name}: {estimate.refused}"
         yield from (f"{cost.stack}: {note}" for note in cost.cost.typical.notes)
-    yield from _unclaimed_notes(costs)
     yield from misfit_notes(costs)
-
-
-def _unclaimed_notes(costs: Iterable[StackCost]) -> Iterable[str]:
-    """A line for the stacks that have sizes of which their lab claims nothing."""
-    where: dict[tuple[int, ...], list[str]] = {}
-    for cost in costs:
-        where.setdefault(tuple(p.size_bytes for p in cost.points if not p.claimed), []).append(cost.stack)
-    for sizes, stacks in where.items():
-        if sizes:
-            named = f"{', '.join(dict.fromkeys(stacks))}: {', '.join(map(size_text, sizes))} left out of the law"
-            yield f"{named}, because the lab claims nothing of such lone frames"
 
 
 def misfit_notes(costs: Iterable[StackCost]) -> Iterable[str]:
@@ -449,7 +437,7 @@ def law_change(cost: StackCost) -> str:
             return f"the law changes at {size_text(most.limits[0].size_bytes)} ({most.limits[0].cause})"
         edges = (most.knee.before_bytes, most.knee.after_bytes)
         return f"the law changes between {size_text(edges[0])} and {size_text(edges[1])} (no known limit lies there)"
-    single = [point for point in cost.points if point.wire_frames == 1 and point.claimed]
+    single = [point for point in cost.points if point.wire_frames == 1]
     several = [point for point in cost.points if (point.wire_frames or 0) > 1]
     if len(single) < 2 or len(several) < 2:
         return ""

@@ -29,11 +29,6 @@ from vaiven.stats.verdict import Verdict, Word
 from vaiven.stats.welch import Welch
 
 _SIZE = Column("size", "payload of one message")
-NOT_CLAIMED = "n/c"
-_UNCLAIMED = (
-    "n/c: no verdict, for the lab claims nothing of such lone frames: a timer holds them back, and may be as late as "
-    "they are long."
-)
 _MARKS = {Word.EQUIVALENT: "=", Word.INCONCLUSIVE: "?"}
 
 
@@ -52,15 +47,9 @@ def headline(one: Versus) -> str:
     words = [word for word in Word if any(_word(verdict) is word for verdict in verdicts)]
     if len(words) == 1:
         where = f"at {_sizes_text(one, words[0])}" if len(verdicts) == 1 else f"at all {len(verdicts)} sizes"
-        return f"{_alone(first, second, words[0], verdicts)} {where}{_more(one)}{_unclaimed(one)}."
+        return f"{_alone(first, second, words[0], verdicts)} {where}{_more(one)}."
     parts = [f"{word} at {_sizes_text(one, word)}{_by(word, _of(verdicts, word))}" for word in words]
-    return f"{first} against {second}: {', '.join(parts)}{_more(one)}{_crossing(one)}{_unclaimed(one)}."
-
-
-def _unclaimed(one: Versus) -> str:
-    """What no verdict is given on."""
-    sizes = ", ".join(map(size_text, one.unclaimed_bytes))
-    return f"; not claimed by this lab: {sizes}" if sizes else ""
+    return f"{first} against {second}: {', '.join(parts)}{_more(one)}{_crossing(one)}."
 
 
 def pair_prefix(one: Versus) -> str:
@@ -98,21 +87,14 @@ def wanted_text(first: int, second: int, cells: int, alpha: float) -> str:
 def matrix_table(comparison: Comparison, pair: tuple[str, str]) -> Table:
     """One row per size, one column per two sides: by how much longer or shorter the first takes, and how sure."""
     versus = comparison.of_pair(pair)
-    sizes = sorted({int(size) for one in versus for size in (*one.compared.sizes_bytes, *one.unclaimed_bytes)})
+    sizes = sorted({int(size) for one in versus for size in one.compared.sizes_bytes})
     columns = (_SIZE, *(Column(_column_name(one), "the first against the second") for one in versus))
     margin = comparison.rules.delta
-    rows = tuple(
-        (
-            size_text(size),
-            *(NOT_CLAIMED if size in one.unclaimed_bytes else mark(one.verdict(size), margin) for one in versus),
-        )
-        for size in sizes
-    )
+    rows = tuple((size_text(size), *(mark(one.verdict(size), margin) for one in versus)) for size in sizes)
     notes = (
         "+24 %: slower, the first takes 24 % longer than the second; −19 %: faster; in brackets: different for "
         f"certain, but by no more than {100 * comparison.rules.delta:g} %; =: equivalent within that; ?: inconclusive.",
         method_text(comparison),
-        *((_UNCLAIMED,) if any(one.unclaimed_bytes for one in versus) else ()),
     )
     return Table(f"Verdicts, {pair[0]} → {pair[1]}", columns, rows, notes)
 

@@ -160,7 +160,7 @@ def _others(findings: Findings, headline: StackCost) -> tuple[str, ...]:
     costs = [cost for cost in findings.of_pair(headline.pair) if cost.points]
     if len(costs) < 2:
         return ()
-    common = set.intersection(*({point.size_bytes for point in cost.points if point.claimed} for cost in costs))
+    common = set.intersection(*({point.size_bytes for point in cost.points} for cost in costs))
     if not common:
         return ()
     size = min(common)

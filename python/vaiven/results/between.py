@@ -13,7 +13,6 @@ import polars as pl
 from vaiven.errors import VaivenError
 from vaiven.model.numbers import percent_text, several_text
 from vaiven.results import pairing, rows
-from vaiven.results.claims import claimed
 from vaiven.stats import runs as statistics
 from vaiven.stats.arrays import Floats
 from vaiven.stats.runs import RUNS_ADVISED, p_least
@@ -94,7 +93,7 @@ def table_of(side: Side, ask: str) -> pl.DataFrame:
     The cells that a run lacks, or of which it has no such statistic, are not there. Raises VaivenError
     ("nothing-measured"): no run has that question.
     """
-    whole = stacked([claimed(run, table) for run, table in zip(side.runs, side.tables, strict=True)], side.column)
+    whole = stacked(side.tables, side.column)
     return rows.one_way(pairing.require_asked(side.runs[-1], whole, ask)).drop_nulls(side.column)
 
 

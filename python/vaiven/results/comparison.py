@@ -22,21 +22,19 @@ from vaiven.results.pairing import SIDES, Asked, Contender, Prepared
 from vaiven.results.result import Result, columns, estimate, flag, integer, number, numbers, text
 from vaiven.results.tcp import tcp_text
 from vaiven.stats.arrays import Floats
-from vaiven.stats.estimate import Estimate
 from vaiven.stats.planner import launches_to_reach
 from vaiven.stats.runs import CHANGES, RUNS_MIN, Whole, found_share, own_alarms, whole_run, whole_sides
-from vaiven.stats.verdict import Rules, Verdict, Word
+from vaiven.stats.verdict import Evidence, Rules, Verdict, Word
 from vaiven.store.query import Run
 
 MARGIN, ALPHA = Rules().delta, Rules().alpha
-NOT_CLAIMED = "not claimed"  # in place of a verdict, where the lab claims nothing of such frames
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Versus:
     """One against the other between two hosts: two stacks of a run, or one stack on two sides of runs.
 
-    gain: of the first over the second. unclaimed_bytes: sizes of which the lab claims nothing: they are not compared.
+    gain: of the first over the second.
     pp: for each size of `compared`, the P-P curve of both sides' launch times, (shares of the first, shares of the
     second) that are at most t, for every t.
     """
@@ -48,7 +46,6 @@ class Versus:
     compared: Compared
     crossover: Crossover
     gain: Gain
-    unclaimed_bytes: tuple[int, ...]
     pp: tuple[tuple[Floats, Floats], ...]
 
     @property
@@ -71,31 +68,27 @@ class Versus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeVersus:
-    """One size of two. at: its place in what is compared; None where the lab claims nothing of such frames.
-
-    margin: what counts as the same.
-    """
+    """One size of two. at: its place in what is compared. margin: what counts as the same."""
 
     of: Versus
     size_bytes: int
-    at: int | None
+    at: int
     margin: float
 
     @property
-    def verdict(self) -> Verdict | None:
-        return None if self.at is None else self.of.compared.verdicts[self.at]
+    def verdict(self) -> Verdict:
+        return self.of.compared.verdicts[self.at]
 
     @property
-    def ratio(self) -> Estimate | None:
-        return None if self.verdict is None else self.verdict.evidence.ratio
+    def evidence(self) -> Evidence:
+        return self.verdict.evidence
 
     @property
     def beyond(self) -> bool:
         """Whether the difference is certain, and more than the margin."""
-        found = self.verdict
-        if found is None or not found.different or found.negligible:
+        if not self.verdict.different or self.verdict.negligible:
             return False
-        ratio = found.evidence.ratio.number()
+        ratio = self.evidence.ratio.number()
         return ratio > 1 + self.margin or ratio < 1 / (1 + self.margin)
 
     def gained(self, name: str) -> float | None:
@@ -104,12 +97,7 @@ class SizeVersus:
         return float(getattr(self.of.gain, name)[sizes.index(self.size_bytes)]) if self.size_bytes in sizes else None
 
     def raced(self, which: int) -> Sequence[float]:
-        return () if self.at is None else self.of.pp[self.at][which].tolist()
-
-
-def _of(row: SizeVersus, what: str, default: Any = None) -> Any:
-    """A field of its verdict."""
-    return default if row.verdict is None else getattr(row.verdict, what)
+        return self.of.pp[self.at][which].tolist()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -134,27 +122,27 @@ class Comparison(Result[Versus]):
         text("second", "the stack that it is held against", lambda row: row.of.second.stack),
         text("second_side", "between runs: before; of one run empty", lambda row: row.of.second.side),
         integer("size_bytes", "payload of a message; of a connection 0", lambda row: row.size_bytes),
-        text("verdict", "of the first: faster, slower, equivalent, inconclusive; or not claimed, by the lab",
-             lambda row: NOT_CLAIMED if row.verdict is None else row.verdict.word.value),
+        text("verdict", "of the first: faster, slower, equivalent, inconclusive",
+             lambda row: row.verdict.word.value),
         estimate("ratio", "", "time of the first over that of the second (Hodges-Lehmann), at the level 1 - alpha",
-                 lambda row: row.ratio),
+                 lambda row: row.evidence.ratio),
         flag("beyond_margin", "faster or slower for certain, and by more than the margin", lambda row: row.beyond),
         flag("negligible", "different for certain, but by no more than the margin",
-             lambda row: _of(row, "negligible", False)),
-        number("p", "of the test alone", lambda row: None if row.verdict is None else row.verdict.evidence.test.p),
-        number("p_adjusted", "of the test among all that were judged together", lambda row: _of(row, "p_adjusted")),
-        text("test", "its name", lambda row: "" if row.verdict is None else row.verdict.evidence.test.name),
+             lambda row: row.verdict.negligible),
+        number("p", "of the test alone", lambda row: row.evidence.test.p),
+        number("p_adjusted", "of the test among all that were judged together", lambda row: row.verdict.p_adjusted),
+        text("test", "its name", lambda row: row.evidence.test.name),
         integer("more_launches", "how many more of each would likely settle an inconclusive one",
-                lambda row: _of(row, "more_launches")),
-        text("why", "why it is inconclusive, if more would not settle it", lambda row: _of(row, "why", "")),
+                lambda row: row.verdict.more_launches),
+        text("why", "why it is inconclusive, if more would not settle it", lambda row: row.verdict.why),
         integer("first_launches", "launches, or runs, of the first",
-                lambda row: None if row.verdict is None else row.verdict.evidence.launches[0]),
+                lambda row: row.evidence.launches[0]),
         integer("second_launches", "and of the second",
-                lambda row: None if row.verdict is None else row.verdict.evidence.launches[1]),
+                lambda row: row.evidence.launches[1]),
         number("p_faster", "of all pairs of launches, the share in which that of the first is faster",
-               lambda row: None if row.verdict is None else row.verdict.evidence.p_faster),
+               lambda row: row.evidence.p_faster),
         number("welch_p", "of Welch's test of log times, which decides nothing",
-               lambda row: None if row.verdict is None else row.verdict.evidence.welch.p),
+               lambda row: row.evidence.welch.p),
         number("time_saved", "(second - first)/second, of medians", lambda row: row.gained("time")),
         number("time_saved_low", "the low end of its interval", lambda row: row.gained("time_low")),
         number("time_saved_high", "the high end of its interval", lambda row: row.gained("time_high")),
@@ -178,9 +166,8 @@ class Comparison(Result[Versus]):
 
     def rows(self) -> Iterable[SizeVersus]:
         for one in self:
-            places = {int(size): place for place, size in enumerate(one.compared.sizes_bytes)}
-            for size in sorted({*places, *one.unclaimed_bytes}):
-                yield SizeVersus(of=one, size_bytes=size, at=places.get(size), margin=self.rules.delta)
+            for at, size in enumerate(one.compared.sizes_bytes):
+                yield SizeVersus(of=one, size_bytes=int(size), at=at, margin=self.rules.delta)
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -323,7 +310,7 @@ def _versus(pairs: Sequence[Prepared], matrix: Matrix, run: Run) -> tuple[Versus
         gained = gain(first, second, rng, same_blocks=compared.paired)
         versus.append(
             Versus(near=one.near, far=one.far, first=one.first, second=one.second, compared=compared, crossover=met,
-                   gain=gained, unclaimed_bytes=one.unclaimed_bytes, pp=curves)
+                   gain=gained, pp=curves)
         )  # fmt: skip
     return tuple(versus)
 

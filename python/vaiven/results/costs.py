@@ -44,7 +44,6 @@ class SizePoint:
     typical_ns: median over launches of the launch medians; typical: the same with its interval, or why there is none.
     floor_ns: smallest time of all. p95, p99: of all its messages together, or why they have none.
     batch: how many messages one timed exchange was, more than 1 only where the clock is too coarse.
-    claimed: not of those whose time the lab claims nothing of, for which no law and no verdict is made.
     wire_*: what the message becomes on the wire, over all hops, by formula. cpu_*: CPU time that end spends on one
     message, half of what an exchange takes it.
     quantiles_ns: equally spaced quantiles of all samples, from the smallest to the largest: its distribution.
@@ -62,7 +61,6 @@ class SizePoint:
     late: int
     corrupt: int
     batch: int
-    claimed: bool
     wire_ns: float | None
     wire_frames: int | None
     wire_bytes: int | None
@@ -215,7 +213,6 @@ class Sizes(Result[SizeCost]):
         integer("late", "answers to earlier messages", lambda one: one.point.late),
         integer("corrupt", "answers with other bytes than were sent", lambda one: one.point.corrupt),
         integer("batch", "messages of one timed exchange", lambda one: one.point.batch),
-        flag("claimed", "whether the lab claims anything of such frames", lambda one: one.point.claimed),
         text("interval_refused", "why the typical time has no interval", lambda one: one.point.typical.refused),
         numbers("quantiles_ns", "0 %, 1 %, ... 100 % of all messages that were answered",
                 lambda one: one.point.quantiles_ns),
@@ -330,9 +327,7 @@ def _stack_cost(
     typical, floor, mean = (
         rows.launch_times(table, key, kind) for kind in (Statistic.TYPICAL, Statistic.FLOOR, Statistic.MEAN)
     )
-    claimed = np.unique(table.filter("claimed")["size_bytes"].to_numpy())
-    lawful = typical.at_sizes(claimed)
-    cost = fit_cost(lawful, floor.at_sizes(claimed), np.random.default_rng(seed))
+    cost = fit_cost(typical, floor, np.random.default_rng(seed))
     connects = connect["ns_median"].drop_nulls().to_numpy()
     return StackCost(
         near=near,
@@ -343,7 +338,7 @@ def _stack_cost(
         half=half_rate(typical, np.random.default_rng(seed)),
         residuals=residuals(cost.typical),
         papers=papers_model(mean),
-        knees=_explained(lawful, seed, said, again),
+        knees=_explained(typical, seed, said, again),
         connect=median_interval(connects, "ns") if connects.size else None,
     )
 
@@ -378,7 +373,6 @@ def _point(size_bytes: int, launch_ns: Floats, cells: pl.DataFrame, sent: Messag
         samples=int(cells["count"].sum()),
         launches=len(launch_ns),
         batch=int(cells["batch"].max()),
-        claimed=bool(cells["claimed"].all()),
         cpu_near_ns=cells["cpu_near_ns"].median(),
         cpu_far_ns=cells["cpu_far_ns"].median(),
         quantiles_ns=sent.spread_ns,

@@ -93,13 +93,14 @@ def asked(run: Run, question: str) -> bool:
 
 
 def calibration_text(place: Mapping[str, Any]) -> str:
-    """ "calibrated to 12.5 µs by lab check on 2026-01-31", or that it was not; "" of what is not timed."""
+    """ "lone frames within 1.6 µs by lab check on 2026-01-31", or that nobody knows; "" of what is not timed."""
     found = place.get("calibration")
-    if not isinstance(found, Mapping) or not isinstance(found.get("lead_ns"), int):
+    if not isinstance(found, Mapping) or not isinstance(found.get("door_ns"), int):
         return ""
-    lead = f"{found['lead_ns'] / 1000:g} µs"
-    checked = str(found.get("checked_utc") or "")[:10]
-    return f"calibrated to {lead} by lab check on {checked}" if checked else f"not calibrated by lab check ({lead})"
+    error_ns, checked = found.get("error_ns"), str(found.get("checked_utc") or "")[:10]
+    if not isinstance(error_ns, int) or not checked:
+        return "lone frames not checked by lab check"
+    return f"lone frames within {error_ns / 1000:.1f} µs by lab check on {checked}"
 
 
 def _commands(run: Run) -> tuple[str, ...]:

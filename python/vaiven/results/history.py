@@ -131,7 +131,6 @@ def history(plan: str, root: Path, ask: Question = "pingpong", stacks: Sequence[
 def _cells(side: Side, ask: str, stacks: Sequence[str]) -> tuple[list[Run], tuple[Cell, ...], Floats, list[str]]:
     """(the runs that are kept, the cells, their medians, sentences on what is left out)."""
     runs, table = side.runs, between.table_of(side, ask)
-    table = table.filter(table["claimed"])
     known = sorted(set(table["stack"]))
     for name in stacks:
         if name not in known:

@@ -55,14 +55,13 @@ class Asked:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Prepared:
-    """Two with their times, at the sizes that both have. unclaimed_bytes: sizes of which their lab claims nothing."""
+    """Two with their times, at the sizes that both have."""
 
     near: str
     far: str
     first: Contender
     second: Contender
     times: tuple[LaunchTimes, LaunchTimes]
-    unclaimed_bytes: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,7 +83,7 @@ def spelled(name: str) -> str:
 
 def of_run(run: Run, asked: Asked) -> tuple[list[Prepared], list[str]]:
     """Every two stacks of a run, and a note for what is not compared. Raises VaivenError: "nothing-measured",
-    "no-stack", "no-pair", "too-few", "different-kind", "too-few-messages", "not-claimed", "no-common-size",
+    "no-stack", "no-pair", "too-few", "different-kind", "too-few-messages", "no-common-size",
     "no-common-block"."""
     whole = believed(run, rows.launches(run))
     table = between_hosts(require_asked(run, whole, asked.ask), run, asked.hosts)
@@ -220,38 +219,20 @@ def _prepared(
     found: list[Prepared] = []
     refusals: list[VaivenError] = []
     notes: list[str] = []
-    for pair in wanted:
+    for one, other in wanted:
         try:
-            (one, other), unclaimed = _claimed(pair)
             (one, other), few = _founded((one, other), asked.statistic) if same_blocks else ((one, other), [])
             notes += few
             (one, other), dropped = _same_batches((one, other))
             first, second = matched(_times(one, asked), _times(other, asked), same_blocks)
             near, far, _ = one.key
-            found.append(
-                Prepared(near=near, far=far, first=one.who, second=other.who, times=(first, second),
-                         unclaimed_bytes=unclaimed)
-            )  # fmt: skip
+            found.append(Prepared(near=near, far=far, first=one.who, second=other.who, times=(first, second)))
             notes += dropped
         except VaivenError as error:
             refusals.append(error)
     if not found:
         raise refusals[0]
     return found, list(dict.fromkeys([*notes, *(f"not compared: {error.what}" for error in refusals)]))
-
-
-def _claimed(pair: tuple[_Cells, _Cells]) -> tuple[tuple[_Cells, _Cells], tuple[int, ...]]:
-    """Without the sizes of which the lab of either claims nothing; and these."""
-    sizes = sorted({int(size) for one in pair for size in one.table.filter(~one.table["claimed"])["size_bytes"]})
-    first, second = (one.kept(~one.table["size_bytes"].is_in(sizes)) for one in pair)
-    if first.table.is_empty() or second.table.is_empty():
-        where = ", ".join(map(size_text, sizes))
-        raise VaivenError(
-            f"the lab claims nothing of lone frames like those of {first.who} and {second.who} at {where}",
-            "measure sizes of a full frame and more, or very short ones",
-            code="not-claimed",
-        )
-    return (first, second), tuple(sizes)
 
 
 def _founded(pair: tuple[_Cells, _Cells], statistic: StatisticWord) -> tuple[tuple[_Cells, _Cells], list[str]]:

@@ -36,7 +36,7 @@ KINDS: tuple[type[Result[Any]], ...] = (
     History,
 )  # fmt: skip
 # What is no error of a run, which says of one question nothing.
-_NOTHING = ("nothing-measured", "too-few", "no-common-size", "no-common-block", "different-kind", "not-claimed")
+_NOTHING = ("nothing-measured", "too-few", "no-common-size", "no-common-block", "different-kind")
 
 
 class Results:

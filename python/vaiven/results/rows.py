@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from vaiven.model.times import HALF, Direction, LaunchTimes, Statistic
-from vaiven.results.claims import claimed
 from vaiven.results.names import Question, StatisticWord
 from vaiven.stats.arrays import Floats, Ints
 from vaiven.store import query
@@ -34,8 +33,8 @@ _HALVED = (*COLUMNS.values(), "ns", "cpu_near_ns", "cpu_far_ns")
 
 
 def launches(run: Run) -> pl.DataFrame:
-    """The rows of query.launches, ping-pongs one way, with one more column, `claimed` (results.claims)."""
-    return claimed(run, one_way(query.launches(run)))
+    """The rows of query.launches, ping-pongs one way."""
+    return one_way(query.launches(run))
 
 
 def one_way(table: pl.DataFrame) -> pl.DataFrame:

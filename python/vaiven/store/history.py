@@ -39,7 +39,7 @@ def settings(run: Run) -> dict[str, str]:
     place = {name: value for name, value in found.place.items() if name != "instance"}
     calibration = place.get("calibration")
     if isinstance(calibration, Mapping):  # when it was checked is no setting: what came of it is
-        place["calibration"] = {"lead_ns": calibration.get("lead_ns")}
+        place["calibration"] = {"door_ns": calibration.get("door_ns")}
     hosts = {name: _host(facts) for name, facts in found.hosts.items()}
     values = (plan, hosts, place, found.link or {}, found.versions, found.environment.get("held_awake", ""))
     return dict(_flat(dict(zip(KINDS, values, strict=True))))
