@@ -9,7 +9,7 @@ programs by its own account; None where it gives none.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from math import sqrt
 
@@ -18,13 +18,13 @@ from scipy import special
 
 from vaiven.stats.arrays import Floats
 from vaiven.stats.ranks import mann_whitney
-from vaiven.stats.runs import judge_run, weigh_run
+from vaiven.stats.runs import judge_run, weigh_run, whole_run
 from vaiven.stats.verdict import Rules, judge, weigh
 from vaiven.stats.welch import welch
 
 HISTORY = 8  # runs before the one that is judged
 EACH = 5  # runs on each side
-CELLS = 12  # that a run is judged by, all together
+CELLS = 12  # of a run, in bench/wolf.py
 LEVEL = Rules(alpha=0.01)
 
 
@@ -36,18 +36,20 @@ class Reads(Enum):
     BLOCKS = "launches in turns"  # (k, samples) twice: row i of both is the same block
     PAIR = "a run each"  # (launches, samples) twice
     HISTORY = "a run and those before it"  # (HISTORY, launches, samples) and (launches, samples)
+    WHOLE = "a run and those before it, all cells"  # a list of the same: one of each for every cell
     RUNS = "runs on each side"  # (EACH, launches, samples) twice
 
 
 @dataclass(frozen=True)
 class Rule:
-    """differs(first, second): would it call them different? ours: whether vaiven decides so."""
+    """differs(first, second): would it call them different? Of all cells at once, which of them. ours: whether vaiven
+    decides so."""
 
     name: str
     reads: Reads
     nominal: float | None
     ours: bool
-    differs: Callable[[Floats, Floats], bool]
+    differs: Callable[..., bool | list[bool]]
 
 
 RULES: list[Rule] = []
@@ -174,14 +176,17 @@ def ours_blocks(first: Floats, second: Floats) -> bool:
 @_rule("prediction interval of eight runs, 99 %", Reads.HISTORY, 0.01)
 def prediction(first: Floats, second: Floats) -> bool:
     """Of textbooks (Hahn and Meeker 1991): where the next value of normal ones lies; of the logarithms of runs."""
-    return judge_run([weigh_run(run_values(first), float(run_values(second)), 1, LEVEL)], LEVEL)[0].different
+    known, new = np.log(run_values(first)), float(np.log(run_values(second)))
+    error = known.std(ddof=1) * sqrt(1 + 1 / known.size)
+    return bool(abs(new - known.mean()) > special.stdtrit(known.size - 1, 1 - LEVEL.alpha / 2) * error)
 
 
-@_rule("vaiven: a run against its history", Reads.HISTORY, 0.01 / CELLS, ours=True)
-def ours_history(first: Floats, second: Floats) -> bool:
-    """vaiven.stats.runs: the same interval, at 99 % for all cells together: here for one of twelve."""
-    rules = replace(LEVEL, alpha=LEVEL.alpha / CELLS)
-    return judge_run([weigh_run(run_values(first), float(run_values(second)), CELLS, rules)], rules)[0].different
+@_rule("vaiven: a run against its history", Reads.WHOLE, LEVEL.alpha / CELLS, ours=True)
+def ours_history(first: list[Floats], second: list[Floats]) -> list[bool]:
+    """vaiven.stats.runs: the same interval, 99 % for all cells together, wider where its own runs stand out."""
+    history, run = (np.array([run_values(cell) for cell in side]).T for side in (first, second))
+    whole = whole_run(history, run, LEVEL)
+    return [one.different for one in judge_run(weigh_run(history, run, LEVEL), whole, LEVEL)]
 
 
 @_rule("vaiven: runs on each side", Reads.RUNS, 0.01, ours=True)

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import repeat
@@ -66,13 +67,14 @@ while os.getppid() == parent:
         pass
     time.sleep(draw.uniform(0, 2))
 """
-Sides = tuple[Floats, Floats]
+Sides = tuple[Any, Any]  # what a rule reads
 Cells = Sequence[Floats] | Floats  # (runs, launches, samples) each
 
 
 @dataclass(frozen=True)
 class Cried:
-    """Of `trials` comparisons the rule called so many different: of identical programs, and of those made SLOWER."""
+    """Of `trials` comparisons of a cell the rule called so many different: of identical programs, and of those made
+    SLOWER."""
 
     rule: Rule
     trials: int
@@ -171,10 +173,16 @@ def tried(cells: Cells, trials: int, seed: int) -> list[Cried]:
     for rule in RULES:
         rng = np.random.default_rng(seed)
         sides = list(_SIDES[rule.reads](cells, rng))
-        chosen = [sides[i] for i in rng.permutation(len(sides))[:trials]]
-        called = [sum(rule.differs(first, second * by) for first, second in chosen) for by in (1.0, *SLOWER)]
-        found.append(Cried(rule, len(chosen), called[0], tuple(called[1:])))
+        at_once = len(cells) if rule.reads is Reads.WHOLE else 1
+        chosen = [sides[i] for i in rng.permutation(len(sides))[: -(-trials // at_once)]]
+        called = [sum(int(np.sum(rule.differs(first, _slower(second, by)))) for first, second in chosen)
+                  for by in (1.0, *SLOWER)]  # fmt: skip
+        found.append(Cried(rule, at_once * len(chosen), called[0], tuple(called[1:])))
     return found
+
+
+def _slower(times: Any, by: float) -> Any:
+    return [by * cell for cell in times] if isinstance(times, list) else by * times
 
 
 def _launch_each(cells: Cells, _rng: np.random.Generator) -> Iterator[Sides]:
@@ -210,6 +218,14 @@ def _history(cells: Cells, rng: np.random.Generator) -> Iterator[Sides]:
             yield cell[others[:HISTORY]], cell[judged]
 
 
+def _whole(cells: Cells, rng: np.random.Generator) -> Iterator[Sides]:
+    """The same of all cells at once."""
+    runs = len(cells[0])
+    for judged in range(runs):
+        others = rng.permutation(np.delete(np.arange(runs), judged))[:HISTORY]
+        yield [cell[others] for cell in cells], [cell[judged] for cell in cells]
+
+
 def _runs_each(cells: Cells, rng: np.random.Generator) -> Iterator[Sides]:
     for cell in cells:
         for _ in range(_DRAWS):
@@ -219,7 +235,7 @@ def _runs_each(cells: Cells, rng: np.random.Generator) -> Iterator[Sides]:
 
 _SIDES: dict[Reads, Callable[[Cells, np.random.Generator], Iterator[Sides]]] = {
     Reads.LAUNCH: _launch_each, Reads.HALVES: _halves, Reads.BLOCKS: _blocks, Reads.PAIR: _run_each,
-    Reads.HISTORY: _history, Reads.RUNS: _runs_each,
+    Reads.HISTORY: _history, Reads.WHOLE: _whole, Reads.RUNS: _runs_each,
 }  # fmt: skip
 
 

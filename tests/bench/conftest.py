@@ -16,9 +16,9 @@ BENCH = Path(__file__).resolve().parents[2] / "bench"
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[dict[str, ModuleType]]:
-    """rules, wolf and said, by name; forgotten afterwards, for their names are those of others, too."""
+    """rules, wolf, said and the like, by name; forgotten afterwards, for their names are those of others, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(BENCH))
-        yield {name: importlib.import_module(name) for name in ("rules", "wolf", "said")}
+        yield {name: importlib.import_module(name) for name in ("between", "rules", "said", "strangers", "wolf")}
     for name in [path.stem for path in BENCH.glob("*.py")]:
         sys.modules.pop(name, None)

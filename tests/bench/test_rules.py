@@ -46,12 +46,14 @@ def test_there_are_a_dozen_and_each_names_its_source(rules):
     assert len({rule.name for rule in rules.RULES}) == len(rules.RULES)
     assert [rule.name for rule in rules.RULES if not rule.differs.__doc__] == []
     assert {rule.reads for rule in rules.RULES if rule.ours} == {
-        rules.Reads.BLOCKS, rules.Reads.HISTORY, rules.Reads.RUNS,
+        rules.Reads.BLOCKS, rules.Reads.WHOLE, rules.Reads.RUNS,
     }  # fmt: skip
 
 
 def test_each_rule_finds_what_takes_twice_as_long_and_nothing_in_the_same_times(rules):
     for rule in rules.RULES:
+        if rule.reads is rules.Reads.WHOLE:
+            continue  # a history with all cells: below
         first, second = (spread(*shape, seed=seed) for seed, shape in enumerate(shapes(rules, rule.reads)))
         assert rule.differs(first, 2 * second), rule.name
         assert rule.differs(2 * first, second), rule.name
@@ -108,8 +110,26 @@ def test_a_history_by_hand(rules):
     reach = stats.t.ppf(0.995, 7) * 2 * np.sqrt(1 + 1 / 8)  # 7.4; of logarithms, so a little more
     assert not one(rules, "prediction").differs(history, run + reach - 0.5)
     assert one(rules, "prediction").differs(history, run + reach + 1)
-    assert not one(rules, "ours_history").differs(history, run + reach + 1)  # for it is one of twelve
-    assert one(rules, "ours_history").differs(history, run + 2 * reach)
+
+
+def test_a_history_of_all_cells_by_hand(rules):
+    """Twelve cells, one of which moves: the limit is that of one in twelve, and further where the history moves so."""
+    rng = np.random.default_rng(1)
+    values = 100.0 * np.exp(0.02 * rng.standard_normal((12, rules.HISTORY)))
+    usual = np.exp(np.log(values).mean(axis=1))
+    reach = stats.t.ppf(1 - 0.005 / 12, 7) * np.log(values[3]).std(ddof=1) * np.sqrt(1 + 1 / 8)
+
+    def called(by: float) -> list[int]:
+        new = usual * np.where(np.arange(12) == 3, by, 1.0)
+        history, run = (
+            [np.full((*value.shape, 3, 4), value[..., None, None]) for value in side] for side in (values, new)
+        )
+        return [cell for cell, differs in enumerate(one(rules, "ours_history").differs(history, run)) if differs]
+
+    assert called(1.0) == [] and called(np.exp(0.9 * reach)) == []
+    assert called(np.exp(1.5 * reach)) == [3]
+    values[7, 2] *= 2  # a run of the history is as far from the others
+    assert called(np.exp(1.5 * reach)) == []
 
 
 def test_runs_by_hand(rules):

@@ -35,13 +35,12 @@ def days(count, seed, cells=CELLS, whole=0.02, own=0.01):
 
 
 def judged(history, new, rules=RULES):
-    cells = history.shape[1]
-    return judge_run([weigh_run(h, float(x), cells, rules) for h, x in zip(history.T, new, strict=True)], rules)
+    return judge_run(weigh_run(history, new, rules), whole_run(history, new, rules), rules)
 
 
 def test_a_prediction_interval_is_students():
     history = days(10, 1, cells=1)[:, 0]
-    one = weigh_run(history, 40e3, 1, RULES)
+    (one,) = weigh_run(history[:, None], np.array([40e3]), RULES)
     logs = np.log(history)
     reach = stats.t.ppf(0.995, 9) * logs.std(ddof=1) * np.sqrt(1.1)
     change = np.log(40e3) - logs.mean()
@@ -65,15 +64,18 @@ def test_one_more_run_of_the_same_kind_is_rarely_called_different_in_any_cell():
 
 def test_the_power_that_is_told_is_the_power_that_there_is():
     history = days(12, 3)
-    evidence = [weigh_run(h, float(h[0]), CELLS, RULES) for h in history.T]
+    evidence = weigh_run(history, history[0], RULES)
     told = [found_share(evidence, change, RULES) for change in CHANGES]
     assert told == sorted(told)
     rng = np.random.default_rng(5)
     logs = np.log(history)
     for change, share in zip(CHANGES, told, strict=True):
-        drawn = np.exp(logs.mean(0) + np.log1p(change) + logs.std(0, ddof=1) * rng.standard_normal((40, CELLS)))
-        counted = np.mean([[v.different for v in judged(history, new)] for new in drawn])
-        assert counted == pytest.approx(share, abs=0.15)  # told of any history that varies so; this is one of them
+        counted = []
+        for cell in np.tile(np.arange(CELLS), 8):
+            new = np.exp(logs.mean(0) + logs.std(0, ddof=1) * rng.standard_normal(CELLS))
+            new[cell] *= 1 + change
+            counted.append(judged(history, new)[cell].different)
+        assert np.mean(counted) == pytest.approx(share, abs=0.15)  # of any history that varies so; this is one of them
     least = [least_found(one, CELLS, RULES) for one in evidence]
     assert found_share(evidence, max(least), RULES) >= 0.8 >= found_share(evidence, min(least), RULES)
 
@@ -88,12 +90,92 @@ def test_without_a_history_there_is_no_word_and_it_says_how_many_more():
     assert alike.word is Word.INCONCLUSIVE and "do not vary" in alike.why and alike.more_launches is None
 
 
+def stray(runs, seed, shape, often, by):
+    """The same, some of them by so much longer: whole runs, or cells."""
+    return runs * np.where(np.random.default_rng(seed + 1).random((len(runs), *shape)) < often, by, 1.0)
+
+
+def close(count, seed, whole=0.008):
+    return days(count, seed, whole=whole, own=0.004)
+
+
+def drifting(count, seed):
+    return close(count, seed, 0.0) * np.exp(
+        0.004 * np.random.default_rng(seed + 1).standard_normal((count, 1)).cumsum(0)
+    )
+
+
+MODES = {  # how runs are in truth, now and then
+    "another mode of a cell": lambda count, seed: stray(close(count, seed), seed, (CELLS,), 0.05, 1.15),
+    "slow as a whole": lambda count, seed: stray(close(count, seed), seed, (1,), 0.1, 1.1),
+    "long tails": lambda count, seed: 1e5 * np.exp(0.005 * np.random.default_rng(seed).standard_t(3, (count, CELLS))),
+    "a drift": drifting,
+}
+
+
+@pytest.mark.parametrize("kind", MODES)
+@pytest.mark.parametrize("known", [RUNS_MIN, 19])
+def test_runs_that_are_not_normal_are_rarely_called_different(kind, known):
+    """Of identical runs at most 1 % of the cells and 5 % of the runs, cells and whole together."""
+    trials = 120
+    cells = some = 0
+    for seed in range(trials):
+        runs = MODES[kind](known + 1, 2 * seed)
+        called = [verdict.different for verdict in judged(runs[:-1], runs[-1])]
+        whole = whole_run(runs[:-1], runs[-1], RULES).word(RULES) is not Word.INCONCLUSIVE
+        cells, some = cells + sum(called), some + (whole or any(called))
+    assert some <= stats.binom.ppf(0.999, trials, 0.05) and cells <= 0.02 * trials * CELLS
+
+
+def test_normal_runs_pay_nothing_for_that():
+    """What a prediction interval of normal values would find is found."""
+    trials, limit = 100, stats.t.ppf(1 - 0.01 / CELLS / 2, RUNS_MIN - 1)
+    found = students = 0
+    for seed in range(trials):
+        runs = days(RUNS_MIN + 1, seed)
+        runs[-1, 5] *= 1.2
+        logs = np.log(runs[:, 5])
+        error = logs[:-1].std(ddof=1) * np.sqrt(1 + 1 / RUNS_MIN)
+        students += abs(logs[-1] - logs[:-1].mean()) > limit * error
+        found += judged(runs[:-1], runs[-1])[5].different
+    assert 0.4 * trials < students and found >= 0.9 * students
+
+
 def test_a_run_that_is_slow_as_a_whole_is_said_so_on_its_own():
     history = days(20, 7, whole=0.01, own=0.05)
-    new = np.exp(np.log(history).mean(0)) * 1.06
-    whole = whole_run(history, new, RULES)
-    assert whole.word(RULES) is Word.SLOWER and whole.ratio.low < 1.06 < whole.ratio.high
-    assert not any(verdict.different for verdict in judged(history, new))
+    usual = np.exp(np.log(history).mean(0))
+    whole = whole_run(history, usual * 1.12, RULES)
+    assert whole.word(RULES) is Word.SLOWER and whole.ratio.low < 1.12 < whole.ratio.high
+    assert not any(verdict.different for verdict in judged(history, usual * 1.12))
+
+
+def test_in_a_run_that_is_slow_as_a_whole_a_cell_counts_by_what_it_is_beyond_that():
+    history = days(20, 7, whole=0.002, own=0.004)
+    usual = np.exp(np.log(history).mean(0))
+    words = [verdict.word for verdict in judged(history, usual * 1.1)]
+    assert words == [Word.INCONCLUSIVE] * CELLS
+    assert "as a whole" in judged(history, usual * 1.1)[0].why
+    new = usual * 1.1
+    new[3], new[4] = 1.3 * usual[3], 0.9 * usual[4]
+    verdicts = judged(history, new)
+    assert [number for number, verdict in enumerate(verdicts) if verdict.different] == [3, 4]
+    assert verdicts[3].word is Word.SLOWER and verdicts[4].word is Word.FASTER
+    assert verdicts[3].evidence.ratio.value == pytest.approx(1.3)
+
+
+def test_of_few_cells_each_is_judged_by_itself():
+    history = days(20, 7, cells=2, whole=0.002, own=0.004)
+    assert [verdict.word for verdict in judged(history, history[0] * 1.2)] == [Word.SLOWER] * 2
+
+
+def test_a_history_with_a_run_that_stands_out_finds_less_and_says_so():
+    history = days(20, 7)
+    plain = found_share(weigh_run(history, history[0], RULES), 0.1, RULES)
+    history[4, 2] *= 1.5
+    told = weigh_run(history, history[0], RULES)
+    assert found_share(told, 0.1, RULES) < 0.5 * plain
+    history[4, 2] = np.inf  # nothing is too far
+    assert all(np.isfinite(one.ratio.high) for one in weigh_run(np.minimum(history, 1e300), history[0], RULES))
 
 
 def test_runs_that_stand_out_are_found_and_others_are_not():

@@ -13,7 +13,7 @@ from vaiven.errors import VaivenError
 from vaiven.model.times import Direction, LaunchTimes, Statistic, common_sizes, paired, same_kind
 from vaiven.stats.arrays import Floats, Ints
 from vaiven.stats.ranks import RankTest
-from vaiven.stats.runs import judge_run, weigh_run
+from vaiven.stats.runs import judge_run, weigh_run, whole_run
 from vaiven.stats.verdict import Evidence, Rules, Verdict, Word, judge, omnibus, weigh
 
 
@@ -85,13 +85,9 @@ def compare_run(pairs: Sequence[tuple[LaunchTimes, LaunchTimes]], rules: Rules |
         raise VaivenError("nothing to compare: the two sides share no stack", code="too-few")
     rules = rules or Rules()
     prepared = [matched(a, b, False) for a, b in pairs]
-    cells = sum(a.sizes_bytes.size for a, _ in prepared)
-    evidence = [
-        weigh_run(history, float(new), cells, rules)
-        for a, b in prepared
-        for new, history in zip(a.ns[0], b.ns.T, strict=True)
-    ]
-    return _matrix(prepared, judge_run(evidence, rules), False, rules)
+    new, history = side_by_side(prepared)
+    whole = whole_run(history, new[0], rules)
+    return _matrix(prepared, judge_run(weigh_run(history, new[0], rules), whole, rules), False, rules)
 
 
 def side_by_side(pairs: Sequence[tuple[LaunchTimes, LaunchTimes]]) -> tuple[Floats, Floats]:

@@ -4,14 +4,17 @@
 The launches of one run share its state, so they are no replications of it. Of several runs on each side the rank test
 of `stats.verdict` judges the runs themselves, by all ways of dealing them to the sides. One new run is held against
 the history of runs like it: a prediction interval of logarithms (Student's, for so many runs), at a level that holds
-for all cells together (Bonferroni). What all cells of a run have in common is judged on its own: they move together.
+for all cells together (Bonferroni). Runs are not normal: now and then a cell, or a whole run, falls into another mode.
+So each run of the history is held against the others as well, the new one among them, and the interval is as much wider
+as it takes to let none of them stand out. What half of the cells of a run have in common is judged on its own, for they
+move together; a cell is then judged by what it is beyond that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, exp, log, log1p, sqrt
+from math import comb, copysign, exp, log, log1p, sqrt
 
 import numpy as np
 
@@ -26,12 +29,17 @@ RUNS_MIN = 8  # of a history: from 5 it calls 3 % of the cells of identical runs
 RUNS_ADVISED = 8  # on each side: they find a change of 5 % in two cells of three, 5 and 5 hardly any
 CHANGES = (0.05, 0.10, 0.20)  # whose chance of being found is told
 PREDICTION = "prediction"  # the name of its test
+_WIDER = 4  # 1 + 4 / k times as far as the farthest of k runs: half as far again of 8, and normal runs do not feel it
+_CELLS_OF_A_WHOLE = 4  # of fewer each is most of what they have in common
+_STEP = 1e-6  # of a logarithm: the least by which runs are taken to vary
+_FARTHEST = 500.0  # of a logarithm that is shown
+_WITH_ALL = "the run differs as a whole, and this is no more of it than others are"
 ONE_EACH = "one run each cannot tell a change from another day"
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """What all cells together say: the later run, or runs, over the earlier, mean of the cells' logarithms.
+    """What cells of a run have in common: the later run, or runs, over the earlier, median of the cells' logarithms.
 
     ratio: with its interval at 1 - alpha; p: of that change, which is one question and not adjusted; None: not told.
     """
@@ -50,25 +58,25 @@ def p_least(first: int, second: int) -> float:
     return min(1.0, 2 / comb(first + second, first))
 
 
-def weigh_run(history_ns: Floats, new_ns: float, cells: int, rules: Rules) -> Evidence:
-    """One cell of a new run against (k,) runs of its history; cells: how many are judged together. NaN are left out.
+def weigh_run(history_ns: Floats, new_ns: Floats, rules: Rules) -> list[Evidence]:
+    """Each of (S,) cells of a new run against (k, S) of its history, all judged together. NaN are left out.
 
-    With fewer than RUNS_MIN runs the test is refused.
+    With fewer than RUNS_MIN runs the test of a cell is refused.
     """
-    known = np.log(history_ns[np.isfinite(history_ns)])
-    change = log(new_ns) - float(known.mean())
-    if known.size < RUNS_MIN or not np.ptp(known):
-        why = ONE_EACH if known.size < RUNS_MIN else "constant data: the runs do not vary"
-        return _evidence(known, new_ns, RankTest(PREDICTION, None, 1.0, False, why), None, 0.0, rules)
-    spread = float(known.std(ddof=1))
-    error = spread * sqrt(1 + 1 / known.size)
-    p = min(1.0, 2 * student_cdf(-abs(change) / error, known.size - 1))
-    return _evidence(known, new_ns, RankTest(PREDICTION, p, 0.0, False), (change, error, cells), spread, rules)
+    logs, new = np.log(history_ns), np.log(new_ns)
+    widened = _widened(logs, new, rules.alpha)
+    return [_weighed(known[np.isfinite(known)], float(one), new.size, widened, rules)
+            for known, one in zip(logs.T, new, strict=True)]  # fmt: skip
 
 
-def judge_run(evidence: Sequence[Evidence], rules: Rules) -> list[Verdict]:
-    """The word for each cell of one run: if nothing changed, any is "faster" or "slower" with probability alpha."""
-    return [_judged(one, len(evidence), rules) for one in evidence]
+def judge_run(evidence: Sequence[Evidence], whole: Whole, rules: Rules) -> list[Verdict]:
+    """The word for each cell of one run: if nothing changed, any is "faster" or "slower" with probability alpha.
+
+    Of a run that is slower as a whole a cell is slower when it is so by more than the whole; likewise faster.
+    """
+    told = len(evidence) >= _CELLS_OF_A_WHOLE and whole.word(rules) is not Word.INCONCLUSIVE
+    common = log(whole.ratio.value or 1.0) if told else 0.0
+    return [_judged(one, common, len(evidence), rules) for one in evidence]
 
 
 def found_share(evidence: Sequence[Evidence], change: float, rules: Rules) -> float:
@@ -81,16 +89,15 @@ def found_share(evidence: Sequence[Evidence], change: float, rules: Rules) -> fl
 
 
 def whole_run(history_ns: Floats, new_ns: Floats, rules: Rules) -> Whole:
-    """What (S,) cells of a new run have in common that (k, S) of its history have not."""
+    """What half of (S,) cells of a new run have in common that (k, S) of its history have not."""
     level = 1 - rules.alpha
     common, own = _common(history_ns, new_ns[None])
     if common.size < RUNS_MIN or not np.ptp(common):
         return Whole(refusal(f"too few runs: {common.size} of {RUNS_MIN}", "ratio", level), None)
     change, degrees = float(own[0] - common.mean()), common.size - 1
-    error = float(common.std(ddof=1)) * sqrt(1 + 1 / common.size)
-    reach = student_quantile((1 + level) / 2, degrees) * error
-    ratio = Estimate(exp(change), exp(change - reach), exp(change + reach), "ratio", level)
-    return Whole(ratio, 2 * student_cdf(-abs(change) / error, degrees))
+    error = float(common.std(ddof=1)) * sqrt(1 + 1 / common.size) * _widened(common[:, None], own, rules.alpha)
+    p = 2 * student_cdf(-abs(change) / error, degrees)
+    return Whole(_interval(change, error, degrees, rules.alpha, level), p)
 
 
 def whole_sides(first_ns: Floats, second_ns: Floats, rules: Rules) -> Whole:
@@ -129,59 +136,96 @@ def own_alarms(history_ns: Floats, alpha: float = 0.01) -> tuple[int, int]:
     runs, cells = logs.shape
     if runs <= RUNS_MIN or not cells:
         return 0, 0
-    limit = student_quantile(1 - alpha / cells / 2, runs - 2) * sqrt(1 + 1 / (runs - 1))
-    called = 0
-    for row in range(runs):
-        others = np.delete(logs, row, axis=0)
-        called += bool((np.abs(logs[row] - others.mean(axis=0)) > limit * others.std(axis=0, ddof=1)).any())
-    return called, runs
+    farthest = _apart(logs).max(axis=1)
+    limit = student_quantile(1 - alpha / cells / 2, runs - 2)
+    others = [float(np.delete(farthest, row).max()) for row in range(runs)]
+    wider = 1 + _WIDER / (runs - 1)
+    return sum(own > max(limit, wider * most) for own, most in zip(farthest, others, strict=True)), runs
+
+
+def _apart(logs: Floats) -> Floats:
+    """(n, S): how far each run is from the others, in errors of a prediction by them. NaN where those are too few."""
+    counts = np.isfinite(logs).sum(axis=0) - 1
+    known = np.where(counts >= RUNS_MIN, logs, np.nan)
+    counts = np.maximum(counts, RUNS_MIN)
+    mean = (np.nansum(known, axis=0) - known) / counts
+    squares = np.nansum((known[None] - mean[:, None]) ** 2, axis=1) - (known - mean) ** 2
+    error = np.sqrt(squares / (counts - 1) * (1 + 1 / counts))
+    return np.abs(known - mean) / np.maximum(error, _STEP)
+
+
+def _widened(known: Floats, new: Floats, alpha: float) -> float:
+    """By how much (k, S) of a history are less alike than normal ones, for (S,) of a new run to be told from them: at
+    least 1. Where any of them could be the new one, the largest of them all is so in no more than one of k + 1."""
+    apart = _apart(np.vstack([known, new]))[:-1]
+    if not np.isfinite(apart).any():
+        return 1.0
+    limit = student_quantile(1 - alpha / new.size / 2, len(known) - 1)
+    return max(1.0, (1 + _WIDER / len(known)) * float(np.nanmax(apart)) / limit)
 
 
 def _common(first_ns: Floats, second_ns: Floats) -> tuple[Floats, Floats]:
-    """For each run the mean over its cells of log times, each cell taken from its own median over all runs."""
+    """For each run the median over its cells of log times, each cell taken from its own median over all runs."""
     both = np.log(np.vstack([first_ns, second_ns]))
     moved = both - np.nanmedian(both, axis=0)
-    whole = np.nanmean(moved, axis=1)
+    whole = np.nanmedian(moved, axis=1)
     return whole[: len(first_ns)], whole[len(first_ns) :]
 
 
-def _evidence(
-    known: Floats, new_ns: float, test: RankTest, known_error: tuple[float, float, int] | None, spread: float,
-    rules: Rules,
-) -> Evidence:  # fmt: skip
-    new = np.array([log(new_ns)])
-    wide, narrow = (
-        refusal(test.refused or "no interval", "ratio", level) for level in (1 - rules.alpha, 1 - 2 * rules.alpha)
-    )
-    if known_error:
-        change, error, cells = known_error
-        wide = _interval(change, error, known.size - 1, rules.alpha / cells, 1 - rules.alpha)
-        narrow = _interval(change, error, known.size - 1, 2 * rules.alpha, 1 - 2 * rules.alpha)
+def _weighed(known: Floats, new: float, cells: int, widened: float, rules: Rules) -> Evidence:
+    """One of so many cells: the logarithms of its history, and of the new run."""
+    refused = ONE_EACH if known.size < RUNS_MIN else "" if np.ptp(known) else "constant data: the runs do not vary"
+    level, spread = 1 - rules.alpha, 0.0
+    if refused:
+        test = RankTest(PREDICTION, None, 1.0, False, refused)
+        wide, narrow = refusal(refused, "ratio", level), refusal(refused, "ratio", level - rules.alpha)
+    else:
+        change, degrees, spread = new - float(known.mean()), known.size - 1, float(known.std(ddof=1)) * widened
+        error = spread * sqrt(1 + 1 / known.size)
+        test = RankTest(PREDICTION, 2 * student_cdf(-abs(change) / error, degrees), 0.0, False)
+        wide = _interval(change, error, degrees, rules.alpha / cells, level)
+        narrow = _interval(change, error, degrees, 2 * rules.alpha, level - rules.alpha)
+    alone = np.array([new])
     return Evidence(
-        launches=(1, known.size), paired=False, test=test, ratio=wide, ratio_tost=narrow, welch=welch(new, known),
-        p_faster=superiority(new, known), spread_log=spread,
+        launches=(1, known.size), paired=False, test=test, ratio=wide, ratio_tost=narrow, welch=welch(alone, known),
+        p_faster=superiority(alone, known), spread_log=spread,
     )  # fmt: skip
 
 
 def _interval(change: float, error: float, degrees: int, outside: float, level: float) -> Estimate:
     reach = student_quantile(1 - outside / 2, degrees) * error
-    return Estimate(exp(change), exp(change - reach), exp(change + reach), "ratio", level)
+    low, high = max(change - reach, -_FARTHEST), min(change + reach, _FARTHEST)
+    return Estimate(exp(change), exp(low), exp(high), "ratio", level)
 
 
-def _judged(one: Evidence, cells: int, rules: Rules) -> Verdict:
+def _judged(one: Evidence, common: float, cells: int, rules: Rules) -> Verdict:
     same = inside(one.ratio_tost, rules.delta)
-    if one.test.p is None:
+    if one.test.p is None or one.ratio.value is None:
         missing = max(0, RUNS_MIN - one.launches[1])
         why = f"{one.test.refused}: {missing} more runs of the plan as it was before are wanted" if missing else (
             one.test.refused)  # fmt: skip
         return Verdict(Word.INCONCLUSIVE, one, None, False, missing or None, why)
-    p = min(1.0, one.test.p * cells)
-    if p <= rules.alpha and one.ratio.value is not None and one.ratio.value != 1:
-        return Verdict(Word.FASTER if one.ratio.value < 1 else Word.SLOWER, one, p, same, None)
+    change = log(one.ratio.value)
+    p = min(1.0, cells * _p(one, _beyond(change, common)))
+    if p <= rules.alpha:
+        return Verdict(Word.FASTER if change < 0 else Word.SLOWER, one, p, same, None)
     if same:
         return Verdict(Word.EQUIVALENT, one, p, False, None)
+    if cells * one.test.p <= rules.alpha:
+        return Verdict(Word.INCONCLUSIVE, one, p, False, None, _WITH_ALL)
     finds = least_found(one, cells, rules)
     return Verdict(Word.INCONCLUSIVE, one, p, False, None, f"finds changes from {100 * finds:.2g} % on")
+
+
+def _beyond(change: float, common: float) -> float:
+    """By how much a cell changed more than its run as a whole, the same way."""
+    return change if change * common <= 0 else copysign(max(0.0, abs(change) - abs(common)), change)
+
+
+def _p(one: Evidence, change: float) -> float:
+    """Two-sided, of a change of that size."""
+    runs = one.launches[1]
+    return 2 * student_cdf(-abs(change) / (one.spread_log * sqrt(1 + 1 / runs)), runs - 1)
 
 
 def least_found(one: Evidence, cells: int, rules: Rules) -> float:
