@@ -20,10 +20,12 @@ from pathlib import Path
 
 import broadcast
 import data
+import days
 import group
 import latency
 import llc
 import repeat
+import strangers
 from ratio import Ratio, bound, ratio
 
 from vaiven import resources
@@ -162,6 +164,8 @@ CASES: dict[str, Case] = {
     "llc": lambda a: saved_by_llc(a.rounds, a.seed),
     "llc-trouble": lambda a: llc_in_trouble(a.rounds, a.seed),
     "runs": lambda _: runs(),
+    "history": lambda a: days.history(a.seed),
+    "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),
     "group-attacked": lambda _: group.attacked(8),

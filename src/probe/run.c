@@ -10,6 +10,7 @@
 #include "probe/base/record.h"
 #include "probe/link/fars.h"
 #include "probe/link/session.h"
+#include "probe/link/tally.h"
 #include "probe/options.h"
 #include "probe/registry.h"
 #include "probe/show/show.h"
@@ -27,11 +28,19 @@ static int prepare(const struct vv_probe_config *config, struct vv_error *error)
 }
 
 static int ask(struct vv_session *session, const struct vv_probe_config *config, struct vv_error *error) {
-  size_t cells = config->question->sizeless ? 1 : config->size_count;
-  for (size_t i = 0; i < cells; i++) {
-    size_t size_bytes = config->question->sizeless ? 0 : config->sizes[i];
-    if (config->question->near(session, size_bytes, error) != 0) return -1;
+  const struct vv_question *question = config->question;
+  const struct vv_fars *fars = NULL;
+  size_t cells = question->sizeless ? 1 : config->size_count;
+  if (question->meets != VV_QUESTION_ALONE) {
+    fars = vv_fars_meet(session, question->meets == VV_QUESTION_LINKED, error);
+    if (!fars) return -1;
   }
+  vv_tally_begin(session, fars);
+  for (size_t i = 0; i < cells; i++) {
+    size_t size_bytes = question->sizeless ? 0 : config->sizes[i];
+    if (question->near(session, size_bytes, error) != 0) return -1;
+  }
+  if (vv_tally_record(session, fars, error) != 0) return -1;
   if (session->control.fd >= 0 && vv_control_send(&session->control, error, "bye") != 0) return -1;
   struct vv_record record;
   vv_record_begin(&record, "bye");
@@ -48,7 +57,10 @@ static int serve_line(struct vv_session *session, const char *line, struct vv_er
   if (strcmp(verb, "open") == 0) return vv_session_serve_open(session, line, error);
   const struct vv_question *question = vv_probe_registry_find(verb);
   bool ready = question && (session->end || session->stack->kernel_echo || question->own_ends);
-  if (ready) return question->far(session, line, error);
+  if (ready) {
+    vv_tally_begin(session, NULL);
+    return question->far(session, line, error);
+  }
   return vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
 }
 
@@ -59,7 +71,7 @@ static int serve(struct vv_session *session, struct vv_error *error) {
     result = vv_control_receive(&session->control, line, VV_NEVER, error);
     if (result == 0) result = serve_line(session, line, error);
   }
-  return result < 0 ? -1 : 0;
+  return result < 0 ? -1 : vv_tally_record(session, NULL, error);
 }
 
 static int run_end(const struct vv_probe_config *config, struct vv_error *error) {

@@ -36,10 +36,13 @@
 #define GROUP        "vaiven"
 #define ENDS_MAX     64
 #define HEADER_BYTES 48 /* before a message, at least: a fragment's header 16 and a message's 32 */
+#define PIECE_BYTES  16 /* before another fragment */
+#define PACKET_BYTES 42 /* and before that, between daemons, of which each takes a datagram of its own */
 #define WAY_MAX      160
 #define NUMBER_BYTES sizeof(double)
 #define TRANS_LAYOUT (&numbers)
 #define DESCRIPTOR   (VV_DATA_HEADER_BYTES + VV_DATA_FIELD_BYTES)
+#define TRANS_BYTES  (HEADER_BYTES + PIECE_BYTES + DESCRIPTOR) /* the descriptor is a fragment */
 
 enum encoding { XDR, RAW, INPLACE, TRANS };
 
@@ -324,7 +327,7 @@ static void pvm_leave(struct vv_end *end) {
 }
 
 /* One table for each mode; `open` is all that differs. */
-#define MODE(name, word, text, is_direct, how, on_wire)                                                                \
+#define MODE(name, word, text, is_direct, how, on_wire, before)                                                        \
   static struct vv_end *open_##name(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],          \
                                     struct vv_error *error) {                                                          \
     return open_end(config, is_direct, how, contact, error);                                                           \
@@ -333,7 +336,7 @@ static void pvm_leave(struct vv_end *end) {
                                        .summary = (text),                                                              \
                                        .needs = "pvmd",                                                                \
                                        .size_bytes_max = (size_t)64 << 20,                                             \
-                                       .header_bytes = HEADER_BYTES,                                                   \
+                                       .header_bytes = (before),                                                       \
                                        .joined = true,                                                                 \
                                        .numbers = true,                                                                \
                                        .path = (on_wire),                                                              \
@@ -346,16 +349,17 @@ static void pvm_leave(struct vv_end *end) {
                                        .steps = pvm_steps,                                                             \
                                        .close = pvm_leave}
 
-MODE(default_xdr, "pvm-default-xdr", "PVM through the daemons, encoded in XDR", false, XDR, VV_PATH_UDP);
-MODE(default_raw, "pvm-default-raw", "PVM through the daemons, copied", false, RAW, VV_PATH_UDP);
-MODE(default_inplace, "pvm-default-inplace", "PVM through the daemons, from where it lies", false, INPLACE,
-     VV_PATH_UDP);
-MODE(default_trans, "pvm-default-trans", "PVM through the daemons, the receiver makes right", false, TRANS,
-     VV_PATH_UDP);
-MODE(direct_xdr, "pvm-direct-xdr", "PVM over TCP, encoded in XDR", true, XDR, VV_PATH_TCP);
-MODE(direct_raw, "pvm-direct-raw", "PVM over TCP, copied", true, RAW, VV_PATH_TCP);
-MODE(direct_inplace, "pvm-direct-inplace", "PVM over TCP, from where it lies", true, INPLACE, VV_PATH_TCP);
-MODE(direct_trans, "pvm-direct-trans", "PVM over TCP, the receiver makes right", true, TRANS, VV_PATH_TCP);
+MODE(default_xdr, "pvm-default-xdr", "PVM through the daemons, encoded in XDR", false, XDR, VV_PATH_UDP, HEADER_BYTES);
+MODE(default_raw, "pvm-default-raw", "PVM through the daemons, copied", false, RAW, VV_PATH_UDP, HEADER_BYTES);
+MODE(default_inplace, "pvm-default-inplace", "PVM through the daemons, from where it lies", false, INPLACE, VV_PATH_UDP,
+     HEADER_BYTES);
+MODE(default_trans, "pvm-default-trans", "PVM through the daemons, the receiver makes right", false, TRANS, VV_PATH_UDP,
+     TRANS_BYTES + PACKET_BYTES);
+MODE(direct_xdr, "pvm-direct-xdr", "PVM over TCP, encoded in XDR", true, XDR, VV_PATH_TCP, HEADER_BYTES);
+MODE(direct_raw, "pvm-direct-raw", "PVM over TCP, copied", true, RAW, VV_PATH_TCP, HEADER_BYTES);
+MODE(direct_inplace, "pvm-direct-inplace", "PVM over TCP, from where it lies", true, INPLACE, VV_PATH_TCP,
+     HEADER_BYTES);
+MODE(direct_trans, "pvm-direct-trans", "PVM over TCP, the receiver makes right", true, TRANS, VV_PATH_TCP, TRANS_BYTES);
 
 #define FOR_ALL(name, word, text)                                                                                      \
   static const struct vv_stack name = {.id = (word),                                                                   \

@@ -97,6 +97,9 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     def ranks(*_):
         yield Ranks()
 
+    def strangers(asks, launches, share):
+        return [run.strangers.Warned(ask, "udp", launches, launches if share else 0) for ask in asks]
+
     for name in ("vaiven_ns", "netpipe_ns", "vaiven_openmpi_ns", "netpipe_openmpi_ns", "sockperf_ns"):
         monkeypatch.setattr(run.latency, name, samples)
     monkeypatch.setattr(run, "raised", raised)
@@ -120,6 +123,9 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.repeat, "_netpipe", lambda _lab: (1.0, *points()))
     monkeypatch.setattr(run.broadcast, "medians", medians)
     monkeypatch.setattr(run.data.subprocess, "run", program)
+    monkeypatch.setattr(run.days, "recorded", lambda scratch, _seed: (scratch, ["first", "second"]))
+    monkeypatch.setattr(run.days, "_seconds", lambda _command: 1.0)
+    monkeypatch.setattr(run.strangers, "counted", strangers)
 
 
 def test_every_case_makes_its_rows(run: ModuleType, made_up: None) -> None:

@@ -31,22 +31,21 @@ def running(where: Place, program: str) -> list[int]:
 def test_messages_of_all_sizes_come_back_sound_over_the_cable(launch, two, stack: str) -> None:
     before = counters(two)
     outcome = launch(stack, 0, 1, 70_000, 1_000_000)
-    grown = path.Grown(counters(two).since(before))
+    grown = counters(two).since(before)
     assert outcome.failure is None, outcome.failure
     assert [cell.size_bytes for cell in outcome.cells] == [0, 1, 70_000, 1_000_000]
     assert all(cell.corrupt == cell.lost == 0 and min(cell.ns) > 0 for cell in outcome.cells)
-    assert path.refused(outcome.cells, grown) is None
-    assert grown.near.tx_bytes > sum(len(cell.ns) * cell.size_bytes for cell in outcome.cells)
+    assert path.refused(outcome.crossed) is None and {one.end for one in outcome.crossed} == {"near", "far"}
+    assert grown.tx_bytes > sum(len(cell.ns) * cell.size_bytes for cell in outcome.cells)
 
 
 def test_messages_that_did_not_cross_the_cable_are_refused(launched, two, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two ranks on one host of an MPICH that takes their memory, by UCX: by its own, MPICH 4.0.2 loses one in 50."""
     memory = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "posix,self"}
     monkeypatch.setattr(mpi, "_tcp_only", lambda _host, _manner: memory)
-    before = counters(two)
     outcome = launched(replace(two, hosts=dict.fromkeys(two.hosts, two.hosts["m1"])), "mpich", 100_000)
     assert outcome.failure is None, outcome.failure
-    refused = path.refused(outcome.cells, path.Grown(counters(two).since(before)))
+    refused = path.refused(outcome.crossed)
     assert refused and refused.code == "another-path"
 
 

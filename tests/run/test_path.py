@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
+import msgspec
 import pytest
 
 from vaiven.run import addresses, path
-from vaiven.run.path import Counters, Grown
-from vaiven.store.record import Cell
+from vaiven.run.path import Both, Counters, Crossed, Grown
 
 PROC = """\
 Inter-|   Receive                                     |  Transmit
@@ -28,70 +28,157 @@ def test_counters_are_read_by_their_place() -> None:
     assert path.counters(PROC, "eth0.1") == Counters(1, 1, 1, 1, 0, 18)
 
 
-def cells(messages: int, frames: int | None = 1, wire_bytes: int | None = 142) -> list[Cell]:
-    ns = [1000] * (messages - 2) + [None]
-    return [Cell("pingpong", 64, 1, ns, 1, 0, 0, 1, True, 0.0, None, None, frames, wire_bytes, None)]
+BARE = path.Manner()
+HEADER = 66  # Ethernet 14, IPv4 20, TCP with timestamps 32
+CONTROL = Both(3000, 20, 2500, 18)
 
 
-def grown(tx_bytes: int, softnet: int = 0, rx_bytes: int = 1, far_bytes: int = 0) -> Grown:
-    far = Counters(far_bytes, 1, 1, 1, 0, 0) if far_bytes else None
-    return Grown(Counters(tx_bytes, 1, rx_bytes, 1, 0, softnet), far)
+def end(
+    messages: int = 1000,
+    size: int = 64,
+    frames: int = 1,
+    role: str = "near",
+    more: tuple[int, int] = (0, 0),
+    **facts: Any,
+) -> Crossed:
+    """An end of a ping-pong alone on its network, but for `more`: bytes and frames of others, that it got."""
+    own = Both(messages * size, messages * frames, messages * size, messages * frames, messages, messages)
+    whole = messages * (size + HEADER * frames)
+    seen = Both(
+        whole + CONTROL.tx_bytes, messages * frames + CONTROL.tx_frames,
+        whole + CONTROL.rx_bytes + more[0], messages * frames + CONTROL.rx_frames + more[1],
+    )  # fmt: skip
+    usual = {"address": "10.1.0.1", "interface": "eth0", "control": CONTROL, "header_bytes": HEADER, "resent": 0}
+    return Crossed(**{"end": role, "seen": seen, "messages": own, **usual, **facts})
 
 
-def test_what_must_have_left_is_every_frame_without_what_no_counter_counts() -> None:
-    assert path.expected_tx_bytes(cells(1000)) == 1000 * (142 - 24)
-    assert path.expected_tx_bytes(cells(1000, None, None)) is None
-    assert path.expected_tx_bytes([]) == 0
+def codes(*crossed: Crossed, manner: path.Manner = BARE, **more: Any) -> list[str]:
+    return [code for code, _ in path.findings(crossed, manner=manner, **more)]
+
+
+def beside(one: Crossed, share: float, frame: int) -> Crossed:
+    """The same, and a stranger's frames to it, so many that they are that share of all bytes."""
+    seen = one.seen
+    count = round(share / (1 - share) * (seen.tx_bytes + seen.rx_bytes) / frame)
+    got = {"rx_bytes": seen.rx_bytes + count * frame, "rx_frames": seen.rx_frames + count}
+    return msgspec.structs.replace(one, seen=msgspec.structs.replace(seen, **got))
+
+
+def test_what_must_have_left_is_every_frame_of_every_message() -> None:
+    assert path.expected_tx_bytes([end(role="far", messages=7), end(1000)]) == 1000 * (64 + HEADER)
+    assert path.expected_tx_bytes([end(messages=7, role="far")]) is None
+    assert path.expected_tx_bytes([]) is None
 
 
 @pytest.mark.parametrize(
-    ("tx_bytes", "softnet", "codes"),
-    [
-        (10_000 * 118, 0, []),
-        (10_000 * 118 * 3 // 4, 0, []),  # short frames leave unpadded
-        (10_000 * 60, 0, []),
-        (100_000, 0, ["another-path"]),  # shared memory: only the launch's own chatter crossed
-        (10_000 * 118 * 4, 0, ["shared-path"]),
-        (10_000 * 118, 3, ["softnet-drops"]),
-    ],
+    ("left", "found"),
+    [(1.0, []), (0.75, []), (0.55, []), (0.1, ["another-path"])],  # one header for a large piece; shared memory
 )
-def test_a_strange_path_is_found(tx_bytes: int, softnet: int, codes: list[str]) -> None:
-    assert [code for code, _ in path.findings(cells(10_000), grown(tx_bytes, softnet))] == codes
+def test_messages_that_left_by_another_way_are_missed(left: float, found: list[str]) -> None:
+    one = end(10_000)
+    seen = msgspec.structs.replace(one.seen, tx_bytes=round(left * one.seen.tx_bytes))
+    one = msgspec.structs.replace(one, seen=seen)
+    assert codes(one) == found
+    refused = path.refused([one])
+    assert (refused.code if refused else None) == (found[0] if found else None)
 
 
-def test_comparing_clocks_is_traffic_of_our_own() -> None:
-    alone, *others = [
-        path.own_bytes([replace(one, clock=clock) for one in cells(1000)])
-        for clock in ("common", "bounded", "refused", "barrier")
-    ]
-    assert [own - alone >= 48 * 300 for own in others] == [True] * 3
-    assert others[2] - others[0] >= 1000 * (142 - 24)  # a barrier comes after rounds that the clocks did not tell
+def test_frames_that_the_machine_had_no_time_for_are_told() -> None:
+    lost, none = Counters(0, 0, 0, 0, 0, 3), Counters(0, 0, 0, 0, 0, 0)
+    for grown in (Grown(lost), Grown(none, lost)):
+        assert [code for code, _ in path.findings([end()], grown)] == ["softnet-drops"]
+    assert path.findings([], Grown(none, none)) == []
 
 
-def test_traffic_of_others_is_seen_in_either_direction_and_at_either_end() -> None:
-    own = 10_000 * 118
-    assert path.findings(cells(10_000), grown(own, rx_bytes=own)) == []
-    assert path.findings(cells(10_000), grown(own, rx_bytes=own, far_bytes=2 * own)) == []
-    for other in (grown(own, rx_bytes=3 * own), grown(own, rx_bytes=own, far_bytes=4 * own)):
-        (found,) = path.findings(cells(10_000), other)
-        assert found[0] == "shared-path"
-        recorded = path.facts(other, cells(10_000))
-        assert recorded["seen_bytes"] > 1.4 * recorded["own_bytes"] > 2 * own
+@pytest.mark.parametrize("role", ["near", "far"])
+@pytest.mark.parametrize(("size", "frames"), [(8, 1), (1448, 1), (60_000, 42)])
+def test_a_stranger_is_found_at_either_end_and_nobody_is_not(role: str, size: int, frames: int) -> None:
+    alone = end(size=size, frames=frames, role=role)
+    for manner in (path.Manner(), path.Manner(acknowledged=True), path.Manner(acknowledged=True, copies=3)):
+        assert codes(alone, manner=manner) == []
+        assert codes(beside(alone, 0.05, 1442), manner=manner) == ["shared-path"]
+    assert codes(beside(alone, 0.02, 1442)) == []
 
 
-def test_what_a_library_adds_is_its_own() -> None:
-    once = 1000 * 118
-    for company, own in ((path.Company(joined=2), 2 * once + 80_000), (path.Company(2, copies=2), 3 * once + 80_000)):
-        assert path.findings(cells(1000), grown(once, rx_bytes=own - once), company) == []
-        (found,) = path.findings(cells(1000), grown(once, rx_bytes=3 * own), company)
-        assert found[0] == "shared-path"
-        assert path.facts(grown(once), cells(1000), company)["own_bytes"] > own
-    assert path.findings(cells(100), grown(5 * 100 * 118), path.ALONE)[0][0] == "shared-path"
+def test_many_small_frames_of_a_stranger_are_found_where_nothing_is_acknowledged() -> None:
+    assert codes(beside(end(), 0.05, 60)) == ["shared-path"]
+
+
+def test_a_few_frames_are_no_stranger() -> None:
+    assert codes(end(10, more=(1_900, 20))) == []
+    assert codes(end(10, more=(4_000, 20))) == ["shared-path"]
+
+
+def test_a_kernel_that_glues_segments_together_has_fewer_headers() -> None:
+    """Large pieces count as one frame each: what they lack in headers is no room for a stranger."""
+    frames, size = 42, 60_000
+    one = end(500, size, frames)
+    pieces = 500 * 2
+    seen = Both(500 * size + HEADER * pieces + CONTROL.tx_bytes, pieces + CONTROL.tx_frames,
+                500 * size + HEADER * pieces + CONTROL.rx_bytes, pieces + CONTROL.rx_frames)  # fmt: skip
+    one = msgspec.structs.replace(one, seen=seen)
+    assert codes(one, manner=path.Manner(acknowledged=True)) == []
+    assert codes(beside(one, 0.05, 1442), manner=path.Manner(acknowledged=True)) == ["shared-path"]
+
+
+def test_acknowledgements_are_our_own() -> None:
+    """Of a long message every segment but the last, which the answer acknowledges; without an answer every one."""
+    acks = 41 * 1000
+    one = end(1000, 60_000, 42, more=(acks * 66, acks))
+    assert codes(one, manner=path.Manner(acknowledged=True)) == []
+    cast = Both(1000 * 800, 1000, 0, 0, 1000, 0)
+    seen = Both(1000 * (800 + HEADER) + 3000, 1020, 2500 + 1000 * 66, 1018)
+    sender = msgspec.structs.replace(end(), messages=cast, seen=seen)
+    assert codes(sender, manner=path.Manner(acknowledged=True)) == []
+    assert codes(sender) == ["shared-path"]
+
+
+def test_what_was_sent_again_is_our_own() -> None:
+    again = end(more=(100 * 1514, 100))
+    assert codes(again) == ["shared-path"]
+    assert codes(again, resent=100) == []
+    assert codes(msgspec.structs.replace(again, resent=60), end(role="far", address="10.1.0.2", resent=40)) == []
+
+
+def test_a_library_may_send_from_end_to_end() -> None:
+    sends_on = end()
+    tx = {"tx_bytes": 3 * sends_on.seen.tx_bytes, "tx_frames": 3 * sends_on.seen.tx_frames}
+    seen = msgspec.structs.replace(sends_on.seen, **tx)
+    sends_on = msgspec.structs.replace(sends_on, seen=seen)
+    assert codes(sends_on) == ["shared-path"]
+    assert codes(sends_on, manner=path.Manner(copies=3)) == []
+
+
+def test_cards_fill_short_frames_and_count_check_sequences() -> None:
+    padded = end(1000, 8, header_bytes=34)
+    seen = Both(1000 * 64 + 3000, 1020, 1000 * 64 + 2500, 1018)
+    padded = msgspec.structs.replace(padded, seen=seen)
+    assert codes(padded) == ["shared-path"]
+    assert codes(padded, manner=path.Manner(filled=True)) == []
+
+
+def test_ends_on_one_host_share_its_interface() -> None:
+    ends = [end(role="far", address="10.1.0.2") for _ in range(3)]
+    ways = [3 * number for number in msgspec.structs.astuple(ends[0].seen)]
+    together = [msgspec.structs.replace(one, seen=Both(*ways)) for one in ends]
+    assert codes(*together) == [] and codes(together[0]) == ["shared-path"]
+    (share,) = path.shares(together, path.Manner())
+    assert share.seen_bytes == share.own_bytes and share.foreign_bytes == 0
 
 
 def test_what_is_not_known_is_not_judged() -> None:
-    assert path.findings(cells(1000, None, None), grown(0)) == []
-    assert path.facts(None, []) == {}
+    unknown = msgspec.structs.replace(beside(end(), 0.5, 1442), messages=None)
+    loopback = msgspec.structs.replace(beside(end(), 0.5, 1442), interface="lo")
+    assert codes(unknown) == [] and codes(loopback) == [] and path.facts([]) == {}
+
+
+def test_the_record_says_what_was_seen_and_what_was_ours() -> None:
+    near = Counters(9, 8, 7, 6, 5, 4)
+    found = path.facts([beside(end(), 0.05, 1442)], Grown(near, None))
+    assert found["tx_bytes"] == 9 and found["expected_tx_bytes"] == 1000 * (64 + HEADER)
+    (told,) = found["ends"]
+    assert told["address"] == "10.1.0.1" and told["interface"] == "eth0"
+    assert told["foreign_bytes"] == told["seen_bytes"] - told["own_bytes"] > 0
 
 
 def test_counters_grow() -> None:

@@ -44,9 +44,9 @@ def _of_sentinel(table: pl.DataFrame, wanted: float) -> Iterator[tuple[str, Mark
 
 
 def _of_traffic(paths: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Mark]]:
-    known = [path for path in paths if path.get("own_bytes") is not None]
-    if known:
-        for mark in noise.traffic_mark([path["seen_bytes"] for path in known], [path["own_bytes"] for path in known]):
+    worst = [max(path["ends"], key=lambda end: end["foreign_bytes"]) for path in paths if path.get("ends")]
+    if worst:
+        for mark in noise.traffic_mark([end["seen_bytes"] for end in worst], [end["own_bytes"] for end in worst]):
             yield "all launches", mark
 
 

@@ -31,6 +31,10 @@ from vaiven.store.record import Addition, Cell, End, LaunchRecord, Look, Record,
 
 ATTEMPTS = 2
 _CHANCES = 2  # launches in which a stack on a pair may fail before it has ever worked
+_UNACKNOWLEDGED = ("icmp", "eth", "udp", "raw")
+_UNCOUNTED = ("llc", "pvm-default")  # what a station, or a daemon, sends again
+_PIECES = {"pvm": 6}  # headers and fragments go out by themselves, daemons and the server of groups answer
+_PIECES_OF_A_PROGRAM = 16  # which meets its receivers and parts from them for each message
 _FOR_GOOD = ("no-mpi", "mpi-version", "no-pvm", "no-probe")  # failures that no second attempt mends
 
 CellKey = tuple[str, str, str, str, int]  # (stack, question, near, far, bytes)
@@ -279,19 +283,21 @@ class Carrying:
 
         outcome = launchers.launch(launch, near, fars, self._setting, on_cell, heard)
         grown = _grown(before, _counters(near, fars[0]))
-        if outcome.failure is None and grown and self.known[launch.stack.id].library:
-            outcome = replace(outcome, failure=path.refused(outcome.cells, grown))
+        if outcome.failure is None and self.known[launch.stack.id].library:
+            outcome = replace(outcome, failure=path.refused(outcome.crossed))
         return Attempt(outcome, grown, began_s, time.monotonic() - began_s)
 
     def _keep(self, launch: Launch, attempt: Attempt, number: int, beside: Sequence[Launch]) -> None:
         """Records a launch that worked in attempt `number`, at the same time as those beside it."""
-        outcome, grown, company = attempt.outcome, attempt.grown, self._company(launch)
-        for code, text in path.findings(outcome.cells, grown, company) if grown else ():
+        outcome = attempt.outcome
+        resent = sum(cell.resent or 0 for cell in outcome.cells)
+        known = (self._crossed(launch, attempt), attempt.grown, self._manner(launch), resent)
+        for code, text in path.findings(*known):
             self._warn(code, text, launch)
         record = LaunchRecord(
             launch.number, launch.block, launch.stack.name, launch.near, launch.far, launch.ask, launch.sentinel,
             attempt.began_s - self._began_s, attempt.took_s, number, dict(outcome.hello),
-            path.facts(grown, outcome.cells, company), len(launch.fars), tuple((one.near, one.far) for one in beside),
+            path.facts(*known), len(launch.fars), tuple((one.near, one.far) for one in beside),
         )  # fmt: skip
         self.record.add(record, outcome.cells)
         self._finished |= {launch.number}
@@ -304,10 +310,26 @@ class Carrying:
                 if cell.wire_ns is not None:
                     self.wire_ns[key] = cell.wire_ns
 
-    def _company(self, launch: Launch) -> path.Company:
-        """A library that sends to all may do so one after the other."""
-        stack, fars = self.known[launch.stack.id], len(launch.fars)
-        return path.Company(fars, fars if stack.to_all else 1) if stack.library else path.ALONE
+    def _crossed(self, launch: Launch, attempt: Attempt) -> tuple[path.Crossed, ...]:
+        """By end. Where a kernel answers there is nobody who tells; a host of a lab shows its counters all the same,
+        and nothing else of ours reaches it. To ask a host over ssh would be traffic itself."""
+        told, far, grown = attempt.outcome.crossed, self.place.hosts[launch.fars[0]], attempt.grown
+        if len(told) != 1 or not grown or not self.place.is_lab:
+            return told
+        other = path.echoed(told[0], grown, far.address, far.interface)
+        return (*told, other) if other else told
+
+    def _manner(self, launch: Launch) -> path.Manner:
+        """A library that sends to all may do so from end to end. What is neither bare nor UDP is acknowledged."""
+        stack, name = self.known[launch.stack.id], launch.stack.id
+        return path.Manner(
+            acknowledged=name not in _UNACKNOWLEDGED,
+            pieces=_PIECES_OF_A_PROGRAM if stack.program else _PIECES.get(stack.library, 1),
+            uncounted=bool(stack.program) or name.startswith(_UNCOUNTED),
+            copies=len(launch.fars) if stack.library and stack.to_all else 1,
+            returned=":scatter" in name,
+            filled=not self.place.is_lab,
+        )
 
     def _lost_host(self, launch: Launch) -> bool:
         """After a failure: is one of its hosts gone?"""

@@ -12,6 +12,7 @@ import msgspec
 from vaiven.errors import VaivenError
 from vaiven.plan.design import MANY, Available
 from vaiven.plan.sweep import Limits
+from vaiven.run.path import Crossed
 from vaiven.store.record import SETUP_PART, STEPS, Cell
 
 SCHEMA = 1
@@ -97,12 +98,14 @@ class StackRecord(msgspec.Struct):
 class Story:
     """What one end of a launch has told so far.
 
-    ready, hello: those records. warnings: (code, text). error: the one that ended it. bye: it said that it was done.
+    ready, hello: those records. crossed: what ends saw at their interfaces. warnings: (code, text). error: the one that
+    ended it. bye: it said that it was done.
     """
 
     ready: dict[str, Any] = field(default_factory=dict)
     hello: dict[str, Any] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
+    crossed: list[Crossed] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
     error: VaivenError | None = None
     bye: bool = False
@@ -120,6 +123,8 @@ class Story:
             return found[0]
         if kind in ("ready", "hello"):
             setattr(self, kind, record)
+        elif kind == "traffic":
+            self.crossed.append(_convert(record, Crossed))
         elif kind == "warning":
             self.warnings.append((str(record.get("code", "warning")), str(record.get("text", ""))))
         elif kind == "error":

@@ -26,6 +26,7 @@ from vaiven.plan.schema import Effort, Link, Side
 from vaiven.run import mpi, pvm, sides, signals
 from vaiven.run.collect import Story
 from vaiven.run.hosts import Host
+from vaiven.run.path import Crossed
 from vaiven.store.record import Cell
 
 _START_S = 20.0  # until the far end is ready
@@ -39,12 +40,13 @@ Heard = queue.SimpleQueue["tuple[_End | None, bytes]"]  # lines, and whose; nobo
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a launch. failure: None when every cell was measured."""
+    """What became of a launch. failure: None when every cell was measured. crossed: by end, as far as they told."""
 
     cells: tuple[Cell, ...]
     hello: dict[str, object]
     warnings: tuple[tuple[str, str], ...]
     failure: VaivenError | None
+    crossed: tuple[Crossed, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ def launch(
         failure = error
     story = ends[-1].story if ends and ends[-1].name == "near" else Story()
     warnings = tuple(warning for end in ends for warning in end.story.warnings)
-    return Outcome(tuple(story.cells), story.hello, warnings, failure or _missing(work, story))
+    crossed = tuple(one for end in ends for one in end.story.crossed)
+    return Outcome(tuple(story.cells), story.hello, warnings, failure or _missing(work, story), crossed)
 
 
 def _members(work: Launch, hosts: Sequence[Host], setting: Setting) -> AbstractContextManager[Sequence[Host]]:

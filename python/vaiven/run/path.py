@@ -1,32 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which path did a launch take? Counters of the interfaces of both ends, before and after, against what was sent.
+"""Which path did a launch take, and was it alone on it? Counters of interfaces against what was sent.
 
 A library that quietly uses shared memory, a card that drops, another program on the same wire: all of them give
-numbers that look fine. Pure: the text of /proc in, values out.
+numbers that look fine. Whether somebody else was on the path is asked of every end, from its first cell to its last,
+when all that is there of ours is known: messages, the control connection, headers, acknowledgements, and what was
+sent again. Pure: the text of /proc and what probes tell in, values out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
 
+import msgspec
+
 from vaiven.errors import VaivenError
-from vaiven.store.record import END_PART, Cell
 
 FILES = ("dev", "softnet_stat")  # of /proc/net
 
 _ANOTHER = "another-path"
-_UNCOUNTED_BYTES = 24  # of each frame: preamble 8, FCS 4, gap 12 are on the wire but in no counter
 _SHARE_MIN = 0.5  # segments of one send share their headers until the card cuts them; padding is not counted
-_OWN_TIMES = 1.1  # acknowledgements, and what was sent again
-# What else a launch causes: its control connection, and its records where they go home over the same interface.
-_LAUNCH_BYTES, _CELL_BYTES, _EXCHANGE_BYTES = 10_000, 1_000, 16
-_CLOCK_BYTES = 20_000  # reading one far end's clock for a cell, 48 times
-_HEARD_BYTES = 400  # what one of several far ends says of a round, and what acknowledges it
-_JOIN_BYTES = 40_000  # what launchers, daemons, libraries and ssh say to bring a far end in, and out
-FOREIGN_MAX = 0.05  # of the bytes seen: more is somebody else
+FOREIGN_MAX = 0.025  # of the bytes seen at an end: more is somebody else
+_FOREIGN_LEAST_BYTES = 2_000  # neighbours are looked up, and networks have a life of their own
+_ACK_BYTES = 80  # the largest acknowledgement: of TCP with a block of SACK (RFC 2018), of a daemon of PVM 58
+_DELAYED = 8  # of so many messages that fit a frame one is acknowledged by itself: its answer was late (RFC 1122)
+_SEGMENT_BYTES = 1514  # one that is sent again
+_FRAME_MIN_BYTES = 60  # cards fill shorter ones, and may count what they filled
+_FCS_BYTES = 4  # which some cards count, too; those of a lab do not
 
 
 @dataclass(frozen=True)
@@ -49,15 +52,18 @@ class Counters:
 
 
 @dataclass(frozen=True)
-class Company:
-    """What a library adds to the messages of a launch. joined: far ends that it brings together. copies: of one message
-    for all, how many may cross one interface; counted is one."""
+class Way:
+    """What went one way."""
 
-    joined: int = 0
-    copies: int = 1
+    bytes: int = 0
+    frames: int = 0
+    messages: int = 0
 
+    def __add__(self, other: Way) -> Way:
+        return Way(self.bytes + other.bytes, self.frames + other.frames, self.messages + other.messages)
 
-ALONE = Company()  # no library
+    def times(self, count: int) -> Way:
+        return Way(self.bytes * count, self.frames * count, self.messages * count)
 
 
 @dataclass(frozen=True)
@@ -68,17 +74,79 @@ class Grown:
     far: Counters | None = None
 
     @property
-    def seen_bytes(self) -> int:
-        """What crossed the busier of the two interfaces, both ways."""
-        return max(end.tx_bytes + end.rx_bytes for end in self._ends)
-
-    @property
     def softnet_dropped(self) -> int:
-        return max(end.softnet_dropped for end in self._ends)
+        return max(end.softnet_dropped for end in (self.near, self.far) if end)
+
+
+class Both(msgspec.Struct, frozen=True):
+    """What an end sent and what it got. messages: 0 where they are not told apart from frames."""
+
+    tx_bytes: int
+    tx_frames: int
+    rx_bytes: int
+    rx_frames: int
+    tx_messages: int = 0
+    rx_messages: int = 0
 
     @property
-    def _ends(self) -> tuple[Counters, ...]:
-        return (self.near, self.far) if self.far else (self.near,)
+    def ways(self) -> tuple[Way, Way]:
+        """That which it sent, and that which it got."""
+        return (
+            Way(self.tx_bytes, self.tx_frames, self.tx_messages),
+            Way(self.rx_bytes, self.rx_frames, self.rx_messages),
+        )
+
+
+class Crossed(msgspec.Struct, frozen=True):
+    """A "traffic" record: what crossed the interface of an end, from its first cell to its last.
+
+    seen: by the counters of the interface. control: of that the control connections, in whole frames. messages: what
+    the end gave to its stack and got from it, in frames without their headers of header_bytes; None: not all were
+    counted.
+    resent: segments that TCP of that host sent again.
+    """
+
+    end: str
+    address: str
+    interface: str
+    seen: Both
+    control: Both
+    messages: Both | None
+    header_bytes: int
+    resent: int
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How messages of a stack travel.
+
+    acknowledged: by frames of their own. pieces: small ones in which a library gives a message away, and arranges it.
+    uncounted: what it sends again nobody counts. copies: of one message for all, how many may cross the interface of
+    one end. returned: what an end gave comes back to it. filled: cards fill short frames and may count check sequences:
+    those of a lab do neither.
+    """
+
+    acknowledged: bool = False
+    pieces: int = 1
+    uncounted: bool = False
+    copies: int = 1
+    returned: bool = False
+    filled: bool = False
+
+
+@dataclass(frozen=True)
+class Share:
+    """Of what crossed the interface of a host, what can be ours at most, and what is certainly not."""
+
+    address: str
+    interface: str
+    seen_bytes: int
+    own_bytes: int
+    foreign_bytes: int
+
+    @property
+    def shared(self) -> bool:
+        return self.foreign_bytes > max(FOREIGN_MAX * self.seen_bytes, _FOREIGN_LEAST_BYTES)
 
 
 def counters(text: str, interface: str) -> Counters | None:
@@ -91,68 +159,150 @@ def counters(text: str, interface: str) -> Counters | None:
     return Counters(numbers[8], numbers[9], rx_bytes, rx_frames, rx_dropped, sum(int(word, 16) for word in softnet))
 
 
-def expected_tx_bytes(cells: Sequence[Cell]) -> int | None:
-    """The fewest bytes that the near end must have sent; None where the frames of its messages are not known."""
-    return _sent_bytes(cells, 0)
+def echoed(near: Crossed, grown: Grown, address: str, interface: str) -> Crossed | None:
+    """What the host saw whose kernel answered that near end: all of the launch, in which nothing came but its messages.
 
-
-def _sent_bytes(cells: Sequence[Cell], more: int) -> int | None:
-    """What these messages, and so many more in each cell, are to the near end's counters."""
-    total = 0
-    for cell in cells:
-        if not cell.whole and (cell.ask != "prtt" or cell.part == "send"):  # measured on the messages of another cell
-            continue
-        if cell.wire_bytes is None or cell.wire_frames is None:
-            return None
-        messages = (len(cell.ns) + more) * cell.batch + cell.warmup
-        total += messages * (cell.wire_bytes - _UNCOUNTED_BYTES * cell.wire_frames)
-    return total
-
-
-def own_bytes(cells: Sequence[Cell], company: Company = ALONE) -> int | None:
-    """The most bytes, both ways, that a launch itself can have caused at one interface; None where it is not known."""
-    sent = _sent_bytes(cells, 1)  # the first exchange after the warm-up is in no record
-    if sent is None:
+    What the near end saw before its first cell is what its stack does to open: it counts as control. None: not known.
+    """
+    if not grown.far:
         return None
-    sent += _sent_bytes([cell for cell in cells if cell.clock == "barrier"], 1) or 0  # measured by the clocks before
-    exchanges = sum(len(cell.ns) for cell in cells)
-    compared = len(cells) if any(cell.clock not in ("", "common") for cell in cells) else 0
-    heard = sum(len(cell.ns) for cell in cells if cell.part.startswith(END_PART))
-    talk = _LAUNCH_BYTES + _CELL_BYTES * len(cells) + _EXCHANGE_BYTES * exchanges + _HEARD_BYTES * heard
-    talk += _CLOCK_BYTES * compared
-    return round((1 + company.copies) * _OWN_TIMES * sent) + talk + _JOIN_BYTES * company.joined
+    seen, whole = (Both(*_ways(one)) for one in (grown.far, grown.near))
+    opening = [all_of_it - cells for all_of_it, cells in zip(_ways(whole), _ways(near.seen), strict=True)]
+    messages = near.messages and Both(
+        *_crossed_over(_ways(near.messages)), near.messages.rx_messages, near.messages.tx_messages
+    )
+    return Crossed("far", address, interface, seen, Both(*_crossed_over(opening)), messages, near.header_bytes, 0)
 
 
-def findings(cells: Sequence[Cell], grown: Grown, company: Company = ALONE) -> list[tuple[str, str]]:
+def shares(crossed: Sequence[Crossed], manner: Manner, resent: int = 0) -> list[Share]:
+    """One for each host whose traffic is known, its ends together. resent: pieces that a stack itself sent again."""
+    known = [one for one in crossed if one.messages and one.interface != "lo"]  # loopback counts everything twice
+    again_bytes = max(resent, sum(one.resent for one in crossed)) * _SEGMENT_BYTES
+    ends = groupby(sorted(known, key=_place), key=_place)
+    beyond = {place: _beyond(list(group), manner, again_bytes) for place, group in ends}
+    return [_share(place, beyond, manner) for place in beyond]
+
+
+def expected_tx_bytes(crossed: Sequence[Crossed]) -> int | None:
+    """What the near end's messages are to the counters of its interface, whole frames; None where that is not known."""
+    near = next((one for one in crossed if one.end == "near" and one.messages), None)
+    return near.messages.tx_bytes + near.header_bytes * near.messages.tx_frames if near and near.messages else None
+
+
+def findings(
+    crossed: Sequence[Crossed], grown: Grown | None = None, manner: Manner = Manner(), resent: int = 0
+) -> list[tuple[str, str]]:
     """(code, text) of what is suspicious about the path of a launch."""
-    found = []
-    expected, own = expected_tx_bytes(cells), own_bytes(cells, company)
-    if expected is not None and grown.near.tx_bytes < _SHARE_MIN * expected:
-        said = f"{grown.near.tx_bytes} bytes left the interface where {expected} were expected"
-        found.append((_ANOTHER, f"{said}: the messages took another path"))
-    if own is not None and grown.seen_bytes - own > FOREIGN_MAX * grown.seen_bytes:
-        said = f"{grown.seen_bytes} bytes crossed an interface where {own} at most were ours"
-        found.append(("shared-path", f"{said}: something else is sending too"))
-    if grown.softnet_dropped > 0:
+    found = list(_strayed(crossed))
+    for one in shares(crossed, manner, resent):
+        if one.shared:
+            said = f"{one.seen_bytes} bytes crossed {one.interface} of {one.address} while cells were measured"
+            foreign = f"{one.foreign_bytes} of them at least were not ours"
+            found.append(("shared-path", f"{said}, {foreign}: something else is sending too"))
+    if grown and grown.softnet_dropped > 0:
         found.append(
             ("softnet-drops", f"{grown.softnet_dropped} frames were dropped: this machine is too slow for them")
         )
     return found
 
 
-def refused(cells: Sequence[Cell], grown: Grown) -> VaivenError | None:
+def refused(crossed: Sequence[Crossed]) -> VaivenError | None:
     """Why a launch does not count whose library chose the path itself; None if the messages crossed the interface."""
-    strayed = [text for code, text in findings(cells, grown) if code == _ANOTHER]
-    if not strayed:
-        return None
-    remedy = "a library that shares memory between hosts of one machine must be told not to: see hello of the launch"
-    return VaivenError(strayed[0], remedy, code=_ANOTHER)
+    for _, text in _strayed(crossed):
+        remedy = (
+            "a library that shares memory between hosts of one machine must be told not to: see hello of the launch"
+        )
+        return VaivenError(text, remedy, code=_ANOTHER)
+    return None
 
 
-def facts(grown: Grown | None, cells: Sequence[Cell], company: Company = ALONE) -> dict[str, Any]:
-    """What is recorded of the path of a launch; {} when the interface of its near end is not known."""
-    if grown is None:
-        return {}
-    far = {"far": asdict(grown.far)} if grown.far else {}
-    own = {"seen_bytes": grown.seen_bytes, "own_bytes": own_bytes(cells, company)}
-    return {**asdict(grown.near), **far, "expected_tx_bytes": expected_tx_bytes(cells), **own}
+def facts(
+    crossed: Sequence[Crossed], grown: Grown | None = None, manner: Manner = Manner(), resent: int = 0
+) -> dict[str, Any]:
+    """What is recorded of the path of a launch: what it added to the interfaces, and between its first and last cell
+    what there was at each end, and of that what can be its own. {} when nothing is known."""
+    near = asdict(grown.near) if grown else {}
+    far = {"far": asdict(grown.far)} if grown and grown.far else {}
+    ends = [asdict(one) for one in shares(crossed, manner, resent)]
+    expected = expected_tx_bytes(crossed)
+    return {**near, **far, **({"expected_tx_bytes": expected} if expected is not None else {}),
+            **({"ends": ends} if ends else {})}  # fmt: skip
+
+
+def _ways(one: Both | Counters) -> list[int]:
+    return [one.tx_bytes, one.tx_frames, one.rx_bytes, one.rx_frames]
+
+
+def _crossed_over(ways: Sequence[int]) -> tuple[int, ...]:
+    """What one end sends the other gets."""
+    return (*ways[2:], *ways[:2])
+
+
+def _bytes(way: Way) -> int:
+    return way.bytes
+
+
+def _place(one: Crossed) -> tuple[str, str]:
+    return one.address, one.interface
+
+
+def _strayed(crossed: Sequence[Crossed]) -> Iterator[tuple[str, str]]:
+    expected = expected_tx_bytes(crossed)
+    if expected is None:
+        return
+    seen = next(one.seen.tx_bytes for one in crossed if one.end == "near" and one.messages)
+    if seen < _SHARE_MIN * expected:
+        said = f"{seen} bytes left the interface where {expected} were expected"
+        yield _ANOTHER, f"{said}: the messages took another path"
+
+
+@dataclass(frozen=True)
+class _Beyond:
+    """What was seen at a host's interface, and by how much what it sent and got is more than can be its own."""
+
+    seen_bytes: int
+    tx_bytes: int
+    rx_bytes: int
+
+
+def _share(place: tuple[str, str], beyond: Mapping[tuple[str, str], _Beyond], manner: Manner) -> Share:
+    """Where nobody counts what is sent again, what left one of our ends and came to another is no stranger's."""
+    own = beyond[place]
+    others = [one for other, one in beyond.items() if other != place and manner.uncounted]
+    sent, got = sum(one.tx_bytes for one in others), sum(one.rx_bytes for one in others)
+    foreign_bytes = max(0, own.tx_bytes - got) + max(0, own.rx_bytes - sent)
+    return Share(*place, own.seen_bytes, own.seen_bytes - foreign_bytes, foreign_bytes)
+
+
+def _beyond(ends: Sequence[Crossed], manner: Manner, again_bytes: int) -> _Beyond:
+    """Of ends that share an interface. Their counters were read at almost the same time: the most of them counts."""
+    header_bytes = max(one.header_bytes for one in ends)
+    sent, got = (sum((one.messages.ways[n] for one in ends if one.messages), Way()) for n in (0, 1))
+    sent += max(sent, got, key=_bytes).times(manner.copies - 1)  # what it sends on
+    got += sent.times(int(manner.returned))
+    seen_bytes, beyond = 0, []
+    for number, mine, other in ((0, sent, got), (1, got, sent)):
+        seen = max((one.seen.ways[number] for one in ends), key=_bytes)
+        control = sum((one.control.ways[number] for one in ends), Way())
+        framed_bytes = _framed_bytes(seen.frames - control.frames, mine, other, header_bytes, manner)
+        beyond.append(max(0, seen.bytes - control.bytes - mine.bytes - framed_bytes - again_bytes))
+        seen_bytes += seen.bytes
+    return _Beyond(seen_bytes, *beyond)
+
+
+def _framed_bytes(frames: int, mine: Way, other: Way, header_bytes: int, manner: Manner) -> int:
+    """What headers and acknowledgements are at most, of so many frames that were seen of one way: a card or its kernel
+    cuts messages into frames, or glues them together, so that there may be fewer than messages would take.
+
+    other: what went the other way, each message of which is acknowledged by one of mine or by a frame of its own.
+    """
+    data = max(0, min(frames, mine.frames))
+    more = (manner.pieces - 1) * max(mine.messages, other.messages)
+    if manner.acknowledged:
+        more += max(0, other.frames - mine.messages) + mine.messages // _DELAYED + _DELAYED
+    acks = min(max(0, frames - data), more)
+    framed = header_bytes * data + _ACK_BYTES * acks
+    if not manner.filled:
+        return framed
+    short_bytes = _FRAME_MIN_BYTES * (data + acks) - framed - mine.bytes
+    return framed + max(0, short_bytes) + _FCS_BYTES * (data + acks)

@@ -66,6 +66,8 @@ struct vv_message_cost vv_message_cost(enum vv_path path, size_t size_bytes, siz
       .frames = (uint32_t)full + 1,
       .bytes = (uint64_t)full * full_bytes + last_bytes,
       .frame_bytes_max = full > 0 && full_bytes > last_bytes ? full_bytes : last_bytes,
+      .header_bytes = (uint32_t)(VV_FRAME_HEADER_BYTES + cut.each),
+      .data_bytes = total,
   };
 }
 

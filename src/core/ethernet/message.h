@@ -33,6 +33,8 @@ struct vv_message_cost {
   uint32_t frames;          /* data frames; acknowledgements are not counted */
   uint64_t bytes;           /* on the wire, all of it */
   uint32_t frame_bytes_max; /* the largest of those frames, on the wire */
+  uint32_t header_bytes;    /* of each frame, that of Ethernet among them */
+  uint64_t data_bytes;      /* behind those headers, in all frames together, without padding */
 };
 
 /*

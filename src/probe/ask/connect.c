@@ -94,6 +94,7 @@ static int print_cell(const vv_ns *connect_ns, size_t count, struct vv_error *er
 static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {
   (void)size_bytes;
   size_t count = 0;
+  session->tally.unknown = true; /* what a connection sends is the kernel's affair */
   vv_ns *connect_ns = malloc(session->config->samples * sizeof *connect_ns);
   if (!connect_ns) return vv_error_set(error, "no-memory", "no memory for %u samples", session->config->samples);
   int result = connect_many(session, connect_ns, &count, error);
@@ -117,6 +118,7 @@ static int serve_line(struct vv_session *session, struct vv_end *end, struct vv_
 
 static int far_cell(struct vv_session *session, const char *line, struct vv_error *error) {
   (void)line;
+  session->tally.unknown = true;
   char contact[VV_STACK_CONTACT_MAX];
   struct vv_end *end = vv_session_open_end(session, contact, error);
   if (!end) return -1;

@@ -140,6 +140,7 @@ static int take_all(struct exchange_taking *taking, struct vv_error *error) {
   int over = vv_control_send(control, error, "go");
   while (over == 0) over = serve_line(taking, error);
   if (over < 0) return -1;
+  vv_tally_messages(taking->session, taking->round.size_bytes, (uint64_t)taking->messages, (uint64_t)taking->messages);
   return vv_control_send(
       control, error, "done corrupt=%" PRId64 " messages=%" PRId64 " cpu_ns=%" PRId64 " resent=%" PRId64,
       taking->corrupt, taking->messages, vv_clock_cpu_ns() - cpu_start_ns, vv_mesh_resent(&mesh) - resent);
@@ -163,5 +164,9 @@ static int far_cell(struct vv_session *session, const char *line, struct vv_erro
   return result;
 }
 
-const struct vv_question vv_question_exchange = {
-    .id = "exchange", .check = check, .near = near_cell, .finish = near_finish, .far = far_cell};
+const struct vv_question vv_question_exchange = {.id = "exchange",
+                                                 .meets = VV_QUESTION_LINKED,
+                                                 .check = check,
+                                                 .near = near_cell,
+                                                 .finish = near_finish,
+                                                 .far = far_cell};

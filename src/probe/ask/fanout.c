@@ -50,6 +50,7 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
 }
 
 const struct vv_question vv_question_fanout = {.id = "fanout",
+                                               .meets = VV_QUESTION_LINKED,
                                                .unanswered = true,
                                                .check = check,
                                                .near = near_cell,

@@ -265,6 +265,7 @@ static int ask_all(struct oneway_cell *cell, struct vv_error *error) {
   if (make_listen(cell, to, error) != 0 || vv_trains_dial(&sender, &cell->trains_config, to, error) != 0) return -1;
   int result = send_trains(cell, &sender, error);
   vv_trains_hang_up(&sender);
+  vv_tally_messages(cell->session, cell->config.size_bytes, (uint64_t)cell->trains * cell->config.train, 0);
   for (size_t i = 0; i < cell->fars->count && result == 0; i++)
     result = take_result(cell, cell->fars->ends[i].session, &cell->results[i], error);
   if (result == 0) result = visit(cell, false, error);
@@ -354,14 +355,17 @@ static int collect(struct vv_session *session, struct vv_trains_receiver *receiv
 }
 
 static int tell(struct vv_session *session, const struct vv_trains_receiver *receiver, struct vv_error *error) {
+  uint64_t came = 0;
   for (uint32_t number = 0; number < receiver->trains; number++) {
     const struct vv_trains_arrivals *arrivals = &receiver->arrivals[number];
+    came += arrivals->count;
     if (vv_control_send(&session->control, error,
                         "train number=%" PRIu32 " first_ns=%" PRId64 " last_ns=%" PRId64 " count=%" PRIu32, number,
                         arrivals->first_ns, arrivals->last_ns, arrivals->count) != 0) {
       return -1;
     }
   }
+  vv_tally_messages(session, receiver->config.size_bytes, 0, came);
   return 0;
 }
 
@@ -383,6 +387,7 @@ static int far_cell(struct vv_session *session, const char *line, struct vv_erro
 
 const struct vv_question vv_question_oneway = {.id = "oneway",
                                                .train = 1,
+                                               .meets = VV_QUESTION_OTHERS,
                                                .own_ends = true,
                                                .check = check,
                                                .near = near_cell,

@@ -41,6 +41,8 @@ struct report {
   vv_ns cpu_ns;
   vv_ns far_cpu_ns;
   int64_t far_messages;
+  uint64_t given; /* and what it took, warm-up and all */
+  uint64_t taken;
 };
 
 /* Shared by the near end and its processes. Meeting number n is over when all of them have come n times. */
@@ -158,6 +160,8 @@ static int one_size(struct pingpong *own, size_t size_bytes, struct vv_error *er
   if (result == 0) result = vv_series_end(&own->series, error);
   own->report->far_cpu_ns = own->series.far_cpu_ns;
   own->report->far_messages = own->series.far_messages;
+  own->report->given = own->series.given;
+  own->report->taken = own->series.taken;
   if (own->series.far_corrupt > own->report->corrupt) own->report->corrupt = (uint32_t)own->series.far_corrupt;
   vv_series_free(&own->series);
   if (result == 0) result = meet(error); /* all reports are written */
@@ -238,6 +242,8 @@ static struct report sum_reports(void) {
     all.cpu_ns += one->cpu_ns;
     all.far_cpu_ns += one->far_cpu_ns;
     all.far_messages += one->far_messages;
+    all.given += one->given;
+    all.taken += one->taken;
   }
   return all;
 }
@@ -245,6 +251,7 @@ static struct report sum_reports(void) {
 static int print_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {
   struct report all = sum_reports();
   struct vv_record record;
+  vv_tally_messages(session, size_bytes, all.given, all.taken);
   vv_record_begin(&record, "cell");
   vv_record_text(&record, "ask", "pingpongs");
   vv_record_int(&record, "size_bytes", (int64_t)size_bytes);
@@ -301,5 +308,9 @@ static int check(const struct vv_probe_config *config, struct vv_error *error) {
   return vv_error_remedy(error, "ask eth, udp or tcp");
 }
 
-const struct vv_question vv_question_pingpongs = {
-    .id = "pingpongs", .check = check, .near = near_cell, .finish = near_finish, .far = vv_answer_series};
+const struct vv_question vv_question_pingpongs = {.id = "pingpongs",
+                                                  .meets = VV_QUESTION_LINKED,
+                                                  .check = check,
+                                                  .near = near_cell,
+                                                  .finish = near_finish,
+                                                  .far = vv_answer_series};

@@ -17,13 +17,21 @@
 #include "io/os/error.h"
 #include "probe/link/session.h"
 
+/* Whom the near end meets before the first cell, beside the far end of its session. */
+enum vv_question_meets {
+  VV_QUESTION_ALONE,
+  VV_QUESTION_OTHERS,
+  VV_QUESTION_LINKED /* with an open end of the stack */
+};
+
 struct vv_question {
   const char *id;  /* "pingpong" */
   bool sizeless;   /* there is one cell, of size 0: --sizes means nothing to it */
   uint32_t train;  /* --train when it is not given; 0: it means nothing to it */
   bool steps;      /* the ends keep account of the steps of a message (vv_stack.steps) */
   bool unanswered; /* no message comes back for one: datagrams to all, which have no way back, can carry it */
-  bool own_ends;   /* it sends and receives by itself: a far end need not have opened the stack's */
+  enum vv_question_meets meets;
+  bool own_ends; /* it sends and receives by itself: a far end need not have opened the stack's */
   /* Refuses options under which it makes no sense. 0, or -1 and *error. May be NULL. */
   int (*check)(const struct vv_probe_config *config, struct vv_error *error);
   /* Near: one cell, and its record. 0, or -1 and *error: the launch is over. */

@@ -43,5 +43,9 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   return vv_rounds_cell(session, &config, size_bytes, error);
 }
 
-const struct vv_question vv_question_stream = {
-    .id = "stream", .check = check, .near = near_cell, .finish = vv_fars_part, .far = vv_rounds_far};
+const struct vv_question vv_question_stream = {.id = "stream",
+                                               .meets = VV_QUESTION_LINKED,
+                                               .check = check,
+                                               .near = near_cell,
+                                               .finish = vv_fars_part,
+                                               .far = vv_rounds_far};

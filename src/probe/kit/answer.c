@@ -17,6 +17,7 @@ struct answering {
   int64_t train;    /* messages to one answer */
   int64_t came;     /* of the train that is coming */
   int64_t messages; /* answered */
+  uint64_t taken;
   uint8_t tag[VV_PAYLOAD_TAG_BYTES];
   int64_t corrupt;
   vv_ns cpu_start_ns;           /* after the first message: that one bears what a pause costs */
@@ -131,6 +132,7 @@ static int take_one(struct answering *answering, struct vv_error *error) {
   while ((got = vv_session_recv(session, message, size_bytes, error)) != VV_GOT_MESSAGE) {
     if ((over = after(answering, got, error)) != 0) return over;
   }
+  answering->taken++;
   if (!ends_train(answering, message)) return vv_watch_rang() ? obey(answering, error) : 0;
   while ((got = vv_session_send(session, message, size_bytes, error)) != VV_GOT_MESSAGE) {
     if ((over = after(answering, got, error)) != 0) return over;
@@ -147,6 +149,7 @@ static int answer_all(struct answering *answering, struct vv_error *error) {
   int over = 0;
   while (over == 0) over = take_one(answering, error);
   if (over < 0) return -1;
+  vv_tally_messages(answering->session, answering->size_bytes, (uint64_t)answering->messages, answering->taken);
   vv_ns cpu_ns = vv_clock_cpu_ns() - answering->cpu_start_ns - answering->checking_ns;
   int64_t counted = answering->messages > 0 ? answering->messages - 1 : 0;
   if (vv_control_send(control, error, "done messages=%" PRId64 " corrupt=%" PRId64 " cpu_ns=%" PRId64, counted,

@@ -125,6 +125,8 @@ static int try_round(struct vv_rounds *rounds, vv_ns *each_ns, struct vv_error *
   enum vv_outcome own = rounds->config->give(rounds, error), outcome = own;
   session->stop_at_ns = VV_NEVER;
   rounds->cpu_ns += vv_clock_cpu_ns() - cpu_start_ns;
+  vv_tally_messages(session, rounds->size_bytes, rounds->config->sends,
+                    rounds->config->takes_part ? rounds->fars->count : 0);
   if (rounds->config->takes_part) *each_ns++ = rounds->own_ns;
   if (own != VV_OUTCOME_FAILED) outcome = hear_all(rounds, each_ns, error);
   if (outcome == VV_OUTCOME_ANSWERED) outcome = own;
@@ -196,7 +198,10 @@ static int end_series(struct vv_rounds *rounds, struct vv_error *error) {
   for (size_t i = 0; i < rounds->fars->count && result == 0; i++) {
     result = vv_control_send(&rounds->fars->ends[i].session->control, error, "end");
   }
-  if (result == 0 && stack->release) result = stack->release(rounds->session->end, error);
+  if (result == 0 && stack->release) {
+    result = stack->release(rounds->session->end, error);
+    vv_tally_messages(rounds->session, rounds->size_bytes, rounds->config->sends, 0);
+  }
   for (size_t i = 0; i < rounds->fars->count && result == 0; i++) result = hear_end(rounds, i, error);
   return result;
 }
@@ -551,6 +556,9 @@ static int take_all(struct rounds_taking *taking, struct vv_error *error) {
   int over = vv_control_send(control, error, "go");
   while (over == 0) over = take_one(taking, error);
   if (over < 0) return -1;
+  /* What releases the far ends is a message, too. */
+  vv_tally_messages(taking->session, taking->size_bytes, 0,
+                    (uint64_t)taking->messages + (taking->session->stack->release != NULL));
   return vv_control_send(control, error, "done corrupt=%" PRId64 " messages=%" PRId64 " cpu_ns=%" PRId64 " resent=0",
                          taking->corrupt, taking->messages, vv_clock_cpu_ns() - cpu_start_ns);
 }

@@ -35,6 +35,7 @@ int vv_series_begin(struct vv_series *series, struct vv_session *session, const 
 int vv_series_end(struct vv_series *series, struct vv_error *error) {
   struct vv_session *session = series->session;
   char line[VV_CONTROL_LINE_MAX];
+  vv_tally_messages(session, series->size_bytes, series->given, series->taken);
   if (!far_listens(series)) return 0;
   if (vv_control_send(&session->control, error, "end") != 0 || vv_session_expect(session, "done", line, error) != 0 ||
       vv_control_number(line, "messages", &series->far_messages, error) != 0 ||
@@ -72,6 +73,7 @@ enum vv_outcome vv_series_give(struct vv_series *series, struct vv_error *error)
   enum vv_outcome outcome = VV_OUTCOME_ANSWERED;
   while (outcome == VV_OUTCOME_ANSWERED) {
     enum vv_got got = vv_session_send(session, message, series->size_bytes, error);
+    series->given += got == VV_GOT_MESSAGE;
     if (got == VV_GOT_MESSAGE) return VV_OUTCOME_ANSWERED;
     outcome = judge(session, got, error);
   }
@@ -93,6 +95,7 @@ enum vv_outcome vv_series_take(struct vv_series *series, struct vv_error *error)
   enum vv_outcome outcome = VV_OUTCOME_ANSWERED;
   while (outcome == VV_OUTCOME_ANSWERED) {
     enum vv_got got = vv_session_recv(session, answer, series->size_bytes, error);
+    series->taken += got == VV_GOT_MESSAGE;
     bool stale = got == VV_GOT_MESSAGE && session->stack->datagram && is_stale(series, answer);
     if (got == VV_GOT_MESSAGE && !stale) return VV_OUTCOME_ANSWERED;
     series->late += stale;

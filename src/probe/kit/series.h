@@ -40,6 +40,9 @@ struct vv_series {
   uint32_t lost;
   uint32_t late;
   uint32_t corrupt;
+  /* Messages, over all of the series. */
+  uint64_t given;
+  uint64_t taken;
   /* Of the far end, after vv_series_end. */
   int64_t far_corrupt;
   int64_t far_messages;

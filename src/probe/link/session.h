@@ -31,6 +31,7 @@
 #include "io/os/host.h"
 #include "probe/base/config.h"
 #include "probe/link/control.h"
+#include "probe/link/tally.h"
 #include "stack/stack.h"
 
 struct vv_session {
@@ -45,6 +46,7 @@ struct vv_session {
   struct vv_address own; /* of the control connection; port 0 where there is none */
   struct vv_address peer;
   struct vv_clock_quality clock;
+  struct vv_tally tally;
   vv_ns connect_ns; /* near: the stack's connect; -1 when it has none */
   vv_ns stop_at_ns; /* VV_NEVER, or when the stack's waits are given up */
 };

@@ -84,6 +84,23 @@ static void test_a_message_costs_what_paper_says(void **state) {
   }
 }
 
+/* What counters of an interface see: whole frames without preamble, pad, check sequence and gap. */
+static void test_headers_and_what_stands_behind_them(void **state) {
+  (void)state;
+  const struct vv_message_cost udp = vv_message_cost(VV_PATH_UDP, 1473, 1500);
+  const struct vv_message_cost tcp = vv_message_cost(VV_PATH_TCP, 1449, 1500);
+  const struct vv_message_cost llc = vv_message_cost(VV_PATH_LLC_KERNEL, 1497, 1500);
+  const struct vv_message_cost none = vv_message_cost(VV_PATH_TCP, 0, 1500);
+  assert_true(udp.header_bytes == 14 + 20 && udp.data_bytes == 1473 + 8);
+  assert_true(tcp.header_bytes == 14 + 20 + 32 && tcp.data_bytes == 1449);
+  assert_true(llc.header_bytes == 14 + 4 && llc.data_bytes == 1497);
+  assert_true(none.header_bytes == 0 && none.data_bytes == 0);
+  for (enum vv_path path = VV_PATH_ICMP; path <= VV_PATH_LLC_KERNEL; path++) {
+    const struct vv_message_cost full = vv_message_cost(path, 5000, 576);
+    assert_int_equal(full.data_bytes + (uint64_t)full.frames * (full.header_bytes + 24), full.bytes);
+  }
+}
+
 /* The packet arithmetic of the papers: 1460 bytes of data, 66 of headers, 1526; 12 more for the gap. */
 static void test_the_papers_packet(void **state) {
   (void)state;
@@ -171,6 +188,7 @@ static void test_ceilings(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_message_costs_what_paper_says),
+      cmocka_unit_test(test_headers_and_what_stands_behind_them),
       cmocka_unit_test(test_the_papers_packet),
       cmocka_unit_test(test_an_idle_path_of_links),
       cmocka_unit_test(test_time_agrees_with_frames_followed_one_by_one),
