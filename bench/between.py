@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import wolf
 
-from vaiven.cli.claims import claimed
+from vaiven.results.claims import claimed
 from vaiven.stats.arrays import Floats
 from vaiven.stats.runs import judge_run, weigh_run, whole_run, whole_sides
 from vaiven.stats.verdict import Rules, Word, judge, weigh

@@ -223,7 +223,11 @@ def shares(runs: Sequence[Ran], whole: Floats) -> dict[str, float]:
     within = np.mean([cell.var(ddof=1) for cell in by_lab.values()])
     means = np.array([[by_lab[period, lab].mean() for lab in range(len(LABS))] for period in np.unique(periods)])
     of_labs = max(0.0, float(means.var(axis=1, ddof=1).mean()) - within / TURNS)
-    of_periods = max(0.0, float(means.mean(axis=1).var(ddof=1)) - means.var(axis=1, ddof=1).mean() / len(LABS))
+    several = len(means) > 1
+    of_periods = (
+        float(means.mean(axis=1).var(ddof=1)) - means.var(axis=1, ddof=1).mean() / len(LABS) if several else 0.0
+    )
+    of_periods = max(0.0, of_periods)
     total = within + of_labs + of_periods
     return {"belongs to the period": of_periods / total, "to the lab as it was raised": of_labs / total,
             "to the run alone": float(within / total)}  # fmt: skip

@@ -93,6 +93,13 @@ def test_who_shares_the_network_is_told_of_a_flood() -> None:
     assert designs.flood_note(resolve(), PLAN) == ""
 
 
+def test_sides_that_are_made_alike_are_named() -> None:
+    one = Side(name="one", command="true", environment={"A": "1"})
+    other, third = Side(name="other", command="true"), Side(name="third", command="true", environment={"A": "1"})
+    assert designs.alike_note((one, other)) == designs.alike_note((one,)) == designs.alike_note(()) == ""
+    assert "one and third are made alike" in designs.alike_note((one, other, third))
+
+
 def test_an_empty_message_is_not_for_many() -> None:
     design = resolve(Plan(stacks=("tcp",), questions=("fanout",), sizes=("linear:0..8/8",)), lab=True)
     assert [course.sizes_bytes for course in design.courses] == [(8,)]

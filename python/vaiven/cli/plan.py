@@ -160,7 +160,9 @@ def notes(design: Design, plan: Plan, ground: Ground) -> list[str]:
     longest = _longest(design, plan, ground)
     flood = "" if plan.lab else designs.flood_note(design, plan)
     at_once = tournament.note(design, lab=bool(plan.lab))
-    return [*design.warnings, *filter(None, [longest, found.text if found else "", at_once, flood]), *_commands(plan)]
+    alike = designs.alike_note(plan.sides)
+    told = [longest, found.text if found else "", at_once, flood, alike]
+    return [*design.warnings, *filter(None, told), *_commands(plan)]
 
 
 def _commands(plan: Plan) -> list[str]:

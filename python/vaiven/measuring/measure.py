@@ -23,7 +23,7 @@ from vaiven.measuring.request import Request, stack_ids
 from vaiven.measuring.ways import asymmetries
 from vaiven.plan import design as designs
 from vaiven.plan import tournament
-from vaiven.plan.design import Design, flood_note
+from vaiven.plan.design import Design, alike_note, flood_note
 from vaiven.plan.schema import Link, Plan
 from vaiven.results.marks import marks
 from vaiven.run import libraries, quiet
@@ -98,6 +98,8 @@ def _begun(root: Path, manifest: Manifest, doing: _Measuring) -> Run:
             record.warn(code, text)
         if not place.is_lab and (flood := flood_note(design, doing.plan)):
             record.warn("flood", flood)
+        if alike := alike_note(doing.plan.sides):
+            record.warn("sides-alike", alike)
         if at_once := tournament.note(design, lab=place.is_lab):
             record.warn("pairs-at-once", at_once)
         for name, error in place.missing.items():

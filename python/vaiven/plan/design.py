@@ -14,7 +14,7 @@ from typing import Any
 from vaiven.errors import VaivenError
 from vaiven.plan import ends, sweep
 from vaiven.plan import stack as stacks
-from vaiven.plan.schema import Plan, Question
+from vaiven.plan.schema import Plan, Question, Side
 from vaiven.plan.stack import Stack
 from vaiven.plan.sweep import Limits
 
@@ -204,6 +204,14 @@ def flood_note(design: Design, plan: Plan) -> str:
         return ""
     what = f"{' and '.join(asked)} fill the network while a round lasts"
     return f"{what}; on average they send {plan.effort.cap_mbps:g} Mb/s at most (cap_mbps): tell those who share it"
+
+
+def alike_note(sides: Sequence[Side]) -> str:
+    """Which sides are made in the same way, so that nothing but chance is between them; "" when none are."""
+    for one, other in itertools.combinations(sides, 2):
+        if (one.command, one.environment) == (other.command, other.environment):
+            return f"the sides {one.name} and {other.name} are made alike: what they differ by is chance"
+    return ""
 
 
 def comparisons(design: Design) -> int:

@@ -265,7 +265,8 @@ static int ask_all(struct oneway_cell *cell, struct vv_error *error) {
   if (make_listen(cell, to, error) != 0 || vv_trains_dial(&sender, &cell->trains_config, to, error) != 0) return -1;
   int result = send_trains(cell, &sender, error);
   vv_trains_hang_up(&sender);
-  vv_tally_messages(cell->session, cell->config.size_bytes, (uint64_t)cell->trains * cell->config.train, 0);
+  vv_tally_messages(cell->session, cell->trains_config.size_bytes, (uint64_t)cell->trains * cell->trains_config.train,
+                    0);
   for (size_t i = 0; i < cell->fars->count && result == 0; i++)
     result = take_result(cell, cell->fars->ends[i].session, &cell->results[i], error);
   if (result == 0) result = visit(cell, false, error);

@@ -38,7 +38,7 @@ void vv_tally_begin(struct vv_session *session, const struct vv_fars *fars) {
   tally->mtu_bytes = found.mtu_bytes < MTU_MAX ? found.mtu_bytes : MTU_MAX;
   tally->control = control_of(session, fars);
   tally->resent = vv_traffic_resent();
-  tally->begun = tally->mtu_bytes >= VV_ETH_MTU_MIN + V6_MORE_BYTES && session->stack->path != VV_PATH_NONE &&
+  tally->begun = tally->mtu_bytes >= VV_MESSAGE_MTU_MIN + V6_MORE_BYTES && session->stack->path != VV_PATH_NONE &&
                  vv_traffic_of_interface(interface, &tally->before);
 }
 
