@@ -456,8 +456,8 @@ static bool resume(struct vv_llc_station *station, struct vv_llc_link *link, vv_
   return true;
 }
 
-bool vv_llc_station_take(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_event *event) {
-  if (take_data(station, event)) return true;
+/* What links have to tell, one after the other. */
+static bool take_told(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_event *event) {
   while (station->telling.count > 0) {
     struct vv_llc_link *link = &station->links[vv_ring_first(&station->telling)];
     while (resume(station, link, now_ns)) {
@@ -468,6 +468,10 @@ bool vv_llc_station_take(struct vv_llc_station *station, vv_ns now_ns, struct vv
     link->telling = false;
   }
   return false;
+}
+
+bool vv_llc_station_take(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_event *event) {
+  return take_data(station, event) || take_told(station, now_ns, event);
 }
 
 bool vv_llc_station_next_frame(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_frame *frame) {
