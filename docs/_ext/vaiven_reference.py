@@ -7,6 +7,7 @@ columns MODULE:CLASS     the docstring of a result without what it says of field
 docstring MODULE         a module's docstring, as it stands
 program NAME ARGS...     what one of our programs prints
 claims LETTER            the results of a paper that `vaiven reproduce` judges
+codes                    the codes of errors and warnings of the programs in C, and their kinds
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import subprocess
 import types
 import typing
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 from docutils import nodes
@@ -244,6 +246,30 @@ class Claims(Directive):
         return [_paragraph(told), _table(rows, ("claim", "what it says"))]
 
 
+_ROOMS_OF_CODES = Path(__file__).resolve().parents[2] / "src/io/os"
+
+
+def codes() -> dict[str, tuple[str, list[tuple[str, str]]]]:
+    """kind -> (what it means, the codes of that kind with their meanings), as src/io/os/code.[ch] list them."""
+    kinds = re.findall(r"^  VV_CODE_(\w+), +/\* (.*?) \*/$", (_ROOMS_OF_CODES / "code.h").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r'^    \{"([\w-]+)", VV_CODE_(\w+), "(.*)"\},$', (_ROOMS_OF_CODES / "code.c").read_text(), re.MULTILINE
+    )
+    return {kind.lower(): (means, [(name, says) for name, of, says in rows if of == kind])
+            for kind, means in kinds if kind != "NONE"}  # fmt: skip
+
+
+class Codes(Directive):
+    """{codes}"""
+
+    def run(self) -> list[nodes.Node]:
+        written: list[nodes.Node] = []
+        for kind, (means, rows) in codes().items():
+            written.append(nodes.paragraph("", "", nodes.strong(text=kind), nodes.Text(f": {means}.")))
+            written.append(_table(rows, ("code", "what it says")))
+        return written
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Registers the directives."""
     for name, directive in (
@@ -253,6 +279,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
         ("docstring", Docstring),
         ("program", Program),
         ("claims", Claims),
+        ("codes", Codes),
     ):
         app.add_directive(name, directive)
     return {"parallel_read_safe": True}

@@ -74,10 +74,20 @@ struct vv_group_config {
 
 #define VV_GROUP_STOPPED 1
 
+/* What a program can decide by when a call has failed. */
+enum vv_group_kind {
+  VV_GROUP_TIMEOUT = 1, /* somebody did not come, or did not answer, in time: to try again may help */
+  VV_GROUP_GONE,        /* a rank has ended, or cannot be reached any more */
+  VV_GROUP_REFUSED,     /* another rank, or the system, does not let us: a wrong key */
+  VV_GROUP_WRONG,       /* what was asked for cannot be: a rank that there is not, roots or sizes that differ */
+  VV_GROUP_LACKING,     /* this host, or the network, has not got what it takes: memory, descriptors, multicast */
+  VV_GROUP_BROKEN,      /* strangers, or a device, make it impossible: a flood */
+};
+
 /* Why a call failed. */
 struct vv_group_problem {
-  const char *code; /* "rank-died", "timeout", "no-multicast", "flooded", "wrong-key", "no-descriptors", "sizes-differ",
-                       "roots-differ", ...: static */
+  enum vv_group_kind kind;
+  const char *code; /* a word to look up in the manual's list of errors, "rank-died", "no-multicast": static */
   int64_t rank;     /* whom it is about; -1: nobody */
   char text[512];   /* a sentence for people, with the rank's address and what to do about it */
 };

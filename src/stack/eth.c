@@ -165,7 +165,7 @@ static int await_greeting(struct vv_end *end, vv_ns deadline_ns, struct vv_error
 }
 
 static int explain_silence(struct vv_error *error, const char *contact) {
-  if (strcmp(error->code, "timeout") != 0) return -1;
+  if (error->kind != VV_CODE_TIMEOUT) return -1;
   vv_error_set(error, "timeout", "eth: no LLC frame came back from %s", contact);
   return vv_error_remedy(error, "both interfaces must lie on one Ethernet (--iface); clouds, Wi-Fi and routers drop "
                                 "frames that are not IP");
@@ -184,7 +184,7 @@ static int eth_connect(struct vv_end *end, const char *far_contact, vv_ns deadli
     if (again_ns > deadline_ns) again_ns = deadline_ns;
     if (greet(end, error) != 0) return -1;
     if (await_greeting(end, again_ns, error) == 0) return 0;
-    if (strcmp(error->code, "timeout") != 0 || again_ns == deadline_ns) return explain_silence(error, far_contact);
+    if (error->kind != VV_CODE_TIMEOUT || again_ns == deadline_ns) return explain_silence(error, far_contact);
   }
 }
 

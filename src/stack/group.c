@@ -164,9 +164,8 @@ static struct vv_group *group_of(struct vv_end *end, struct vv_error *error) {
 static enum vv_got got_of(int result, const struct vv_group_problem *problem, struct vv_error *error) {
   if (result == 0) return VV_GOT_MESSAGE;
   if (result == VV_GROUP_STOPPED) return VV_GOT_STOPPED;
-  const bool gone = strcmp(problem->code, "rank-died") == 0 || strcmp(problem->code, "rank-left") == 0;
   pass_on(problem, error);
-  return gone ? VV_GOT_CLOSED : VV_GOT_ERROR;
+  return problem->kind == VV_GROUP_GONE ? VV_GOT_CLOSED : VV_GOT_ERROR;
 }
 
 static enum vv_got group_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {

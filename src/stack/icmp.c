@@ -217,7 +217,7 @@ static enum vv_got recv_from_program(struct vv_end *end, uint8_t *message, struc
     /* Silence lasts until the caller's patience ends, like that of a socket. */
     if (asked_to_stop(end)) return VV_GOT_STOPPED;
     vv_ns look_ns = vv_clock_ns() + PING_LOOK_NS;
-    if (vv_watch_wait(&end->ping.child.out, 1, look_ns, error) < 0 && strcmp(error->code, "timeout") != 0)
+    if (vv_watch_wait(&end->ping.child.out, 1, look_ns, error) < 0 && error->kind != VV_CODE_TIMEOUT)
       return VV_GOT_ERROR;
   }
 }

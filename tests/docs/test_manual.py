@@ -34,6 +34,14 @@ def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "html"
 
 
+def test_every_code_is_in_the_list_of_errors(manual: Path) -> None:
+    text = (manual / "reference/errors.html").read_text()
+    source = (ROOT / "src/io/os/code.c").read_text()
+    names = re.findall(r'^    \{"([\w-]+)",', source, re.MULTILINE)
+    assert len(names) == source.count(", VV_CODE_") > 70
+    assert [name for name in names if f">{name}<" not in text] == []
+
+
 def test_plans_are_documented_from_their_schema(manual: Path) -> None:
     text = (manual / "reference/plans.html").read_text()
     assert "launches_max" in text and "half_width" in text and "powers:2^5..2^19*8" in text

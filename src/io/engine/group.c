@@ -9,6 +9,7 @@
  */
 #include "vaiven/group.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -85,7 +86,13 @@ struct vv_group {
 
 /* Problems */
 
+static_assert((int)VV_GROUP_TIMEOUT == VV_CODE_TIMEOUT && (int)VV_GROUP_GONE == VV_CODE_GONE &&
+                  (int)VV_GROUP_REFUSED == VV_CODE_REFUSED && (int)VV_GROUP_WRONG == VV_CODE_WRONG &&
+                  (int)VV_GROUP_LACKING == VV_CODE_LACKING && (int)VV_GROUP_BROKEN == VV_CODE_BROKEN,
+              "kinds are the same inside and outside");
+
 static void problem_of(const struct vv_error *error, uint32_t rank, struct vv_group_problem *problem) {
+  problem->kind = (enum vv_group_kind)error->kind;
   problem->code = error->code;
   problem->rank = rank == VV_MEETING_NOBODY ? -1 : (int64_t)rank;
   snprintf(problem->text, sizeof problem->text, "%s%s%s", error->text, error->remedy[0] ? "; " : "", error->remedy);
@@ -108,6 +115,7 @@ static void set_failure(struct vv_group *group, const struct vv_member_failure *
   char where[VV_ADDRESS_TEXT_MAX];
   where_is(group, failure->rank, where);
   group->failed = true;
+  group->problem.kind = (enum vv_group_kind)vv_code_find(reasons[failure->why].code)->kind;
   group->problem.code = reasons[failure->why].code;
   group->problem.rank = failure->rank;
   snprintf(group->problem.text, sizeof group->problem.text, "rank %u (%s) %s, found at broadcast %u", failure->rank,

@@ -343,7 +343,7 @@ static int collect(struct vv_session *session, struct vv_trains_receiver *receiv
   bool ended = false;
   while (!ended || vv_clock_ns() < quiet_since_ns + QUIET_NS) {
     int fd = ended ? -1 : session->control.fd;
-    if (vv_watch_wait(&fd, 1, vv_clock_ns() + LOOK_NS, error) < 0 && strcmp(error->code, "timeout") != 0) return -1;
+    if (vv_watch_wait(&fd, 1, vv_clock_ns() + LOOK_NS, error) < 0 && error->kind != VV_CODE_TIMEOUT) return -1;
     if (vv_trains_collect(receiver) > 0) quiet_since_ns = vv_clock_ns();
     int got = ended ? 0 : vv_control_take(&session->control, line, error);
     if (got < 0) return -1;

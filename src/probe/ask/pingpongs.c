@@ -273,9 +273,7 @@ static int print_cell(struct vv_session *session, size_t size_bytes, struct vv_e
 static int failed(struct vv_error *error) {
   struct shared *shared = party.shared;
   if (!shared || !atomic_load(&shared->failed)) return -1;
-  static char code[sizeof shared->code];
-  memcpy(code, shared->code, sizeof code);
-  return vv_error_set(error, code, "%s", shared->text);
+  return vv_error_set(error, shared->code, "%s", shared->text);
 }
 
 static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {

@@ -181,6 +181,7 @@ void vv_record_error(const struct vv_error *error) {
   struct vv_error ignored;
   vv_record_begin(&record, "error");
   vv_record_text(&record, "code", error->code);
+  vv_record_text(&record, "kind", vv_code_kind_word(error->kind));
   vv_record_text(&record, "text", error->text);
   vv_record_text(&record, "remedy", error->remedy);
   vv_record_end(&record, &ignored);

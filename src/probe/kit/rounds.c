@@ -77,7 +77,7 @@ static enum vv_outcome hear(const struct vv_rounds *rounds, size_t far, vv_ns de
   snprintf(wanted, sizeof wanted, "%" PRIu64, vv_rounds_tag(rounds->session->seq, rounds->size_bytes));
   for (;;) {
     if (vv_control_receive(control, line, deadline_ns, error) != 0) {
-      return strcmp(error->code, "timeout") == 0 ? VV_OUTCOME_LOST : VV_OUTCOME_FAILED;
+      return error->kind == VV_CODE_TIMEOUT ? VV_OUTCOME_LOST : VV_OUTCOME_FAILED;
     }
     if (!vv_control_is(line, "got")) {
       vv_error_set(error, "bad-control", "the far end said \"%.80s\" in a round", line);
@@ -521,7 +521,7 @@ static bool came_late(const struct rounds_taking *taking, uint64_t tag) {
 
 int vv_rounds_hush(struct vv_session *session, vv_ns hush_ns, struct vv_error *error) {
   if (vv_watch_wait(&session->control.fd, 1, vv_clock_ns() + hush_ns, error) >= 0) return 1;
-  return strcmp(error->code, "timeout") == 0 ? 0 : -1;
+  return error->kind == VV_CODE_TIMEOUT ? 0 : -1;
 }
 
 /* 0: one message was taken; 1: the rounds are over. */

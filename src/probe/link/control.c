@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probe/link/control.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,6 +17,8 @@
 #define KEEPALIVE_IDLE_S     10
 #define KEEPALIVE_INTERVAL_S 2
 #define KEEPALIVE_COUNT      5
+
+#define TEXT " text=" /* the last word of a line, which may hold spaces */
 
 void vv_control_init(struct vv_control *control, int fd) {
   control->fd = fd;
@@ -77,15 +78,14 @@ static bool take_line(struct vv_control *control, char line[VV_CONTROL_LINE_MAX]
   return true;
 }
 
-/* A code lives as long as the program: only one launch can end in an error of the other end. */
+/* Whatever it was there: here the other end is gone. */
 static int as_error(const char *line, struct vv_error *error) {
-  static char code[32];
-  char value[sizeof code];
-  bool sound = vv_control_word(line, "code", value, sizeof value) == 0;
-  for (const char *at = value; sound && *at; at++) sound = islower((unsigned char)*at) || *at == '-';
-  snprintf(code, sizeof code, "%s", sound ? value : "bad-control");
-  const char *text = strstr(line, " text=");
-  vv_error_set(error, code, "the other end: %.200s", text ? text + 6 : "an error without a text");
+  char code[32];
+  bool known = vv_control_word(line, "code", code, sizeof code) == 0 && vv_code_find(code);
+  const char *text = strstr(line, TEXT);
+  vv_error_set(error, known ? code : "peer-error", "the other end: %.200s",
+               text ? text + sizeof TEXT - 1 : "an error without a text");
+  error->kind = VV_CODE_GONE;
   return -1;
 }
 

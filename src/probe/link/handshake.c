@@ -281,7 +281,7 @@ static int serve_strangers(struct vv_session *session, int listener, struct stra
     if (fds[i + 1] >= 0 && stranger->deadline_ns < deadline_ns) deadline_ns = stranger->deadline_ns;
   }
   int ready = vv_watch_wait(fds, STRANGERS_MAX + 1, deadline_ns, error);
-  if (ready < 0) return strcmp(error->code, "timeout") == 0 ? 0 : -1;
+  if (ready < 0) return error->kind == VV_CODE_TIMEOUT ? 0 : -1;
   if (ready == 0) return admit(listener, strangers, error);
   return listen_to(session, &strangers[ready - 1], warnings, error);
 }

@@ -51,7 +51,7 @@ int vv_session_closed(struct vv_session *session, struct vv_error *error) {
   char line[VV_CONTROL_LINE_MAX];
   vv_ns deadline_ns = vv_clock_ns() + LAST_WORDS_NS;
   while (vv_control_receive(&session->control, line, deadline_ns, error) == 0) continue;
-  if (strcmp(error->code, "timeout") != 0) return -1;
+  if (error->kind != VV_CODE_TIMEOUT) return -1;
   vv_error_set(error, "peer-gone", "the other end of %s has closed", session->stack->id);
   return vv_error_remedy(error, "see what the other end printed last, and whether its host still runs");
 }

@@ -49,7 +49,7 @@ static int wait_unit(void *self, vv_ns deadline_ns) {
 
 static int check(void *self, struct vv_error *error) {
   (void)self;
-  return vv_error_set(error, "checked", "checked");
+  return vv_error_set(error, "port", "checked");
 }
 
 static const struct vv_port_ops ops = {
@@ -137,7 +137,7 @@ static void the_rest_is_the_inner_ports(void **state) {
   assert_int_equal(port.ops->wait(port.self, 1), -1);
   assert_int_equal(errno, ETIME);
   assert_int_equal(port.ops->check(port.self, &error), -1);
-  assert_string_equal(error.code, "checked");
+  assert_string_equal(error.code, "port");
 }
 
 int main(void) {
