@@ -65,7 +65,7 @@ static int serve_line(struct vv_session *session, const char *line, struct vv_er
 }
 
 static int serve(struct vv_session *session, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   int result = 0;
   while (result == 0) {
     result = vv_control_receive(&session->control, line, VV_NEVER, error);

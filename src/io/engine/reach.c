@@ -7,12 +7,11 @@
 
 #include "core/group/credit.h"
 #include "core/group/rank.h"
-#include "core/wire/bytes.h"
+#include "core/wire/trial.h"
 #include "io/os/clock.h"
 #include "io/os/datagram.h"
 
 #define TRAIN_MAX           80
-#define TRIAL_BYTES         16 /* kind (1) stream (3) number (4) tag (8) */
 #define UDP_BYTES           28 /* headers of IPv4 and UDP */
 #define MTU_MIN             ((uint32_t)(VV_GPDU_DATAGRAM_BYTES_MIN + UDP_BYTES))
 #define DATAGRAM_CHARGE_MIN 256           /* no kernel charges less for one */
@@ -56,32 +55,26 @@ static int agree(const struct reach_trial *trial, uint32_t a, uint32_t b, uint32
   return vv_meeting_agree(trial->meeting, agreed, trial->deadline_ns, trial->error);
 }
 
-static void trial_header(const struct reach_trial *trial, uint32_t number, uint8_t header[TRIAL_BYTES]) {
-  vv_put32(header, (uint32_t)VV_CAST_TRIAL << 24 | trial->reach->stream);
-  vv_put32(header + 4, number);
-  vv_put64(header + 8, vv_siphash(trial->key, header, 8));
-}
-
 static void send_one(const struct reach_trial *trial, uint32_t number, const uint8_t *padding) {
-  uint8_t header[TRIAL_BYTES];
-  trial_header(trial, number, header);
+  uint8_t header[VV_TRIAL_BYTES];
+  vv_trial_emit(trial->key, trial->reach->stream, number, header);
   struct vv_cast_datagram datagram = {
       trial->cast->group,
-      {{header, TRIAL_BYTES}, {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - TRIAL_BYTES}}};
+      {{header, VV_TRIAL_BYTES}, {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - VV_TRIAL_BYTES}}};
   vv_cast_send(trial->cast, &datagram, 1);
 }
 
 /* `at_once` by one call: kernels may charge another sum for what is given to them so. */
 static void send_train(const struct reach_trial *trial, unsigned at_once, const uint8_t *padding) {
-  uint8_t headers[VV_CAST_BATCH][TRIAL_BYTES];
+  uint8_t headers[VV_CAST_BATCH][VV_TRIAL_BYTES];
   struct vv_cast_datagram datagrams[VV_CAST_BATCH];
   for (uint32_t sent = 0, count; sent < trial->train; sent += count) {
     count = trial->train - sent < at_once ? trial->train - sent : at_once;
     for (uint32_t i = 0; i < count; i++) {
-      trial_header(trial, sent + i, headers[i]);
+      vv_trial_emit(trial->key, trial->reach->stream, sent + i, headers[i]);
       datagrams[i] = (struct vv_cast_datagram){
           trial->cast->group,
-          {{headers[i], TRIAL_BYTES}, {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - TRIAL_BYTES}}};
+          {{headers[i], VV_TRIAL_BYTES}, {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - VV_TRIAL_BYTES}}};
     }
     vv_cast_send(trial->cast, datagrams, count);
   }
@@ -107,13 +100,13 @@ static uint64_t settle(const struct reach_trial *trial) {
 
 /* Takes some of what is there. False: there is no more. */
 static bool take_some(const struct reach_trial *trial, uint8_t *bytes, struct heard *heard) {
-  uint8_t header[TRIAL_BYTES];
   const size_t room = trial->reach->datagram_bytes;
   size_t counts[VV_CAST_BATCH];
+  uint32_t number;
   const unsigned came = vv_cast_recv(trial->cast, VV_CAST_DATA, bytes, room, counts);
   for (unsigned i = 0; i < came; i++) {
-    trial_header(trial, vv_get32(bytes + i * room + 4), header);
-    const bool good = counts[i] == room && vv_siphash_equal(header, bytes + i * room, TRIAL_BYTES);
+    const bool good =
+        counts[i] == room && vv_trial_parse(trial->key, trial->reach->stream, bytes + i * room, counts[i], &number);
     heard->good += good;
     heard->foreign += !good;
   }

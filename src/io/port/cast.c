@@ -64,7 +64,7 @@ static int hearing(struct vv_cast *cast, uint16_t port, uint32_t stream) {
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
   vv_datagram_joined_only(fd);
-  vv_datagram_filter(fd, VV_CAST_TRIAL, VV_GPDU_FAIL, stream, &cast->own);
+  vv_datagram_filter(fd, VV_TRIAL_KIND, VV_GPDU_FAIL, stream, &cast->own);
   if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
       (!is_multicast(cast) || join(cast, fd, IP_ADD_MEMBERSHIP) == 0)) {
     return fd;
@@ -92,7 +92,7 @@ int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, ui
   }
   const unsigned char loop = shared;
   setsockopt(cast->fds[VV_CAST_OWN], IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof loop);
-  vv_datagram_filter(cast->fds[VV_CAST_OWN], VV_CAST_TRIAL, VV_GPDU_FAIL, stream, &cast->own);
+  vv_datagram_filter(cast->fds[VV_CAST_OWN], VV_TRIAL_KIND, VV_GPDU_FAIL, stream, &cast->own);
   cast->awaits =
       setsockopt(cast->fds[VV_CAST_DATA], SOL_SOCKET, SO_RCVTIMEO, &await_at_most, sizeof await_at_most) == 0;
   vv_datagram_room_bytes(cast->fds[VV_CAST_EVERYONE]);

@@ -18,16 +18,13 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "core/wire/gpdu.h"
+#include "core/wire/trial.h"
 #include "io/os/datagram.h"
 #include "io/os/error.h"
 
 enum { VV_CAST_DATA, VV_CAST_EVERYONE, VV_CAST_OWN, VV_CAST_SOCKETS };
 
 #define VV_CAST_BATCH VV_DATAGRAM_BATCH
-
-#define VV_CAST_TRIAL                                                                                                  \
-  (VV_GPDU_HEAD - 1) /* first byte of what is no PDU and comes through all the same (io/engine/reach.h) */
 
 struct vv_cast {
   int fds[VV_CAST_SOCKETS]; /* -1: closed */

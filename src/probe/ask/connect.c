@@ -27,14 +27,14 @@ static int check(const struct vv_probe_config *config, struct vv_error *error) {
 
 /* Where the far end must be in accept for a connection to come about, it is told beforehand. */
 static int call_far(struct vv_session *session, const char *contact, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   if (!session->stack->user_accepts) return 0;
   if (vv_control_send(&session->control, error, "link contact=%s", contact) != 0) return -1;
   return vv_session_expect(session, "accepting", line, error);
 }
 
 static int link_far(struct vv_session *session, const char *contact, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   if (!session->stack->user_accepts && vv_control_send(&session->control, error, "link contact=%s", contact) != 0) {
     return -1;
   }
@@ -56,12 +56,12 @@ static int connect_once(struct vv_session *session, const char *far_contact, vv_
 
 /* The first one finds nothing warm: it is not counted. */
 static int connect_many(struct vv_session *session, vv_ns *connect_ns, size_t *count, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX], far_contact[VV_STACK_CONTACT_MAX];
+  char line[VV_LINE_BYTES_MAX], far_contact[VV_STACK_CONTACT_MAX];
   vv_ns deadline_ns = vv_clock_ns() + session->config->cell_ns, first_ns;
   if (vv_control_send(&session->control, error, "connect") != 0 || vv_session_expect(session, "go", line, error) != 0) {
     return -1;
   }
-  if (vv_control_word(line, "contact", far_contact, sizeof far_contact) != 0) {
+  if (!vv_line_word(line, "contact", far_contact, sizeof far_contact)) {
     return vv_error_set(error, "bad-control", "the far end did not say how to reach it");
   }
   if (connect_once(session, far_contact, &first_ns, error) != 0) return -1;
@@ -105,10 +105,10 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
 
 /* One line of the near end. 1: it was the last. */
 static int serve_line(struct vv_session *session, struct vv_end *end, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX], contact[VV_STACK_CONTACT_MAX];
+  char line[VV_LINE_BYTES_MAX], contact[VV_STACK_CONTACT_MAX];
   if (vv_control_receive(&session->control, line, VV_NEVER, error) != 0) return -1;
-  if (vv_control_is(line, "end")) return 1;
-  if (!vv_control_is(line, "link") || vv_control_word(line, "contact", contact, sizeof contact) != 0) {
+  if (vv_line_is(line, "end")) return 1;
+  if (!vv_line_is(line, "link") || !vv_line_word(line, "contact", contact, sizeof contact)) {
     return vv_error_set(error, "bad-control", "the near end said \"%.80s\" in the middle of connect", line);
   }
   if (session->stack->user_accepts && vv_control_send(&session->control, error, "accepting") != 0) return -1;

@@ -125,10 +125,10 @@ static int take_round(struct exchange_taking *taking, const char *line, struct v
 
 /* 1: the near end has said that it is over. */
 static int serve_line(struct exchange_taking *taking, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   if (vv_control_receive(&taking->session->control, line, VV_NEVER, error) != 0) return -1;
-  if (vv_control_is(line, "end")) return 1;
-  if (vv_control_is(line, "round")) return take_round(taking, line, error);
+  if (vv_line_is(line, "end")) return 1;
+  if (vv_line_is(line, "round")) return take_round(taking, line, error);
   int served = vv_mesh_serve(&mesh, line, error);
   if (served == 0) return vv_error_set(error, "bad-control", "the near end said \"%.80s\" in an exchange", line);
   return served < 0 ? -1 : 0;

@@ -87,7 +87,7 @@ static int plain_run(struct layers_run *run, struct vv_session *session, size_t 
 }
 
 static int hear_one(struct vv_session *session, struct vv_marks *marks, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   if (vv_session_expect(session, "passed", line, error) != 0) return -1;
   for (int mark = 0; mark < VV_MARKS; mark++) {
     if (vv_control_number(line, mark_names[mark], &marks->at_ns[mark], error) != 0) return -1;
@@ -98,7 +98,7 @@ static int hear_one(struct vv_session *session, struct vv_marks *marks, struct v
 /* The far end's marks. Those of both ends belong together by their order: a stream loses no message. */
 static int hear_marks(struct layers_run *run, struct vv_session *session, struct vv_marks *far,
                       struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   struct vv_marks unwanted;
   int64_t count;
   if (vv_session_expect(session, "marks", line, error) != 0) return -1;

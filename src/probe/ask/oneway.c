@@ -80,7 +80,7 @@ struct oneway_cell {
 /* All far ends listen; those after the first on its port. *to is where the trains go. */
 static int make_listen(const struct oneway_cell *cell, char to[VV_TRAINS_CONTACT_MAX], struct vv_error *error) {
   const struct vv_trains_config *trains_config = &cell->trains_config;
-  char line[VV_CONTROL_LINE_MAX], at[VV_TRAINS_CONTACT_MAX];
+  char line[VV_LINE_BYTES_MAX], at[VV_TRAINS_CONTACT_MAX];
   struct vv_address address;
   uint16_t port = 0;
   for (size_t i = 0; i < cell->fars->count; i++) {
@@ -93,7 +93,7 @@ static int make_listen(const struct oneway_cell *cell, char to[VV_TRAINS_CONTACT
         vv_session_expect(far, "listening", line, error) != 0) {
       return -1;
     }
-    if (vv_control_word(line, "at", at, sizeof at) != 0) return vv_error_set(error, "bad-control", "listening where?");
+    if (!vv_line_word(line, "at", at, sizeof at)) return vv_error_set(error, "bad-control", "listening where?");
     if (i > 0) continue;
     memcpy(to, at, sizeof at);
     if (trains_config->frames) continue;
@@ -243,7 +243,7 @@ static int print_results(const struct oneway_cell *cell, struct vv_error *error)
 
 static int take_result(const struct oneway_cell *cell, struct vv_session *far, struct result *result,
                        struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   int failed = vv_control_send(&far->control, error, "end");
   for (uint32_t i = 0; i < cell->trains && !failed; i++) {
     failed = vv_session_expect(far, "train", line, error);
@@ -338,7 +338,7 @@ static int read_line(struct vv_session *session, const char *line, struct vv_tra
 
 /* Looks now and then until the near end has said "end" and nothing comes any more. */
 static int collect(struct vv_session *session, struct vv_trains_receiver *receiver, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   vv_ns quiet_since_ns = 0;
   bool ended = false;
   while (!ended || vv_clock_ns() < quiet_since_ns + QUIET_NS) {
@@ -348,7 +348,7 @@ static int collect(struct vv_session *session, struct vv_trains_receiver *receiv
     int got = ended ? 0 : vv_control_take(&session->control, line, error);
     if (got < 0) return -1;
     if (got == 0) continue;
-    if (!vv_control_is(line, "end")) return vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
+    if (!vv_line_is(line, "end")) return vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
     ended = true;
     quiet_since_ns = vv_clock_ns();
   }

@@ -51,13 +51,13 @@ static vv_ns check_ns(const struct answering *answering) {
 /* A control line, if there is one. 1: the run is over. */
 static int obey(struct answering *answering, struct vv_error *error) {
   struct vv_session *session = answering->session;
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   if (vv_session_why(session, error) != 0) return -1;
   int got = vv_control_take(&session->control, line, error);
   if (got <= 0) return got;
-  if (vv_control_is(line, "end")) return 1;
+  if (vv_line_is(line, "end")) return 1;
   answering->came = 0;
-  if (vv_control_is(line, "open")) return vv_session_serve_open(session, line, error);
+  if (vv_line_is(line, "open")) return vv_session_serve_open(session, line, error);
   return vv_error_set(error, "bad-control", "the near end said \"%.80s\" in the middle of a series", line);
 }
 
@@ -174,7 +174,7 @@ int vv_answer_series(struct vv_session *session, const char *line, struct vv_err
   }
   answering.size_bytes = (size_t)size_bytes;
   if (vv_slots_open(&answering.ring, session->config->buffers, answering.size_bytes, error) != 0) return -1;
-  int result = vv_control_word(line, "marked", marked, sizeof marked) == 0 ? begin_marks(&answering, error) : 0;
+  int result = vv_line_word(line, "marked", marked, sizeof marked) ? begin_marks(&answering, error) : 0;
   if (result == 0) result = answer_all(&answering, error);
   if (answering.marks) session->stack->mark(session->end, false);
   free(answering.log);

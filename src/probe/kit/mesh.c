@@ -20,9 +20,9 @@ static int bad_line(const char *line, struct vv_error *error) {
 /* Tells a far end something; *contact is the word of its answer. */
 static int ask_contact(struct vv_session *far, const char *answer, char contact[VV_STACK_CONTACT_MAX],
                        struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   if (vv_session_expect(far, answer, line, error) != 0) return -1;
-  if (vv_control_word(line, "contact", contact, VV_STACK_CONTACT_MAX) == 0) return 0;
+  if (vv_line_word(line, "contact", contact, VV_STACK_CONTACT_MAX)) return 0;
   return vv_error_set(error, "bad-control", "the far end did not say how to reach it");
 }
 
@@ -36,7 +36,7 @@ static int connect_own(struct vv_mesh *mesh, size_t to, const char *contact, cha
 
 static int join_two(struct vv_mesh *mesh, struct vv_fars *fars, size_t low, size_t high, struct vv_error *error) {
   struct vv_session *listener = fars->ends[high - 1].session, *joiner = low > 0 ? fars->ends[low - 1].session : NULL;
-  char contact[VV_STACK_CONTACT_MAX], back[VV_STACK_CONTACT_MAX], line[VV_CONTROL_LINE_MAX];
+  char contact[VV_STACK_CONTACT_MAX], back[VV_STACK_CONTACT_MAX], line[VV_LINE_BYTES_MAX];
   if (vv_control_send(&listener->control, error, "listen from=%zu", low) != 0 ||
       ask_contact(listener, "listening", contact, error) != 0) {
     return -1;
@@ -80,13 +80,13 @@ static int serve_admit(struct vv_mesh *mesh, size_t from, const char *contact, s
 }
 
 int vv_mesh_serve(struct vv_mesh *mesh, const char *line, struct vv_error *error) {
-  bool listens = vv_control_is(line, "listen"), joins = vv_control_is(line, "join");
+  bool listens = vv_line_is(line, "listen"), joins = vv_line_is(line, "join");
   char contact[VV_STACK_CONTACT_MAX];
   int64_t other;
-  if (!listens && !joins && !vv_control_is(line, "admit")) return 0;
+  if (!listens && !joins && !vv_line_is(line, "admit")) return 0;
   if (vv_control_number(line, joins ? "to" : "from", &other, error) != 0) return -1;
   bool known = other >= 0 && (size_t)other < mesh->count && (size_t)other != mesh->number;
-  if (!known || (!listens && vv_control_word(line, "contact", contact, sizeof contact) != 0)) {
+  if (!known || (!listens && !vv_line_word(line, "contact", contact, sizeof contact))) {
     return bad_line(line, error);
   }
   if (listens || joins) {

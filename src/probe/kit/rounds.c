@@ -71,7 +71,7 @@ static int64_t time_of(const struct vv_rounds *rounds, size_t far, vv_ns at_ns) 
 static enum vv_outcome hear(const struct vv_rounds *rounds, size_t far, vv_ns deadline_ns, vv_ns *ns,
                             struct vv_error *error) {
   struct vv_control *control = &rounds->fars->ends[far].session->control;
-  char line[VV_CONTROL_LINE_MAX], wanted[24], tag[24]; /* what a message that was damaged says is no number of ours */
+  char line[VV_LINE_BYTES_MAX], wanted[24], tag[24]; /* what a message that was damaged says is no number of ours */
   vv_ns at_ns;
   int64_t missing, late;
   snprintf(wanted, sizeof wanted, "%" PRIu64, vv_rounds_tag(rounds->session->seq, rounds->size_bytes));
@@ -79,7 +79,7 @@ static enum vv_outcome hear(const struct vv_rounds *rounds, size_t far, vv_ns de
     if (vv_control_receive(control, line, deadline_ns, error) != 0) {
       return error->kind == VV_CODE_TIMEOUT ? VV_OUTCOME_LOST : VV_OUTCOME_FAILED;
     }
-    if (!vv_control_is(line, "got")) {
+    if (!vv_line_is(line, "got")) {
       vv_error_set(error, "bad-control", "the far end said \"%.80s\" in a round", line);
       return VV_OUTCOME_FAILED;
     }
@@ -88,7 +88,7 @@ static enum vv_outcome hear(const struct vv_rounds *rounds, size_t far, vv_ns de
         vv_control_number(line, "late", &late, error) != 0) {
       return VV_OUTCOME_FAILED;
     }
-    bool tagged = vv_control_word(line, "tag", tag, sizeof tag) == 0;
+    bool tagged = vv_line_word(line, "tag", tag, sizeof tag);
     if (!tagged || strcmp(tag, wanted) != 0) continue; /* of a round that was given up */
     *ns = time_of(rounds, far, at_ns);
     return late ? VV_OUTCOME_WRONG : missing > 0 ? VV_OUTCOME_LOST : VV_OUTCOME_ANSWERED;
@@ -151,7 +151,7 @@ static int64_t last_of(const vv_ns *each_ns, size_t count) {
 /* near: a series of rounds --------------------------------------------- */
 
 static int begin_series(struct vv_rounds *rounds, const vv_ns *hush_ns, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   for (size_t i = 0; i < rounds->fars->count; i++) {
     struct vv_session *session = rounds->fars->ends[i].session;
     if (vv_control_send(&session->control, error,
@@ -167,18 +167,18 @@ static int begin_series(struct vv_rounds *rounds, const vv_ns *hush_ns, struct v
 
 /* What may be added up over all far ends. */
 static bool adds_up(int64_t number) {
-  return number >= 0 && number <= VV_CONTROL_NUMBER_MAX / VV_FARS_MAX;
+  return number >= 0 && number <= VV_LINE_NUMBER_MAX / VV_FARS_MAX;
 }
 
 static int hear_end(struct vv_rounds *rounds, size_t far, struct vv_error *error) {
   struct vv_session *session = rounds->fars->ends[far].session;
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   int64_t corrupt, messages;
   vv_ns cpu_ns;
   do { /* a `got` may still come, of a round that was given up */
     if (vv_control_receive(&session->control, line, vv_clock_ns() + rounds->patience_ns, error) != 0) return -1;
-  } while (vv_control_is(line, "got"));
-  if (!vv_control_is(line, "done") || vv_control_number(line, "corrupt", &corrupt, error) != 0 ||
+  } while (vv_line_is(line, "got"));
+  if (!vv_line_is(line, "done") || vv_control_number(line, "corrupt", &corrupt, error) != 0 ||
       vv_control_number(line, "messages", &messages, error) != 0 ||
       vv_control_number(line, "resent", &rounds->far_resent[far], error) != 0 ||
       vv_control_number(line, "cpu_ns", &cpu_ns, error) != 0 || !adds_up(corrupt) || !adds_up(messages) ||
@@ -500,13 +500,13 @@ struct rounds_taking {
 
 /* A control line, if there is one. 1: the rounds are over. */
 static int obey(struct rounds_taking *taking, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   if (vv_session_why(taking->session, error) != 0) return -1;
   int got = vv_control_take(&taking->session->control, line, error);
   if (got <= 0) return got;
-  if (vv_control_is(line, "end")) return 1;
+  if (vv_line_is(line, "end")) return 1;
   char tag[24];
-  if (!vv_control_is(line, "start") || vv_control_word(line, "tag", tag, sizeof tag) != 0) {
+  if (!vv_line_is(line, "start") || !vv_line_word(line, "tag", tag, sizeof tag)) {
     return vv_error_set(error, "bad-control", "the near end said \"%.80s\" in a round", line);
   }
   taking->started_ns = vv_clock_real_ns();

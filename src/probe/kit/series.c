@@ -12,7 +12,7 @@ static bool far_listens(const struct vv_series *series) {
 int vv_series_begin(struct vv_series *series, struct vv_session *session, const struct vv_series_config *config,
                     struct vv_error *error) {
   enum vv_probe_buffers kind = session->config->buffers;
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   *series = (struct vv_series){.session = session, .size_bytes = config->size_bytes};
   series->patience_ns = vv_session_patience_ns(session, config->size_bytes);
   if (vv_slots_open(&series->out, kind, config->size_bytes, error) != 0 ||
@@ -34,7 +34,7 @@ int vv_series_begin(struct vv_series *series, struct vv_session *session, const 
 
 int vv_series_end(struct vv_series *series, struct vv_error *error) {
   struct vv_session *session = series->session;
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   vv_tally_messages(session, series->size_bytes, series->given, series->taken);
   if (!far_listens(series)) return 0;
   if (vv_control_send(&session->control, error, "end") != 0 || vv_session_expect(session, "done", line, error) != 0 ||

@@ -18,8 +18,6 @@
 #define KEEPALIVE_INTERVAL_S 2
 #define KEEPALIVE_COUNT      5
 
-#define TEXT " text=" /* the last word of a line, which may hold spaces */
-
 void vv_control_init(struct vv_control *control, int fd) {
   control->fd = fd;
   control->used = 0;
@@ -54,7 +52,7 @@ static int write_all(int fd, const char *text, size_t count, struct vv_error *er
 }
 
 int vv_control_send(struct vv_control *control, struct vv_error *error, const char *format, ...) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   va_list args;
   va_start(args, format);
   int length = vsnprintf(line, sizeof line - 1, format, args);
@@ -66,31 +64,18 @@ int vv_control_send(struct vv_control *control, struct vv_error *error, const ch
   return write_all(control->fd, line, (size_t)length + 1, error);
 }
 
-/* Moves the first whole line out of the buffer. */
-static bool take_line(struct vv_control *control, char line[VV_CONTROL_LINE_MAX]) {
-  char *newline = memchr(control->buffer, '\n', control->used);
-  if (!newline) return false;
-  size_t length = (size_t)(newline - control->buffer);
-  memcpy(line, control->buffer, length);
-  line[length] = '\0';
-  control->used -= length + 1;
-  memmove(control->buffer, newline + 1, control->used);
-  return true;
-}
-
 /* Whatever it was there: here the other end is gone. */
 static int as_error(const char *line, struct vv_error *error) {
   char code[32];
-  bool known = vv_control_word(line, "code", code, sizeof code) == 0 && vv_code_find(code);
-  const char *text = strstr(line, TEXT);
-  vv_error_set(error, known ? code : "peer-error", "the other end: %.200s",
-               text ? text + sizeof TEXT - 1 : "an error without a text");
+  bool known = vv_line_word(line, "code", code, sizeof code) && vv_code_find(code);
+  const char *text = vv_line_text(line);
+  vv_error_set(error, known ? code : "peer-error", "the other end: %.200s", text ? text : "an error without a text");
   error->kind = VV_CODE_GONE;
   return -1;
 }
 
-int vv_control_take(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], struct vv_error *error) {
-  while (!take_line(control, line)) {
+int vv_control_take(struct vv_control *control, char line[VV_LINE_BYTES_MAX], struct vv_error *error) {
+  while (!vv_line_take(control->buffer, &control->used, line)) {
     if (control->used == sizeof control->buffer) {
       return vv_error_set(error, "bad-control", "the other end sent a control line that is too long");
     }
@@ -101,10 +86,10 @@ int vv_control_take(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], 
     if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : peer_gone(error);
     control->used += (size_t)got;
   }
-  return vv_control_is(line, "error") ? as_error(line, error) : 1;
+  return vv_line_is(line, "error") ? as_error(line, error) : 1;
 }
 
-int vv_control_receive(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], vv_ns deadline_ns,
+int vv_control_receive(struct vv_control *control, char line[VV_LINE_BYTES_MAX], vv_ns deadline_ns,
                        struct vv_error *error) {
   for (;;) {
     int got = vv_control_take(control, line, error);
@@ -113,43 +98,15 @@ int vv_control_receive(struct vv_control *control, char line[VV_CONTROL_LINE_MAX
   }
 }
 
-int vv_control_expect(struct vv_control *control, const char *verb, char line[VV_CONTROL_LINE_MAX], vv_ns deadline_ns,
+int vv_control_expect(struct vv_control *control, const char *verb, char line[VV_LINE_BYTES_MAX], vv_ns deadline_ns,
                       struct vv_error *error) {
   if (vv_control_receive(control, line, deadline_ns, error) != 0) return -1;
-  if (vv_control_is(line, verb)) return 0;
+  if (vv_line_is(line, verb)) return 0;
   return vv_error_set(error, "bad-control", "the other end said \"%.80s\" where \"%s\" was due", line, verb);
 }
 
-bool vv_control_is(const char *line, const char *verb) {
-  size_t length = strlen(verb);
-  return strncmp(line, verb, length) == 0 && (line[length] == ' ' || line[length] == '\0');
-}
-
-int vv_control_word(const char *line, const char *name, char *value, size_t room) {
-  size_t length = strlen(name);
-  for (const char *at = strchr(line, ' '); at; at = strchr(at, ' ')) {
-    at++;
-    if (strncmp(at, name, length) != 0 || at[length] != '=') continue;
-    size_t count = strcspn(at + length + 1, " ");
-    if (count >= room) return -1;
-    memcpy(value, at + length + 1, count);
-    value[count] = '\0';
-    return 0;
-  }
-  return -1;
-}
-
 int vv_control_number(const char *line, const char *name, int64_t *value, struct vv_error *error) {
-  char digits[24], *end;
-  if (vv_control_word(line, name, digits, sizeof digits) == 0) {
-    errno = 0;
-    long long number = strtoll(digits, &end, 10);
-    bool bounded = number >= -VV_CONTROL_NUMBER_MAX && number <= VV_CONTROL_NUMBER_MAX;
-    if (end != digits && *end == '\0' && errno == 0 && bounded) {
-      *value = number;
-      return 0;
-    }
-  }
+  if (vv_line_number(line, name, value)) return 0;
   return vv_error_set(error, "bad-control", "the other end said \"%.80s\" without a number \"%s\"", line, name);
 }
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The control connection: lines of text between near and far.
- *
- * A line is a verb and words "name=value", separated by single spaces, at most
- * VV_CONTROL_LINE_MAX bytes with its newline. Values hold no spaces and no
- * newlines; free text is the last word and is called "text". Numbers are
- * decimal: neither end's byte order matters.
- */
+/* The control connection: lines of text (core/wire/line.h) between near and far. */
 #ifndef VV_PROBE_LINK_CONTROL_H
 #define VV_PROBE_LINK_CONTROL_H
 
@@ -15,15 +8,14 @@
 #include <stdint.h>
 
 #include "core/base/time.h"
+#include "core/wire/line.h"
 #include "io/os/error.h"
 
-#define VV_CONTROL_LINE_MAX   1024
-#define VV_CONTROL_NUMBER_MAX INT64_C(3000000000000000000)
-#define VV_CONTROL_NONE       (-1) /* the descriptor of no connection */
+#define VV_CONTROL_NONE (-1) /* the descriptor of no connection */
 
 struct vv_control {
   int fd; /* or VV_CONTROL_NONE */
-  char buffer[VV_CONTROL_LINE_MAX];
+  char buffer[VV_LINE_BYTES_MAX];
   size_t used;
 };
 
@@ -40,24 +32,20 @@ int vv_control_send(struct vv_control *control, struct vv_error *error, const ch
  * yet; -1 and *error: "peer-gone", "bad-control" (too long). A line of the verb
  * "error" is returned as the other end's error.
  */
-int vv_control_take(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], struct vv_error *error);
+int vv_control_take(struct vv_control *control, char line[VV_LINE_BYTES_MAX], struct vv_error *error);
 
 /*
  * Waits for a line. 0, or -1 and *error: "timeout", "launcher-gone", and those of
  * vv_control_take.
  */
-int vv_control_receive(struct vv_control *control, char line[VV_CONTROL_LINE_MAX], vv_ns deadline_ns,
+int vv_control_receive(struct vv_control *control, char line[VV_LINE_BYTES_MAX], vv_ns deadline_ns,
                        struct vv_error *error);
 /* The same, and the line must be of that verb, else "bad-control". */
-int vv_control_expect(struct vv_control *control, const char *verb, char line[VV_CONTROL_LINE_MAX], vv_ns deadline_ns,
+int vv_control_expect(struct vv_control *control, const char *verb, char line[VV_LINE_BYTES_MAX], vv_ns deadline_ns,
                       struct vv_error *error);
 
-/* Whether the line is of that verb. */
-bool vv_control_is(const char *line, const char *verb);
-/* Copies the value of that name. 0, or -1 when there is none or it is too long. */
-int vv_control_word(const char *line, const char *name, char *value, size_t room);
 /*
- * The value as a number, from -VV_CONTROL_NUMBER_MAX to it: so far that any time is within until 2065, and so near that
+ * The value as a number, from -VV_LINE_NUMBER_MAX to it: so far that any time is within until 2065, and so near that
  * what two of them and a clock of ours come to is a number, too. 0, or -1 and *error "bad-control".
  */
 int vv_control_number(const char *line, const char *name, int64_t *value, struct vv_error *error);

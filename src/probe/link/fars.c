@@ -57,7 +57,7 @@ static vv_ns wire_ns(const struct vv_probe_config *config, size_t line_bytes) {
 
 /* One question and answer. */
 static int read_clock(struct vv_session *session, struct vv_strip_reading *reading, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   vv_ns sent_ns = vv_clock_real_ns();
   if (vv_control_send(&session->control, error, QUESTION) != 0 ||
       vv_session_expect(session, "clock", line, error) != 0 ||

@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 #include "core/base/time.h"
+#include "core/wire/hello.h"
+#include "core/wire/hex.h"
 #include "io/os/watch.h"
-#include "probe/base/hex.h"
 #include "probe/base/record.h"
 
-#define NONCE_BYTES      8
-#define PROOF_BYTES      8
+#define NONCE_DIGITS     (2 * VV_HELLO_NONCE_BYTES)
+#define PROOF_DIGITS     (2 * VV_HELLO_PROOF_BYTES)
 #define NEAR_PATIENCE_NS (5 * VV_SEC)
 #define STRANGERS_MAX    16           /* that have connected and not yet proved anything */
 #define STRANGER_NS      (2 * VV_SEC) /* for each of them */
@@ -22,33 +23,9 @@
 
 struct stranger {
   struct vv_control control;
-  uint8_t nonce[NONCE_BYTES];
+  struct vv_hello_nonces nonces; /* far's is known from the beginning */
   vv_ns deadline_ns;
 };
-
-/* Both nonces, so that no proof can be used twice, and the role, so that none can be sent back. */
-static void prove(const uint8_t key[VV_KEY_BYTES], char role, const uint8_t far_nonce[NONCE_BYTES],
-                  const uint8_t near_nonce[NONCE_BYTES], uint8_t proof[PROOF_BYTES]) {
-  uint8_t text[1 + 2 * NONCE_BYTES] = {(uint8_t)role};
-  memcpy(text + 1, far_nonce, NONCE_BYTES);
-  memcpy(text + 1 + NONCE_BYTES, near_nonce, NONCE_BYTES);
-  uint64_t hash = vv_siphash(key, text, sizeof text);
-  for (int i = 0; i < PROOF_BYTES; i++) proof[i] = (uint8_t)(hash >> (8 * i));
-}
-
-static int bytes_word(const char *line, const char *name, uint8_t *bytes, size_t count) {
-  char digits[2 * VV_KEY_BYTES + 1];
-  if (vv_control_word(line, name, digits, sizeof digits) != 0 || strlen(digits) != 2 * count) return -1;
-  return vv_hex_read(digits, bytes, count);
-}
-
-static bool proof_holds(const struct vv_session *session, const char *line, char role,
-                        const uint8_t far_nonce[NONCE_BYTES], const uint8_t near_nonce[NONCE_BYTES]) {
-  uint8_t shown[PROOF_BYTES], right[PROOF_BYTES];
-  if (bytes_word(line, "proof", shown, PROOF_BYTES) != 0) return false;
-  prove(session->key, role, far_nonce, near_nonce, right);
-  return vv_siphash_equal(shown, right, PROOF_BYTES);
-}
 
 /* A host's name is the host's own affair; in a line it must be one word. */
 static void one_word(char *text) {
@@ -57,16 +34,14 @@ static void one_word(char *text) {
   }
 }
 
-static int version_error(const char *line, struct vv_error *error) {
-  char theirs[32];
-  if (vv_control_word(line, "probe", theirs, sizeof theirs) != 0) snprintf(theirs, sizeof theirs, "unknown");
-  vv_error_set(error, "peer-version", "the other end is vaiven-probe %s, this is " VV_VERSION, theirs);
+static int version_error(const struct vv_hello *hello, struct vv_error *error) {
+  vv_error_set(error, "peer-version", "the other end is vaiven-probe %s, this is " VV_VERSION,
+               hello->version[0] ? hello->version : "unknown");
   return vv_error_remedy(error, "install the same version at both ends");
 }
 
-static bool same_version(const char *line) {
-  char theirs[32];
-  return vv_control_word(line, "probe", theirs, sizeof theirs) == 0 && strcmp(theirs, VV_VERSION) == 0;
+static bool same_version(const struct vv_hello *hello) {
+  return strcmp(hello->version, VV_VERSION) == 0;
 }
 
 /* near ---------------------------------------------------------------- */
@@ -79,14 +54,13 @@ static int dial(struct vv_session *session, struct vv_error *error) {
   return vv_socket_own(fd, &session->own, error);
 }
 
-static int introduce(struct vv_session *session, const uint8_t far_nonce[NONCE_BYTES],
-                     const uint8_t near_nonce[NONCE_BYTES], struct vv_error *error) {
+static int introduce(struct vv_session *session, const struct vv_hello_nonces *nonces, struct vv_error *error) {
   const struct vv_probe_config *config = session->config;
-  uint8_t proof[PROOF_BYTES];
-  char nonce_hex[2 * NONCE_BYTES + 1], proof_hex[2 * PROOF_BYTES + 1];
-  prove(session->key, 'n', far_nonce, near_nonce, proof);
-  vv_hex_write(near_nonce, NONCE_BYTES, nonce_hex);
-  vv_hex_write(proof, PROOF_BYTES, proof_hex);
+  uint8_t proof[VV_HELLO_PROOF_BYTES];
+  char nonce_hex[NONCE_DIGITS + 1], proof_hex[PROOF_DIGITS + 1];
+  vv_hello_prove(session->key, VV_HELLO_NEAR, nonces, proof);
+  vv_hex_write(nonces->near, VV_HELLO_NONCE_BYTES, nonce_hex);
+  vv_hex_write(proof, VV_HELLO_PROOF_BYTES, proof_hex);
   return vv_control_send(
       &session->control, error,
       "near schema=%d probe=%s nonce=%s proof=%s stack=%s write=%s wait=%s buffers=%s to=%s idle_ns=%" PRId64,
@@ -123,15 +97,15 @@ static void read_tcp(const char *line, struct vv_tcp *tcp) {
   *tcp = (struct vv_tcp){.initial_window_segments = known_number(line, "initial_window"),
                          .batch_segments_max = known_number(line, "batch_max"),
                          .quick_acks = known_number(line, "quick_acks") > 0};
-  vv_control_word(line, "congestion_control", tcp->congestion_control, sizeof tcp->congestion_control);
-  vv_control_word(line, "iface", tcp->iface, sizeof tcp->iface);
+  vv_line_word(line, "congestion_control", tcp->congestion_control, sizeof tcp->congestion_control);
+  vv_line_word(line, "iface", tcp->iface, sizeof tcp->iface);
 }
 
 static int read_host(const char *line, struct vv_host *host, struct vv_error *error) {
   char order[8];
-  if (vv_control_word(line, "hostname", host->hostname, sizeof host->hostname) != 0 ||
-      vv_control_word(line, "arch", host->arch, sizeof host->arch) != 0 ||
-      vv_control_word(line, "byte_order", order, sizeof order) != 0) {
+  if (!vv_line_word(line, "hostname", host->hostname, sizeof host->hostname) ||
+      !vv_line_word(line, "arch", host->arch, sizeof host->arch) ||
+      !vv_line_word(line, "byte_order", order, sizeof order)) {
     return vv_error_set(error, "bad-control", "the far end did not say what it is");
   }
   host->byte_order = strcmp(order, "big") == 0 ? "big" : "little";
@@ -140,17 +114,20 @@ static int read_host(const char *line, struct vv_host *host, struct vv_error *er
 }
 
 int vv_handshake_near(struct vv_session *session, struct vv_host *far, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
-  uint8_t far_nonce[NONCE_BYTES], near_nonce[NONCE_BYTES];
-  if (vv_host_random(near_nonce, sizeof near_nonce, error) != 0 || dial(session, error) != 0) return -1;
+  char line[VV_LINE_BYTES_MAX];
+  struct vv_hello_nonces nonces;
+  if (vv_host_random(nonces.near, sizeof nonces.near, error) != 0 || dial(session, error) != 0) return -1;
   vv_ns deadline_ns = vv_clock_ns() + NEAR_PATIENCE_NS;
   if (vv_control_expect(&session->control, "vaiven", line, deadline_ns, error) != 0) return -1;
-  if (bytes_word(line, "nonce", far_nonce, NONCE_BYTES) != 0) return version_error(line, error);
+  const struct vv_hello offer = vv_hello_parse(line);
+  if (!offer.has_nonce) return version_error(&offer, error);
+  memcpy(nonces.far, offer.nonce, sizeof nonces.far);
   /* The far end of another version is told, or it would wait on. */
-  if (introduce(session, far_nonce, near_nonce, error) != 0) return -1;
-  if (!same_version(line)) return version_error(line, error);
+  if (introduce(session, &nonces, error) != 0) return -1;
+  if (!same_version(&offer)) return version_error(&offer, error);
   if (vv_control_expect(&session->control, "welcome", line, deadline_ns, error) != 0) return -1;
-  if (!proof_holds(session, line, 'f', far_nonce, near_nonce)) {
+  const struct vv_hello welcome = vv_hello_parse(line);
+  if (!vv_hello_holds(&welcome, session->key, VV_HELLO_FAR, &nonces)) {
     return vv_error_set(error, "wrong-key", "what answers there does not hold the key of this launch");
   }
   return read_host(line, far, error);
@@ -192,11 +169,11 @@ static int admit(int listener, struct stranger strangers[STRANGERS_MAX], struct 
   int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (fd < 0) return 0;
   struct stranger *stranger = find_place(strangers);
-  char nonce[2 * NONCE_BYTES + 1];
+  char nonce[NONCE_DIGITS + 1];
   vv_control_init(&stranger->control, fd);
   stranger->deadline_ns = vv_clock_ns() + STRANGER_NS;
-  if (vv_host_random(stranger->nonce, NONCE_BYTES, error) != 0) return -1;
-  vv_hex_write(stranger->nonce, NONCE_BYTES, nonce);
+  if (vv_host_random(stranger->nonces.far, VV_HELLO_NONCE_BYTES, error) != 0) return -1;
+  vv_hex_write(stranger->nonces.far, VV_HELLO_NONCE_BYTES, nonce);
   struct vv_error gone;
   if (vv_control_send(&stranger->control, &gone, "vaiven schema=%d probe=%s nonce=%s", VV_RECORD_SCHEMA, VV_VERSION,
                       nonce)) {
@@ -221,7 +198,8 @@ static int option_error(const char *name, const char *theirs, const char *ours, 
   return vv_error_remedy(error, "give both ends the same stack, --write, --wait, --buffers, --to and --idle-ms");
 }
 
-static int check_same(const struct vv_session *session, const char *line, struct vv_error *error) {
+static int check_same(const struct vv_session *session, const struct vv_hello *hello, const char *line,
+                      struct vv_error *error) {
   const struct vv_probe_config *config = session->config;
   char idle_ns[24], theirs[40];
   snprintf(idle_ns, sizeof idle_ns, "%" PRId64, config->idle_ns);
@@ -231,33 +209,20 @@ static int check_same(const struct vv_session *session, const char *line, struct
                                   {"buffers", vv_probe_config_buffers[config->buffers]},
                                   {"to", vv_probe_config_to[config->to]},
                                   {"idle_ns", idle_ns}};
-  if (!same_version(line)) return version_error(line, error);
+  if (!same_version(hello)) return version_error(hello, error);
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-    if (vv_control_word(line, pairs[i][0], theirs, sizeof theirs) != 0) theirs[0] = '\0';
+    if (!vv_line_word(line, pairs[i][0], theirs, sizeof theirs)) theirs[0] = '\0';
     if (strcmp(theirs, pairs[i][1]) != 0) return option_error(pairs[i][0], theirs, pairs[i][1], error);
   }
   return 0;
 }
 
-/* 1: this is the near end; 0: not, or not yet; -1: it is, and it does not fit. */
-static int listen_to(struct vv_session *session, struct stranger *stranger, int *warnings, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
-  uint8_t nonce[NONCE_BYTES];
-  struct vv_error gone;
-  int got = vv_control_take(&stranger->control, line, &gone);
-  if (got < 0) dismiss(stranger);
-  if (got <= 0) return 0;
-  if (bytes_word(line, "nonce", nonce, NONCE_BYTES) != 0 || !proof_holds(session, line, 'n', stranger->nonce, nonce)) {
-    refuse(stranger, warnings);
-    return 0;
-  }
-  session->control = stranger->control;
-  stranger->control.fd = -1;
-  if (check_same(session, line, error) != 0) return -1;
-  uint8_t proof[PROOF_BYTES];
-  char proof_hex[2 * PROOF_BYTES + 1];
-  prove(session->key, 'f', stranger->nonce, nonce, proof);
-  vv_hex_write(proof, PROOF_BYTES, proof_hex);
+/* The near end is there: proves the key to it, and says what this host is. 1, or -1 and *error. */
+static int welcome(struct vv_session *session, const struct vv_hello_nonces *nonces, struct vv_error *error) {
+  uint8_t proof[VV_HELLO_PROOF_BYTES];
+  char proof_hex[PROOF_DIGITS + 1];
+  vv_hello_prove(session->key, VV_HELLO_FAR, nonces, proof);
+  vv_hex_write(proof, VV_HELLO_PROOF_BYTES, proof_hex);
   struct vv_host host;
   char tcp[TCP_WORDS_MAX];
   if (vv_socket_peer(session->control.fd, &session->peer, error) != 0) return -1;
@@ -267,6 +232,24 @@ static int listen_to(struct vv_session *session, struct stranger *stranger, int 
   bool told = vv_control_send(&session->control, error, "welcome proof=%s hostname=%s arch=%s byte_order=%s %s",
                               proof_hex, host.hostname[0] ? host.hostname : "?", host.arch, host.byte_order, tcp) == 0;
   return told ? 1 : -1;
+}
+
+/* 1: this is the near end; 0: not, or not yet; -1: it is, and it does not fit. */
+static int listen_to(struct vv_session *session, struct stranger *stranger, int *warnings, struct vv_error *error) {
+  char line[VV_LINE_BYTES_MAX];
+  struct vv_error gone;
+  int got = vv_control_take(&stranger->control, line, &gone);
+  if (got < 0) dismiss(stranger);
+  if (got <= 0) return 0;
+  const struct vv_hello hello = vv_hello_parse(line);
+  memcpy(stranger->nonces.near, hello.nonce, sizeof hello.nonce);
+  if (!hello.has_nonce || !vv_hello_holds(&hello, session->key, VV_HELLO_NEAR, &stranger->nonces)) {
+    refuse(stranger, warnings);
+    return 0;
+  }
+  session->control = stranger->control;
+  stranger->control.fd = -1;
+  return check_same(session, &hello, line, error) == 0 ? welcome(session, &stranger->nonces, error) : -1;
 }
 
 /* One event. The same results. */

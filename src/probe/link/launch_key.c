@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/wire/hex.h"
 #include "io/os/host.h"
 #include "io/os/watch.h"
-#include "probe/base/hex.h"
 
 #define DIGITS (2 * VV_KEY_BYTES)
 

@@ -27,7 +27,7 @@ vv_ns vv_session_patience_ns(const struct vv_session *session, size_t size_bytes
   return session->config->timeout_ns + 2 * NS_PER_BYTE_MAX * (int64_t)size_bytes;
 }
 
-int vv_session_expect(struct vv_session *session, const char *verb, char line[VV_CONTROL_LINE_MAX],
+int vv_session_expect(struct vv_session *session, const char *verb, char line[VV_LINE_BYTES_MAX],
                       struct vv_error *error) {
   /* Memory for the largest messages may have to be found and filled at the other end first. */
   vv_ns deadline_ns = vv_clock_ns() + vv_session_patience_ns(session, session->size_bytes_max) + SETTLE_NS;
@@ -39,7 +39,7 @@ static int launcher_gone(struct vv_error *error) {
 }
 
 int vv_session_why(struct vv_session *session, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   if (vv_watch_launcher_gone()) return launcher_gone(error);
   if (session->config->command == VV_COMMAND_FAR || !vv_watch_has_input(session->control.fd)) return 0;
   /* The near end has asked for nothing: a line now can only be bad news. */
@@ -48,7 +48,7 @@ int vv_session_why(struct vv_session *session, struct vv_error *error) {
 }
 
 int vv_session_closed(struct vv_session *session, struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX];
+  char line[VV_LINE_BYTES_MAX];
   vv_ns deadline_ns = vv_clock_ns() + LAST_WORDS_NS;
   while (vv_control_receive(&session->control, line, deadline_ns, error) == 0) continue;
   if (error->kind != VV_CODE_TIMEOUT) return -1;
@@ -93,7 +93,7 @@ struct vv_end *vv_session_open_end(struct vv_session *session, char contact[VV_S
 /* The other end's contact: what it says, or, where its kernel answers, its address. */
 static int exchange_contacts(struct vv_session *session, const char *contact, char far_contact[VV_STACK_CONTACT_MAX],
                              struct vv_error *error) {
-  char line[VV_CONTROL_LINE_MAX], host[VV_ADDRESS_TEXT_MAX];
+  char line[VV_LINE_BYTES_MAX], host[VV_ADDRESS_TEXT_MAX];
   if (session->control.fd == VV_CONTROL_NONE) {
     if (session->peer.length > 0)
       vv_address_format_host(&session->peer, host);
@@ -107,12 +107,12 @@ static int exchange_contacts(struct vv_session *session, const char *contact, ch
       vv_session_expect(session, "opened", line, error) != 0) {
     return -1;
   }
-  if (vv_control_word(line, "contact", far_contact, VV_STACK_CONTACT_MAX) == 0) return 0;
+  if (vv_line_word(line, "contact", far_contact, VV_STACK_CONTACT_MAX)) return 0;
   return vv_error_set(error, "bad-control", "the far end did not say how to reach it");
 }
 
 static int link_ends(struct vv_session *session, struct vv_end *end, const char *contact, struct vv_error *error) {
-  char far_contact[VV_STACK_CONTACT_MAX], line[VV_CONTROL_LINE_MAX];
+  char far_contact[VV_STACK_CONTACT_MAX], line[VV_LINE_BYTES_MAX];
   if (exchange_contacts(session, contact, far_contact, error) != 0) return -1;
   vv_ns start_ns = vv_clock_ns();
   if (session->stack->connect(end, far_contact, start_ns + SETTLE_NS, error) != 0) return -1;
@@ -154,7 +154,7 @@ int vv_session_serve_open(struct vv_session *session, const char *line, struct v
   int64_t size_bytes_max;
   if (vv_control_number(line, "size_bytes_max", &size_bytes_max, error) != 0) return -1;
   if (size_bytes_max < 0 || size_bytes_max > VV_PROBE_SIZE_BYTES_MAX ||
-      vv_control_word(line, "contact", near_contact, sizeof near_contact) != 0) {
+      !vv_line_word(line, "contact", near_contact, sizeof near_contact)) {
     return vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
   }
   session->size_bytes_max = (size_t)size_bytes_max;

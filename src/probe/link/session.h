@@ -117,7 +117,7 @@ int vv_session_closed(struct vv_session *session, struct vv_error *error);
 
 /* Waits for a control line of that verb, as long as the largest message may take and some seconds. See
  * vv_control_expect. */
-int vv_session_expect(struct vv_session *session, const char *verb, char line[VV_CONTROL_LINE_MAX],
+int vv_session_expect(struct vv_session *session, const char *verb, char line[VV_LINE_BYTES_MAX],
                       struct vv_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "core/wire/bytes.h"
+#include "core/wire/trial.h"
 #include "io/engine/reach.h"
 #include "io/os/clock.h"
 
@@ -56,9 +56,8 @@ void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsi
 
 /* A stranger knows the stream, and not the key. */
 static void make(uint8_t *bytes, bool own) {
-  vv_put32(bytes, (uint32_t)VV_CAST_TRIAL << 24 | reach.stream);
-  vv_put32(bytes + 4, read_so_far);
-  vv_put64(bytes + 8, own ? vv_siphash(key, bytes, 8) : 42);
+  vv_trial_emit(key, reach.stream, read_so_far, bytes);
+  if (!own) bytes[VV_TRIAL_BYTES - 1] ^= 1;
 }
 
 static bool comes(void) {

@@ -93,9 +93,8 @@ static void an_error_has_all_its_parts(void **state) {
   vv_error_set(&error, "no-room", "there is no %s", "thing");
   vv_error_remedy(&error, "bring one");
   vv_record_error(&error);
-  assert_string_equal(
-      written(),
-      "{\"type\":\"error\",\"code\":\"no-room\",\"kind\":\"lacking\",\"text\":\"there is no thing\",\"remedy\":\"bring one\"}\n");
+  assert_string_equal(written(), "{\"type\":\"error\",\"code\":\"no-room\",\"kind\":\"lacking\",\"text\":\"there is no "
+                                 "thing\",\"remedy\":\"bring one\"}\n");
 }
 
 static void a_full_device_is_noticed(void **state) {

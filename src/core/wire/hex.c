@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "probe/base/hex.h"
+#include "core/wire/hex.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bytes as hexadecimal digits, first byte first. */
-#ifndef VV_PROBE_BASE_HEX_H
-#define VV_PROBE_BASE_HEX_H
+#ifndef VV_CORE_WIRE_HEX_H
+#define VV_CORE_WIRE_HEX_H
 
 #include <stddef.h>
 #include <stdint.h>
