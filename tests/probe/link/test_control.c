@@ -117,12 +117,9 @@ static void a_number_that_is_none_is_an_error(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(lines_arrive_one_by_one),
-      TEST(a_piece_is_no_line),
-      TEST(a_line_without_end_is_refused),
-      TEST(the_end_is_told),
-      TEST(an_error_line_is_the_others_error),
-      TEST(another_verb_is_refused),
+      TEST(lines_arrive_one_by_one),           TEST(a_piece_is_no_line),
+      TEST(a_line_without_end_is_refused),     TEST(the_end_is_told),
+      TEST(an_error_line_is_the_others_error), TEST(another_verb_is_refused),
       TEST(a_number_that_is_none_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
