@@ -170,23 +170,23 @@ struct turn {
   __u64 bytes;  /* that the frame counts on the medium */
   __u64 end_ns; /* when it has crossed, and its delay is over */
   __u32 units;
-  int is_alone; /* no frame right before it, none waiting at the exit, and a door behind it */
+  int is_alone; /* no frame right before it on the medium, and none waiting at the exit */
 };
 
 /* Takes the medium for a frame; false if it would have to wait too long. */
 static __always_inline int take(struct medium *medium, const struct vv_exit *exit, struct vv_exit_state *state,
-                                const struct fate *fate, struct turn *turn) {
+                                const struct fate *fate, __u32 is, struct turn *turn) {
   __u64 taken_ns = exit->frame_ns + ((turn->bytes * exit->byte_ns_q16) >> 16);
   __u64 now_ns = bpf_ktime_get_ns();
   bpf_spin_lock(&medium->lock);
   __u64 start_ns = larger(turn->arrived_ns, medium->free_ns);
   int room = start_ns - turn->arrived_ns <= exit->queue_ns;
-  turn->is_alone =
-      exit->early_ns && turn->arrived_ns > medium->free_ns + VV_ALONE_NS && state->deadline_ns[fate->lane] <= now_ns;
+  turn->is_alone = turn->arrived_ns > medium->free_ns + VV_ALONE_NS && state->deadline_ns[fate->lane] <= now_ns;
+  if (!taken_ns) turn->is_alone = is & ALONE; /* behind a hub: who takes no time is as alone as it was */
   if (room) medium->free_ns = start_ns + taken_ns;
   if (room && !fate->lost) {
     turn->end_ns = start_ns + taken_ns + fate->delay_ns;
-    __u64 leave_ns = turn->end_ns - (turn->is_alone ? exit->early_ns : exit->lead_ns);
+    __u64 leave_ns = turn->end_ns - (turn->is_alone ? exit->alone_ns : exit->lead_ns);
     turn->units = units_before(&state->deadline_ns[fate->lane], exit, now_ns, leave_ns);
     state->tally.frames++;
     state->tally.bytes += turn->bytes;
@@ -232,7 +232,7 @@ static long is_past(__u32 look, void *until_ns) {
   return bpf_ktime_get_ns() >= *(__u64 *)until_ns;
 }
 
-/* Until the frame has crossed. What it was late before is made up for here, up to early_ns. */
+/* Until the frame has crossed. What it was late before is made up for here, up to alone_ns. */
 static __always_inline void wait_at_door(const struct __sk_buff *skb, const struct vv_exit *exit,
                                          struct vv_exit_state *state) {
   __u64 now_ns = bpf_ktime_get_ns();
@@ -245,7 +245,7 @@ static __always_inline void wait_at_door(const struct __sk_buff *skb, const stru
 
 /* A frame takes its turn at an exit. It is charged even if it is lost: it was on the wire. */
 static __always_inline int cross(struct __sk_buff *skb, const struct vv_exit *exit, struct vv_exit_state *state,
-                                 const struct fate *fate) {
+                                 const struct fate *fate, __u32 is) {
   __u32 index = exit->medium;
   struct medium *medium = bpf_map_lookup_elem(&media, &index);
   __u32 length = skb->len + (skb->vlan_present ? 4 : 0);
@@ -254,7 +254,7 @@ static __always_inline int cross(struct __sk_buff *skb, const struct vv_exit *ex
       .bytes = larger(length, exit->bytes_min) + exit->bytes_more,
   };
   if (!medium) return TC_ACT_SHOT;
-  if (!take(medium, exit, state, fate, &turn) || fate->lost) return TC_ACT_SHOT;
+  if (!take(medium, exit, state, fate, is, &turn) || fate->lost) return TC_ACT_SHOT;
   skb->priority = CLASS(fate->lane);
   skb->mark = (__u32)turn.end_ns | 1;
   if (hold(skb, turn.units)) __sync_fetch_and_add(&state->tally.unshaped, 1);
@@ -335,16 +335,14 @@ int vv_leave(struct __sk_buff *skb) {
   int is_charged = exit->present || port->queue;
   if (!is_judged) judge(skb, ifindex, DIRECTION_IN, &fate);
   if (fate.cut || (fate.lost && !is_charged)) return TC_ACT_SHOT;
-  if (!is_judged && (port->queue || fate.twice || (skb->sk && is_charged)))
-    return disown(skb, port->queue ? port->queue : ifindex, &fate);
+  if (!is_judged && (port->queue || fate.twice)) return disown(skb, port->queue ? port->queue : ifindex, &fate);
   skb->tc_index = 0;
   if (!exit->present) return TC_ACT_OK;
   if (is & ENTERED)
     postpone(skb->ingress_ifindex, DIRECTION_OUT, &fate);
   else
     postpone(exit->port ? exit->port : ifindex, DIRECTION_IN, &fate);
-  if (is & ALONE) wait_at_door(skb, exit, state);
-  return cross(skb, exit, state, &fate);
+  return cross(skb, exit, state, &fate, is);
 }
 
 char vv_license[] SEC("license") = "Dual BSD/GPL";

@@ -32,19 +32,19 @@
 /*
  * The door. A timer is late by what the processor slept and by what else it did,
  * which is nothing to a train, whose lateness does not add up, and a tenth of the
- * time of a lone frame. So a frame that is alone at its last exit (nothing right
- * before it on the medium, nothing waiting there) leaves that exit early_ns before
- * it has crossed, and waits for its instant in a program: at the door, which is
- * where its port hands it to the cable of its host, before the host's kernel stamps
- * it or a capture there sees it. Frames come to the doors behind one exit one after
- * the other, in their order: what follows waits for what is at the door.
+ * time of a lone frame. So a frame that is alone at an exit (nothing right before it
+ * on the medium, nothing waiting there) leaves it alone_ns before it has crossed, and
+ * waits for its instant in a program: at the door, which is where its port hands it to
+ * the cable of its host, before the host's kernel stamps it or a capture there sees
+ * it. Frames come to the doors behind one exit one after the other, in their order:
+ * what follows waits for what is at the door.
  *
- * On a switch the queue of a port is therefore not on the port, behind whose queue
- * there is no program, but on a macvlan: the port sends frames there, and gets them
- * back from the interface that all these share. A macvlan keeps nothing: a frame is
- * through its door before the next one leaves the queue. A door keeps its processor,
- * so a train of short frames cannot wait there: what comes right behind another frame
- * leaves lead_ns early, and no door holds it.
+ * The queue of a port is therefore not on the port, behind whose queue there is no
+ * program, but on a macvlan: the port sends frames there, and gets them back from the
+ * interface that all these share. A macvlan keeps nothing: a frame is through its door
+ * before the next one leaves the queue. A door keeps its processor, so a train of
+ * short frames cannot wait there: what comes right behind another frame leaves lead_ns
+ * early, and no door holds it.
  */
 #define VV_TIMER_MIN_NS 5000  /* a frame that would have to wait for less than that does not wait for a timer */
 #define VV_ALONE_NS     1000  /* so long the medium was free before a frame that is alone */
@@ -87,9 +87,10 @@ struct vv_exit {
   __u32 bytes_more;  /* */
   __u64 queue_ns;    /* a frame that would wait longer for its turn is dropped */
   __u64 lead_ns;     /* frames leave that much early: what the software after the exit costs */
-  __u64 early_ns;    /* a frame that is alone leaves that much early, and waits at the door; 0: there is none behind */
-  __u64 door_ns;     /* that door opens so much early: what this fabric's software costs beyond a free lab's */
-  __u64 credit_ns;   /* the burst of the HTB classes as time */
+  __u64 alone_ns;  /* a frame that is alone leaves that much early: where it waits at a door, so that no timer makes it
+                      late */
+  __u64 door_ns;   /* that door opens so much early: what this fabric's software costs beyond a free lab's */
+  __u64 credit_ns; /* the burst of the HTB classes as time */
   __u64 unit_ns_q16; /* one byte in the HTB classes as time */
   __u32 medium;      /* index of its medium */
   __u32 present;     /* 0: this interface has a plain queueing discipline or none */

@@ -33,7 +33,7 @@ def test_a_switch_has_an_exit_and_a_medium_for_each_direction_of_each_link() -> 
     wires = fabric.wire_exits(topology.parse(text("switch", 100)))
     assert [wire.interface for wire in wires] == ["u1", "u2", "u3", "u4", "d1", "d2", "d3", "d4"]
     assert [wire.port for wire in wires] == ["", "", "", "", "p1", "p2", "p3", "p4"]
-    assert [wire.has_door for wire in wires] == [False] * 4 + [True] * 4, "where a frame has its last exit"
+    assert {wire.alone_ns for wire in wires} == {exits.EARLY_NS}
     assert len({wire.medium for wire in wires}) == 8
     assert {(wire.byte_ns, wire.unit_ns, wire.bytes_min, wire.bytes_more) for wire in wires} == {(80.0, 80.0, 60, 24)}
     assert wires[0].queue_ns == 1000 * 1538 * 80
@@ -44,10 +44,10 @@ def test_a_hub_is_one_medium_and_takes_no_time_on_the_way_down() -> None:
     hub, *down = fabric.wire_exits(topology.parse(text("hub", 10)))
     assert (hub.interface, hub.byte_ns) == ("hub", 800.0)
     assert [(exit_.interface, exit_.byte_ns, exit_.frame_ns) for exit_ in down] == [
-        (f"p{n}", 0.0, 0.0) for n in range(1, 5)
+        (f"d{n}", 0.0, 0.0) for n in range(1, 5)
     ]
     assert hub.medium not in {exit_.medium for exit_ in down}
-    assert hub.has_door and not any(exit_.has_door or exit_.port for exit_ in down)
+    assert [exit_.port for exit_ in (hub, *down)] == ["", "p1", "p2", "p3", "p4"]
 
 
 def test_a_slow_host_is_one_server_in_both_directions_behind_its_link() -> None:
@@ -62,16 +62,15 @@ def test_a_slow_host_is_one_server_in_both_directions_behind_its_link() -> None:
 
 
 def test_an_exit_is_told_in_the_native_program_s_words() -> None:
-    exit_ = exits.Exit(interface="d1", medium=3, unit_ns=80.0, byte_ns=80.0, queue_ns=5, port="p1", has_door=True)
+    exit_ = exits.Exit(interface="d1", medium=3, unit_ns=80.0, byte_ns=80.0, queue_ns=5, port="p1")
     line, queue = exit_.commands(door_ns=7)
     assert line.split()[:2] == ["exit", "d1"] and queue == "queue p1 d1"
     assert dict(word.split("=") for word in line.split()[2:]) == {
         "medium": "3", "unit_ns_q16": str(80 << 16), "byte_ns_q16": str(80 << 16), "frame_ns": "0", "bytes_min": "0",
         "bytes_more": "0", "queue_ns": "5", "credit_ns": str(exits.CREDIT_NS), "lead_ns": str(exits.LEAD_NS),
-        "early_ns": str(exits.EARLY_NS), "door_ns": "7",
+        "alone_ns": str(exits.LEAD_NS), "door_ns": "7",
     }  # fmt: skip
-    (line,) = replace(exit_, port="", has_door=False).commands(door_ns=7)
-    assert "early_ns=0" in line
+    assert replace(exit_, port="").commands(door_ns=7) == [line]
 
 
 def test_a_door_waits_longer_than_a_lone_frame_is_early() -> None:
@@ -114,7 +113,7 @@ def test_tcp_and_segmented_udp_cross_as_single_frames(raise_lab) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize(("kind", "rate", "last"), [("switch", 100, "d2"), ("hub", 10, "p2")])
+@pytest.mark.parametrize(("kind", "rate", "last"), [("switch", 100, "d2"), ("hub", 10, "d2")])
 def test_what_is_alone_waits_at_the_door_and_a_train_does_not(raise_lab, kind: str, rate: int, last: str) -> None:
     lab = raise_lab(text(kind, rate))
     counts = [crossed(lab, last)]

@@ -40,8 +40,8 @@ class Exit:
 
     A frame takes the medium for frame_ns + max(bytes, bytes_min) + bytes_more times byte_ns. unit_ns: the resolution
     of its waiting. queue_ns: a frame that would wait longer for its turn is dropped. lead_ns: how early frames leave,
-    because software takes the rest. port: the interface that it is the queue of, "" if frames leave there. has_door:
-    lone frames leave EARLY_NS early and wait for their instant at the door of a port behind it.
+    because software takes the rest; alone_ns: those that are alone, EARLY_NS where a door is behind it. port: the
+    interface that it is the queue of, "" if frames leave there.
     """
 
     interface: str
@@ -53,8 +53,8 @@ class Exit:
     bytes_more: int = 0
     queue_ns: int
     lead_ns: int = LEAD_NS
+    alone_ns: int = LEAD_NS
     port: str = ""
-    has_door: bool = False
 
     @property
     def wait_max_ns(self) -> float:
@@ -67,7 +67,7 @@ class Exit:
             f"exit {self.interface} medium={self.medium} unit_ns_q16={_q16(self.unit_ns)} "
             f"byte_ns_q16={_q16(self.byte_ns)} frame_ns={round(self.frame_ns)} bytes_min={self.bytes_min} "
             f"bytes_more={self.bytes_more} queue_ns={self.queue_ns} credit_ns={CREDIT_NS} lead_ns={self.lead_ns} "
-            f"early_ns={EARLY_NS if self.has_door else 0} door_ns={door_ns}"
+            f"alone_ns={self.alone_ns} door_ns={door_ns}"
         )
         return [settings, *([f"queue {self.port} {self.interface}"] if self.port else [])]
 

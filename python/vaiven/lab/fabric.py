@@ -8,7 +8,6 @@ right, the time of a single frame is not. timed: exits, where a frame waits unti
     host             switch                              uN: what host N sends, one link (switch)
     eth0 ======= pN -enter-> uN or hub -> br0            hub: what anybody sends, one link (hub)
          ======= pN <-door- dN <----------- br0          dN: what host N receives, one link (switch)
-         ======= pN <-door----------------- br0          (hub)
 
 A slow host has a box in its cable, with an exit in each direction and one medium, its processor, for both:
 
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from vaiven.errors import VaivenError
 from vaiven.lab import exits, slow, tcp
-from vaiven.lab.exits import HEADER_BYTES, HOST_QUEUE_FRAMES, LEAD_NS, Exit
+from vaiven.lab.exits import EARLY_NS, HEADER_BYTES, HOST_QUEUE_FRAMES, LEAD_NS, Exit
 
 if TYPE_CHECKING:
     from pyroute2 import IPRoute
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 BRIDGE = "br0"
 HUB = "hub"
-DOORS = "doors"  # on the way from the queues of a switch back to its ports
+DOORS = "doors"  # on the way from the queues of the ports back to them
 
 FRAME_MIN_BYTES = 60  # IEEE 802.3 without the check sequence
 FRAME_MORE_BYTES = 24  # preamble and delimiter 8, check sequence 4, gap 12
@@ -84,17 +83,14 @@ def wire_exits(topology: Topology) -> list[Exit]:
     ports = [f"t{n}" if host.is_slow else f"p{n}" for n, host in zip(numbers, topology.hosts, strict=True)]
     if fabric.kind == "hub":
         # On the way down frames are copies of what crossed the hub: they take no time, but faults may delay them.
-        down = [
-            Exit(interface=p, medium=n, unit_ns=byte_ns(fabric), queue_ns=10**12)
-            for n, p in zip(numbers, ports, strict=True)
-        ]
-        return [replace(_wire(fabric, HUB, 0, HOST_QUEUE_FRAMES), has_door=True), *down]
+        down = Exit(interface="", medium=0, unit_ns=byte_ns(fabric), queue_ns=10**12, alone_ns=EARLY_NS)
+        up = [_wire(fabric, HUB, 0, HOST_QUEUE_FRAMES)]
+    else:
+        down = _wire(fabric, "", 0, fabric.queue_frames)
+        up = [_wire(fabric, f"u{number}", 2 * number, HOST_QUEUE_FRAMES) for number in numbers]
     return [
-        *(_wire(fabric, f"u{number}", 2 * number, HOST_QUEUE_FRAMES) for number in numbers),
-        *(
-            replace(_wire(fabric, f"d{n}", 2 * n + 1, fabric.queue_frames), port=p, has_door=True)
-            for n, p in zip(numbers, ports, strict=True)
-        ),
+        *up,
+        *(replace(down, interface=f"d{n}", medium=2 * n + 1, port=p) for n, p in zip(numbers, ports, strict=True)),
     ]
 
 
@@ -116,23 +112,16 @@ def _raise_timed(lab: Lab, netlink: IPRoute) -> None:
     wires = wire_exits(lab.topology)
     for name in sorted(set(upwards.values())):
         netlink.link("add", ifname=name, kind="ifb")
-    _add_queues(netlink, [exit_.interface for exit_ in wires if exit_.port])
+    netlink.link("add", ifname=DOORS, kind="ifb")
+    doors = exits.index(netlink, DOORS)
+    netlink.link("set", index=doors, state="up")
+    for name in (exit_.interface for exit_ in wires if exit_.port):
+        netlink.link("add", ifname=name, kind="macvlan", link=doors, macvlan_mode=_PRIVATE)
     for host in lab.hosts:
         tcp.one_segment(host)
     exits.raise_exits(netlink, wires)
     entrances = (f"entrance {link_port(host)} {upwards[host.number]}" for host in lab.hosts)
-    doors = [f"entrance {DOORS} -"] if fabric.kind == "switch" else []
-    exits.command(lab, [*doors, *exits.commands(wires, lab.calibration.door_ns), *entrances])
-
-
-def _add_queues(netlink: IPRoute, names: list[str]) -> None:
-    """Interfaces whose frames, once they have left their discipline, pass the programs on DOORS."""
-    if names:
-        netlink.link("add", ifname=DOORS, kind="ifb")
-        doors = exits.index(netlink, DOORS)
-        netlink.link("set", index=doors, state="up")
-        for name in names:
-            netlink.link("add", ifname=name, kind="macvlan", link=doors, macvlan_mode=_PRIVATE)
+    exits.command(lab, [f"entrance {DOORS} -", *exits.commands(wires, lab.calibration.door_ns), *entrances])
 
 
 def _raise_paced(lab: Lab, netlink: IPRoute) -> None:
@@ -172,6 +161,7 @@ def _wire(fabric: Fabric, interface: str, medium: int, queue_frames: int) -> Exi
         bytes_more=FRAME_MORE_BYTES,
         queue_ns=round(queue_frames * full_ns),
         lead_ns=min(LEAD_NS, round(full_ns)),
+        alone_ns=EARLY_NS,
     )
 
 
