@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 import wolf
 
-from vaiven.results.claims import claimed
 from vaiven.stats.arrays import Floats
 from vaiven.stats.runs import judge_run, weigh_run, whole_run, whole_sides
 from vaiven.stats.verdict import Rules, Word, judge, weigh
@@ -98,7 +97,7 @@ def medians(runs: Sequence[Run]) -> list[Floats]:
 
 
 def _launches(run: Run) -> Iterator[tuple[Cell, list[float]]]:
-    table = claimed(run, query.launches(run)).filter("claimed").drop_nulls("ns_median").sort("launch")
+    table = query.launches(run).drop_nulls("ns_median").sort("launch")
     for (stack, size), rows in table.group_by(["stack", "size_bytes"]):
         yield (str(stack), int(size)), rows["ns_median"].to_list()
 
