@@ -62,20 +62,17 @@ def measure(plan: str, scratch: Path) -> tuple[float, Path]:
     return spent, made
 
 
-def costs(run: Path) -> list[dict[str, Any]]:
-    """What each stack of a run costs, as `vaiven model --json` says."""
+def sizes(run: Path) -> list[dict[str, Any]]:
+    """What each size of each stack of a run takes, as `vaiven model --json` says."""
     vaiven = str(Path(sys.executable).parent / "vaiven")
     said = subprocess.run([vaiven, "model", str(run), "--json"], check=True, capture_output=True).stdout
-    return json.loads(said)["costs"]
+    return json.loads(said)["sizes"]
 
 
 def _points(run: Path, stack: str) -> tuple[np.ndarray, np.ndarray]:
     """(sizes, one-way medians in ns) of one stack of a run."""
-    (cost,) = [cost for cost in costs(run) if cost["stack"] == stack]
-    return (
-        np.array([point["size_bytes"] for point in cost["points"]]),
-        np.array([point["typical_ns"] for point in cost["points"]]),
-    )
+    rows = [one for one in sizes(run) if one["stack"] == stack]
+    return np.array([one["size_bytes"] for one in rows]), np.array([one["one_way_ns"] for one in rows])
 
 
 def _netpipe(lab: Lab) -> tuple[float, np.ndarray, np.ndarray]:

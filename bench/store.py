@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vaiven.cli.report import write_page
+from vaiven.report.files import write_page
 from vaiven.results.results import Results
 from vaiven.store import query
 from vaiven.store.record import Cell, LaunchRecord, Manifest, Record
@@ -57,7 +57,7 @@ def read(path: Path) -> None:
 
 def draw(path: Path) -> None:
     """Writes the page of the run beside it."""
-    write_page(Results(query.open_run(path)), path.with_suffix(".html"))
+    write_page(Results(query.open_run(path)).findings(), path.with_suffix(".html"))
 
 
 def in_fresh_process(what: str, path: Path) -> tuple[str, float]:

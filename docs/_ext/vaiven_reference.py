@@ -4,6 +4,7 @@
 fields MODULE:STRUCT     the docstring of a msgspec Struct, and a table of its keys
 records MODULE:CLASS     the docstring of a dataclass, a table of its keys as JSON has them, and so for all within it
 columns MODULE:CLASS     the docstring of a result without what it says of fields, and a table of its columns
+api MODULE:NAME          a function, or a class with what is public of it: signatures and docstrings
 docstring MODULE         a module's docstring, as it stands
 program NAME ARGS...     what one of our programs prints
 claims LETTER            the results of a paper that `vaiven reproduce` judges
@@ -22,6 +23,7 @@ import subprocess
 import types
 import typing
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -210,6 +212,45 @@ class Columns(Directive):
         return [_paragraph(general), _table(rows, ("column", "type", "meaning"))]
 
 
+def members(kind: type) -> list[tuple[str, object]]:
+    """(name, what it is) of what is public of a class, and its docstring says nothing of: methods and properties."""
+    fields = field_names(kind) if dataclasses.is_dataclass(kind) else []
+    found = inspect.getmembers(kind, lambda one: inspect.isfunction(one) or isinstance(one, (property, cached_property)))
+    return [(name, one) for name, one in found if not name.startswith("_") and name not in fields]
+
+
+def signature(name: str, one: object) -> str:
+    """How it is called: "open(name='last', *, runs=None)"; of a property its name."""
+    if not callable(one):
+        return name
+    found = inspect.signature(one)
+    plain = [each.replace(annotation=inspect.Parameter.empty) for key, each in found.parameters.items() if key != "self"]
+    return name + str(found.replace(parameters=plain, return_annotation=inspect.Signature.empty))
+
+
+class Api(Directive):
+    """{api} MODULE:NAME"""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        module, name = self.arguments[0].split(":")
+        one = getattr(importlib.import_module(module), name)
+        if not isinstance(one, type):
+            return [self._entry(signature(name, one), one)]
+        fields = field_names(one) if dataclasses.is_dataclass(one) else []
+        entry = self._entry(f"{name}({', '.join(fields)})" if fields else name, one)
+        entry[0][1] += [self._entry(signature(key, each), each) for key, each in members(one)]
+        return [entry]
+
+    def _entry(self, head: str, one: object) -> nodes.definition_list:
+        """A name and what its docstring says."""
+        text = inspect.getdoc(getattr(one, "func", one)) or ""
+        term = nodes.term("", "", nodes.literal(text=head))
+        told = nodes.definition("", *map(_paragraph, filter(None, text.split("\n\n"))))
+        return nodes.definition_list("", nodes.definition_list_item("", term, told))
+
+
 class Docstring(Directive):
     """{docstring} MODULE"""
 
@@ -276,6 +317,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
         ("fields", Fields),
         ("records", Records),
         ("columns", Columns),
+        ("api", Api),
         ("docstring", Docstring),
         ("program", Program),
         ("claims", Claims),

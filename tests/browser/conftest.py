@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.report import made_up
 
-from vaiven.cli.report import write_page
+from vaiven.report.files import write_page
 from vaiven.results.results import Results
 
 FLAGS = [
@@ -73,7 +73,7 @@ def browser() -> Iterator[Browser]:
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of two hosts, five stacks, everything known."""
     root = tmp_path_factory.mktemp("plain")
-    return write_page(Results(made_up.write_run(root)), root / "page.html")
+    return write_page(Results(made_up.write_run(root)).findings(), root / "page.html")
 
 
 @pytest.fixture(scope="module")
@@ -91,14 +91,14 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         link=False,
         warnings=(("drift", made_up.HOSTILE),),
     )
-    return write_page(Results(run), root / "page.html")
+    return write_page(Results(run).findings(), root / "page.html")
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of one message for many, and nothing else, from a host with a hostile name."""
     root = tmp_path_factory.mktemp("many")
-    return write_page(Results(made_up.write_fanout(root, near=made_up.HOSTILE)), root / "page.html")
+    return write_page(Results(made_up.write_fanout(root, near=made_up.HOSTILE)).findings(), root / "page.html")
 
 
 def opened_by(browser: Browser, path: Path, **options: object) -> Opened:

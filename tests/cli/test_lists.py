@@ -48,7 +48,7 @@ def test_runs_say_their_state_to_a_program(vaiven, tmp_path: Path) -> None:
     (tmp_path / "20260101-000000-broken").mkdir()
     (tmp_path / "20260101-000000-broken" / "manifest.json").write_text("{}")
     said = json.loads(vaiven("runs", "--runs", str(tmp_path), "--json").stdout)
-    (one,) = said["runs"]
+    (one,) = said["listing"]
     assert (one["title"], one["state"], one["launches"], one["warnings"]) == ("two words", "stopped", 1, 1)
     assert len(said["unreadable"]) == 1 and "broken" in said["unreadable"][0]
 

@@ -18,11 +18,11 @@ from scipy import stats
 from tests.report import made_up
 from tests.store.made import changed
 
-from vaiven.cli.report import write_page
 from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
 from vaiven.model.compare import pp_points
 from vaiven.report import verdicts
+from vaiven.report.files import write_page
 from vaiven.report.tables import cost_table
 from vaiven.results import between
 from vaiven.results.comparison import Comparison, comparison, rules, sides_compared
@@ -455,7 +455,7 @@ def test_no_table_and_no_page_mixes_the_sides(tmp_path: Path) -> None:
     assert {one.points[0].launches for one in costs.values()} == {12}
     before, after = (costs[name].points[0].typical_ns for name in ("tcp@before", "tcp@after"))
     assert after - before == pytest.approx(52e3 - made_up.START_NS["tcp"], rel=0.1)
-    text = write_page(Results(run), tmp_path / "page.html").read_text()
+    text = write_page(Results(run).findings(), tmp_path / "page.html").read_text()
     assert all(name in text for name in costs)
     assert cost_table(tuple(costs.values())).rows
 

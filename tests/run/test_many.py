@@ -74,7 +74,7 @@ def test_one_transmission_is_for_all_and_many_take_many_times_as_long(audiences:
     alone, wide = one(audiences, "fanout", "tcp", 1), one(audiences, "fanout", "tcp", 3)
     assert wide["wire_ns"] > 2.9 * alone["wire_ns"] and wide["typical_ns"] > 0.95 * wide["wire_ns"]
     assert wide["typical_ns"] > 2.5 * one(audiences, "fanout", "raw", 3)["wire_ns"]
-    assert wide["to_one"]["value"] > 0 and wide["to_raw"]["value"] > 0
+    assert wide["to_one"] > 0 and wide["to_raw"] > 0
 
 
 @pytest.mark.lab

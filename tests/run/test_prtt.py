@@ -53,18 +53,19 @@ def test_known_parameters_come_back_exactly(asked: Callable[..., Vaiven]) -> Non
     vaiven = asked([f"null[{PROGRAM}]"])
     (found,) = json.loads(vaiven("model", "--loggp", "--json").stdout)["loggp"]
     for name, truth in {"o_s": O_S, "o_r": O_R, "g": G_MESSAGE, "G": G_BYTE, "L": L + BETA}.items():
-        value = found[name]["value"]
+        unit = "ns_per_byte" if name == "G" else "ns"
+        value, low, high = (found[f"{name}{end}_{unit}"] for end in ("", "_low", "_high"))
         assert value == pytest.approx(truth, abs=1), name  # ns are whole numbers
-        assert found[name]["low"] <= value <= found[name]["high"]
-    assert found["G"]["value"] == pytest.approx(G_BYTE, rel=1e-3) and found["notes"] == []
-    assert found["o_s_ns"] == found["o_s_prtt_ns"] == [O_S] * len(SIZES) and found["o_r_ns"] == [O_R] * len(SIZES)
+        assert low <= value <= high
+    assert found["G_ns_per_byte"] == pytest.approx(G_BYTE, rel=1e-3) and found["notes"] == ""
+    assert found["o_s_by_size_ns"] == found["o_s_prtt_by_size_ns"] == [O_S] * len(SIZES)
+    assert found["o_r_by_size_ns"] == [O_R] * len(SIZES)
 
 
 def test_launches_that_differ_give_intervals_that_hold_the_truth(asked: Callable[..., Vaiven]) -> None:
     vaiven = asked([f"null[{PROGRAM},launch=0.05,noise=0.02]"], launches=12, samples=50)
     (found,) = json.loads(vaiven("model", "--loggp", "--json").stdout)["loggp"]
-    latency = found["L"]
-    assert latency["low"] < latency["high"] and latency["value"] == pytest.approx(L, rel=0.1)
+    assert found["L_low_ns"] < found["L_high_ns"] and found["L_ns"] == pytest.approx(L, rel=0.1)
     shown = vaiven("model", "--loggp", "--sizes")
     assert shown.returncode == 0 and shown.stderr == ""
     for words in ("LogGP", "o_s", "o_r", "µs", "ns/B", "8 KiB", "o_s by"):
@@ -79,7 +80,7 @@ def test_streams_and_datagrams_on_loopback(asked: Callable[..., Vaiven]) -> None
     found = {one["stack"]: one for one in json.loads(vaiven("model", "--loggp", "--json").stdout)["loggp"]}
     assert set(found) == {"tcp", "udp"}
     for one in found.values():
-        assert one["o_s"]["value"] > 0 and one["o_r"]["value"] > 0 and min(one["gap_ns"]) > 0
+        assert one["o_s_ns"] > 0 and one["o_r_ns"] > 0 and min(one["gap_by_size_ns"]) > 0
         assert one["sizes_bytes"] == list(SIZES)
 
 

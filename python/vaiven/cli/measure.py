@@ -245,8 +245,8 @@ def _show(run: Run, page: bool) -> Status:
         console.print(question_tables(said.audiences))
     console.print(footer(run), style="dim", soft_wrap=True)
     if page and asked & {"pingpong", *ASKED}:
-        from vaiven.cli.report import write_page
+        from vaiven.report.files import write_page
 
-        console.print(str(write_page(said, Path(f"{run.name}.html"))), soft_wrap=True)
+        console.print(str(write_page(said.findings(), Path(f"{run.name}.html"))), soft_wrap=True)
     console.print(closing(said.outcome), soft_wrap=True)
     return status_of(said.outcome)

@@ -42,12 +42,14 @@ def names() -> list[str]:
 def preview(plan: Plan) -> tuple[Design, Ground]:
     """The design of a plan without going anywhere: its own hosts, or those of its lab's file.
 
-    VaivenError: those of the design, and "too-many-frames" for a timed lab that was measured to carry less.
+    VaivenError: "no-host", those of the design, and "too-many-frames" for a timed lab that was measured to carry less.
     """
     known = place.known_stacks().stacks
     hosts, ground, carried = plan.hosts, Ground(plan.link, known), None
     if plan.lab:
         lab, _ = labs.described(plan.lab)
+        for name in plan.hosts:
+            lab.host(name)
         hosts, ground = plan.hosts or tuple(host.name for host in lab.hosts), place.lab_ground(lab, known)
         carried = calibration.frames_per_s(lab) if lab.fabric.fabric_class == "timed" else None
     if not hosts:

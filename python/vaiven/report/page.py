@@ -106,40 +106,50 @@ class PairSection:
 
 def page(findings: Findings) -> str:
     """The whole document as text; about 1 MB, half of it the plotting library."""
-    environment = jinja2.Environment(
+    script = (_TEMPLATES / "page.js").read_text()
+    sections = pair_sections(findings)
+    maps = host_widget(findings)
+    many = many_section(findings.audiences, findings.run)
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            findings=findings,
+            answer=answer(findings),
+            where=where(findings.run),
+            cost_table=cost_table(_by_middle(findings)),
+            measured_table=measured_table(_by_middle(findings)),
+            papers_table=papers_table(_by_middle(findings)),
+            sections=sections,
+            map_widget=maps,
+            many=many,
+            host_table=host_table(findings.hosts),
+            facts=run_facts(findings),
+            told=told([one for one in findings.warnings if one not in findings.alarms]),
+            hidden_pairs=len(findings.pairs) - len(sections),
+            css=Markup((_TEMPLATES / "page.css").read_text()),
+            script=Markup(script),
+            library=packed_library(),
+            digests=" ".join(f"'sha256-{_digest(one)}'" for one in (script, _LIBRARY.read_text())),
+            data=Markup(script_json(_widget_data(sections, maps, many))),
+            version=__version__,
+        )
+    )
+
+
+@lru_cache(maxsize=1)
+def environment() -> jinja2.Environment:
+    """The templates, with all that comes from elsewhere escaped."""
+    found = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["tied"] = tied
-    environment.filters["still"] = lambda figure: Markup(still(figure))
-    script = (_TEMPLATES / "page.js").read_text()
-    sections = pair_sections(findings)
-    maps = _host_widget(findings)
-    many = many_section(findings.audiences, findings.run)
-    return environment.get_template("page.html").render(
-        findings=findings,
-        answer=answer(findings),
-        where=where(findings.run),
-        cost_table=cost_table(_by_middle(findings)),
-        measured_table=measured_table(_by_middle(findings)),
-        papers_table=papers_table(_by_middle(findings)),
-        sections=sections,
-        map_widget=maps,
-        many=many,
-        host_table=host_table(findings.hosts),
-        facts=run_facts(findings),
-        told=told([one for one in findings.warnings if one not in findings.alarms]),
-        hidden_pairs=len(findings.pairs) - len(sections),
-        css=Markup((_TEMPLATES / "page.css").read_text()),
-        script=Markup(script),
-        library=packed_library(),
-        digests=" ".join(f"'sha256-{_digest(one)}'" for one in (script, _LIBRARY.read_text())),
-        data=Markup(script_json(_widget_data(sections, maps, many))),
-        version=__version__,
-    )
+    found.filters["tied"] = tied
+    found.filters["still"] = lambda figure: Markup(still(figure))
+    return found
 
 
 def pictures(findings: Findings) -> dict[str, str]:
@@ -151,17 +161,17 @@ def pictures(findings: Findings) -> dict[str, str]:
         title = f"{pair[0]} to {pair[1]}"
         costs = findings.of_pair(pair)
         drawn, wire = curves(costs), staircase(findings.run, map(_wire_times, costs))
-        found[f"time-{number}.svg"] = _document(time_figure(drawn, wire), title)
-        found[f"rate-{number}.svg"] = _document(rate_figure(drawn, line, wire), title)
+        found[f"time-{number}.svg"] = document(time_figure(drawn, wire), title)
+        found[f"rate-{number}.svg"] = document(rate_figure(drawn, line, wire), title)
     many = many_section(findings.audiences, findings.run)
     for widget in many.widgets if many else ():
         which = f", {widget.choose} {widget.choices[0].label}" if widget.choose else ""
-        found[f"{widget.id}.svg"] = _document(widget.choices[0].figure, f"{widget.title}{which}")
+        found[f"{widget.id}.svg"] = document(widget.choices[0].figure, f"{widget.title}{which}")
     return found
 
 
-def _document(figure: Figure, title: str) -> str:
-    """A still picture that stands on white, wherever it is shown."""
+def document(figure: Figure, title: str) -> str:
+    """A still picture as a file: it stands on white, wherever it is shown."""
     light = themed(figure, "light")
     return still(light | {"layout": light["layout"] | {"paper_bgcolor": "#ffffff"}}, title)
 
@@ -332,7 +342,7 @@ def _residual_widget(name: str, costs: Sequence[StackCost]) -> Widget | None:
     return Widget(f"{name}-residuals", "How well the law tells it", says, (choice,))
 
 
-def _host_widget(findings: Findings) -> Widget | None:
+def host_widget(findings: Findings) -> Widget | None:
     """Maps of hosts, where there are several pairs: the smallest message, and the rate of the largest."""
     if len(findings.pairs) < 2:
         return None

@@ -6,28 +6,61 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
+from vaiven.model.numbers import count_text, percent_text
 from vaiven.report import tables as of_costs
 from vaiven.report.history import history_table
+from vaiven.report.outcome import closing
 from vaiven.report.overlap import overlap_table
 from vaiven.report.several import audience_table
 from vaiven.report.steps import steps_table
-from vaiven.report.tables import Table
+from vaiven.report.tables import Column, Table
 from vaiven.report.verdicts import matrix_table
+from vaiven.results.asymmetries import Asymmetries
 from vaiven.results.audiences import Audiences
 from vaiven.results.comparison import Comparison
 from vaiven.results.costs import Costs, Knees, Sizes
 from vaiven.results.history import History
 from vaiven.results.ladders import Ladders
+from vaiven.results.listing import Listing
 from vaiven.results.loggp import LogGPs
+from vaiven.results.outcome import Outcome
 from vaiven.results.overlap import Overlaps
 from vaiven.results.result import Result
 from vaiven.results.steps import StepTimes
+from vaiven.results.warnings import Warnings
 
 
 @singledispatch
 def tables(said: Result[Any]) -> tuple[Table, ...]:
-    """The tables that say the same in words and rounded numbers; none for what is read as a frame."""
-    return ()
+    """The tables that say the same in words and rounded numbers."""
+    raise NotImplementedError(type(said))
+
+
+@tables.register
+def _(said: Listing) -> tuple[Table, ...]:
+    columns = (Column("run", number=False), Column("ended", number=False), Column("launches"), Column("warnings"),
+               Column("title", number=False))  # fmt: skip
+    rows = ((one.id, one.state, count_text(one.launches), count_text(one.warnings), one.title) for one in said)
+    return (Table("Runs, oldest first", columns, tuple(rows), said.unreadable),)
+
+
+@tables.register
+def _(said: Outcome) -> tuple[Table, ...]:
+    columns = Column("cell", number=False), Column("known to", "half of its median's interval, relative")
+    rows = tuple((one.name, percent_text(one.half_width)) for one in said)
+    return (Table(closing(said), columns, rows),)
+
+
+@tables.register
+def _(said: Warnings) -> tuple[Table, ...]:
+    columns = Column("where", number=False), Column("what must be known", number=False), Column("code", number=False)
+    return (Table("Before you believe it", columns, tuple((one.where, one.text, one.code) for one in said)),)
+
+
+@tables.register
+def _(said: Asymmetries) -> tuple[Table, ...]:
+    columns = Column("ways", number=False), Column("what they cost", number=False)
+    return (Table("Both ways", columns, tuple((f"{one.there}, and {one.back}", one.text) for one in said)),)
 
 
 @tables.register

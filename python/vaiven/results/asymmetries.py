@@ -18,7 +18,7 @@ from vaiven.store.query import Run
 Row = tuple[Asymmetry, int, float, Verdict]  # of a size: its bytes, its ratio, its verdict
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Asymmetries(Result[Asymmetry]):
     """Both ways between two hosts, of each stack that was timed one way in both: one row per stack and size."""
 

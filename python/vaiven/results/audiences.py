@@ -19,7 +19,7 @@ from vaiven.store.query import Run
 ASKED = ("fanout", "stream", "exchange", "pingpongs")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Audiences(Result[Audience]):
     """Questions with several far ends: one row per question, size, stack and far ends. Times run until the last end is
     done; of pingpongs they are round trips."""

@@ -100,7 +100,7 @@ class SizeVersus:
         return self.of.pp[self.at][which].tolist()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Comparison(Result[Versus]):
     """Verdicts that were judged together, one row per pair of hosts, two stacks (or one on two sides) and size.
 

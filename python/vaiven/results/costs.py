@@ -124,7 +124,7 @@ _CELL = (
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Costs(Result[StackCost]):
     """What messages cost, one row per pair of hosts and stack: the law t(n) = wire(n) + alpha + beta n through the
     medians of its launches, and what else is said of the stack as a whole."""
@@ -184,7 +184,7 @@ class SizeCost:
         return self.of.stack
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Sizes(Result[SizeCost]):
     """What messages of each size take, one row per pair of hosts, stack and size."""
 
@@ -229,7 +229,7 @@ class StackKnee:
     explained: Explanation
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Knees(Result[StackKnee]):
     """Where costs change their law, one row per pair of hosts, stack and knee."""
 

@@ -50,7 +50,7 @@ class Entry:
 Row = tuple[Entry, Cell, float]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class History(Result[Entry]):
     """All runs of a plan, oldest first: one row per run and cell.
 

@@ -39,7 +39,7 @@ class PairLadder:
 Row = tuple[PairLadder, Rung, int]  # of a size, by its place among the sizes
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Ladders(Result[PairLadder]):
     """What each layer adds to the one below it, from the wire up: one row per pair of hosts, size and layer.
 

@@ -20,7 +20,7 @@ from vaiven.store.query import Run
 _PARTS = {"single": "one", "burst": "burst", "spaced": "spaced", "send": "send", "receive": "receive"}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LogGPs(Result[LogGP]):
     """Where the start-up of a message goes: one row per pair of hosts and stack that were asked prtt."""
 

@@ -32,7 +32,7 @@ class Width:
     half_width: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Outcome(Result[Width]):
     """How exactly the medians of a run are known: one row per cell.
 

@@ -17,7 +17,7 @@ from vaiven.store import query
 from vaiven.store.query import Run
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Overlaps(Result[Overlap]):
     """What of a message is hidden behind a computation: one row per pair of hosts, stack and size."""
 

@@ -104,7 +104,7 @@ def columns(*several: Column[R] | tuple[Column[R], ...]) -> tuple[Column[R], ...
     return (*found, text("refused", meaning, lambda row: "; ".join(filter(None, (why(row) for why in reasons)))))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Result(Sequence[T]):
     """A sequence of typed values of one kind, of one run or of several, with their public form.
 
@@ -155,6 +155,9 @@ class Result(Sequence[T]):
     def to_json(self) -> str:
         """A document of this result alone: {"schema", "runs", what `facts` says, KIND: its rows}."""
         return to_json([self])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} of {', '.join(self.runs) or 'no run'}\n{self.to_frame()}"
 
     def _repr_html_(self) -> str:
         from vaiven.results import views

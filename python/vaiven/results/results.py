@@ -19,6 +19,7 @@ from vaiven.results.facts import Facts, Host, facts
 from vaiven.results.findings import Findings, Pair, pairs_of, told
 from vaiven.results.history import History
 from vaiven.results.ladders import Ladders, ladders
+from vaiven.results.listing import Listing
 from vaiven.results.loggp import LogGPs, loggps
 from vaiven.results.names import Question, StatisticWord
 from vaiven.results.outcome import Outcome, outcome
@@ -30,11 +31,11 @@ from vaiven.results.steps import StepTimes, steps
 from vaiven.results.warnings import Notice, Warnings, doubts, one_sided, recorded, unsteady
 from vaiven.store.query import Run
 
-# Every kind of result that there is, in the order of a document.
-KINDS: tuple[type[Result[Any]], ...] = (
+# What a run may say, in the order of a document; and every kind of result that there is.
+OF_A_RUN: tuple[type[Result[Any]], ...] = (
     Outcome, Warnings, Costs, Sizes, Knees, Ladders, Asymmetries, LogGPs, Overlaps, StepTimes, Audiences, Comparison,
-    History,
 )  # fmt: skip
+KINDS = (*OF_A_RUN, History, Listing)
 # What is no error of a run, which says of one question nothing.
 _NOTHING = ("nothing-measured", "too-few", "no-common-size", "no-common-block", "different-kind")
 
@@ -54,7 +55,7 @@ class Results:
 
     def __iter__(self) -> Iterator[Result[Any]]:
         """All parts that there are."""
-        for kind in KINDS[:-1]:  # a history is of several runs
+        for kind in OF_A_RUN:
             try:
                 found: Result[Any] = getattr(self, kind.kind)
             except VaivenError as error:

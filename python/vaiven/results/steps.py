@@ -18,7 +18,7 @@ from vaiven.store.query import Run
 from vaiven.store.record import STEPS
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class StepTimes(Result[Steps]):
     """What encoding, sending, decoding and translating take: one row per pair of hosts, stack and size. Times are
     processor time of the near host."""

@@ -30,7 +30,7 @@ class Notice:
     where: str = ""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Warnings(Result[Notice]):
     """What must be known before a number is believed, the gravest first."""
 

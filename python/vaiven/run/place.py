@@ -23,6 +23,7 @@ from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.lab import awake
 from vaiven.lab import lab as labs
+from vaiven.lab.hosts import LabHost
 from vaiven.lab.topology import HostSpec, Topology
 from vaiven.plan.design import Available
 from vaiven.plan.ground import Ground, Traits
@@ -81,22 +82,35 @@ def known_stacks() -> collect.Known:
 
 
 @contextmanager
-def in_lab(topology: Topology, names: Sequence[str], instance: str = "") -> Iterator[Place]:
-    """Hosts of a lab, all of them if names is empty. One that is up under that name, or its own, is used and left up.
+def raised(topology: Topology, instance: str = "") -> Iterator[tuple[labs.Lab, bool]]:
+    """(a lab that is up, whether it was so before). One that is up under that name, or its own, is used and left up.
 
-    Otherwise the lab is raised under a name of its own, so that runs do not collide, and taken down at the end. The
-    processors are held awake if it is timed.
+    Otherwise it is raised under a name of its own, so that its users do not collide, and taken down at the end.
+    VaivenError: those of vaiven.lab.
+    """
+    found = _already_up(topology, instance or topology.name)
+    lab = found or labs.up(topology, f"{topology.name}-{secrets.token_hex(3)}", bound=True)
+    try:
+        if not found:
+            _until_running(lab.hosts)
+        yield lab, found is not None
+    finally:
+        if not found:
+            with signals.shielded():
+                labs.down(lab)
+
+
+@contextmanager
+def in_lab(topology: Topology, names: Sequence[str], instance: str = "") -> Iterator[Place]:
+    """Hosts of a lab that is `raised`, all of them if names is empty. The processors are held awake if it is timed.
+
     VaivenError: "no-host", and those of vaiven.lab.
     """
     for name in names:
         topology.host(name)
-    found = _already_up(topology, instance or topology.name)
-    lab = found or labs.up(topology, f"{topology.name}-{secrets.token_hex(3)}", bound=True)
-    try:
+    with raised(topology, instance) as (lab, was_up):
         chosen = [lab.host(name) for name in (names or [host.name for host in lab.hosts])]
         members = {host.name: _lab_host(host, topology.fabric.mtu) for host in chosen}
-        if not found:
-            _until_running(members.values())
         with awake.kept(topology) as way:
             yield Place(
                 members,
@@ -104,14 +118,10 @@ def in_lab(topology: Topology, names: Sequence[str], instance: str = "") -> Iter
                 {},
                 lab_link(topology),
                 True,
-                _facts(lab, names) | ({"instance": lab.instance} if found else {}),
+                _facts(lab, names) | ({"instance": lab.instance} if was_up else {}),
                 tuple(("lab", text) for text in lab.warnings),
                 way,
             )
-    finally:
-        if not found:
-            with signals.shielded():
-                labs.down(lab)
 
 
 @contextmanager
@@ -191,7 +201,7 @@ def _facts(lab: labs.Lab, names: Sequence[str]) -> dict[str, Any]:
     return facts | ({"calibration": msgspec.to_builtins(lab.calibration)} if is_timed else {})
 
 
-def _until_running(members: Iterable[Host]) -> None:
+def _until_running(members: Iterable[LabHost]) -> None:
     """Waits until the kernel says of new cables that they carry: it says so late, and UCX believes what it says."""
     for host in members:
         hosts.call(host.name, host.argv, ["sh", "-c", _RUNNING, "sh", host.interface])

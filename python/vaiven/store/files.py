@@ -6,7 +6,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from pathlib import Path
 
 from vaiven.errors import VaivenError
@@ -27,30 +26,6 @@ def write_whole(path: Path, data: bytes) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise cannot_write(path, error) from error
-
-
-def require_replaceable(path: Path, mark: bytes) -> None:
-    """VaivenError ("cannot-write") if something is there that vaiven did not make.
-
-    That is a device, a link, a directory, or a file without `mark` near its beginning; an empty one will do.
-    """
-    try:
-        found = path.lstat()
-    except OSError:  # nothing, or writing will say why not
-        return
-    if not stat.S_ISREG(found.st_mode):
-        raise VaivenError(f"cannot write {path}: it is no plain file", "give another name", code="cannot-write")
-    if found.st_size and not _holds(path, mark):
-        what = f"cannot write {path}: vaiven did not make what is there"
-        raise VaivenError(what, "give another name, or move it away", code="cannot-write")
-
-
-def _holds(path: Path, mark: bytes) -> bool:
-    try:
-        with path.open("rb") as file:
-            return mark in file.read(4096)
-    except OSError:
-        return False
 
 
 def append_line(path: Path, line: bytes) -> None:

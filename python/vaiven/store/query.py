@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from vaiven.errors import VaivenError
+from vaiven.outputs import require_replaceable
 from vaiven.stats.launches import messages_needed
 from vaiven.store import digest, files
 from vaiven.store.record import (
@@ -259,7 +260,7 @@ def export_csv(run: Run, directory: Path) -> list[Path]:
     written = []
     tables = {"samples.csv": samples, "cells.csv": cells, "launches.csv": launches}
     for name in tables:
-        files.require_replaceable(directory / name, b"launch,")  # their first column
+        require_replaceable(directory / name, b"launch,")  # their first column
     for name, table in tables.items():
         with (directory / name).open("wb") as file:  # by us: the library takes no name that is not UTF-8
             table(run).write_csv(file)
