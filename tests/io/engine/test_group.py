@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -24,6 +25,8 @@ from vaiven.lab.hosts import LabHost
 from vaiven.lab.lab import Lab
 from vaiven.lab.topology import Fault
 
+# Of the kernel, behind those of another C library.
+KERNEL_HEADERS = ["-idirafter", "/usr/include", "-idirafter", f"/usr/include/{platform.machine()}-linux-gnu"]
 SIZES = [1, 8, 100, 1445, 1446, 1447, 60000, 1_000_000]
 
 
@@ -607,7 +610,7 @@ def test_little_and_big_endian_ranks_in_one_group(cured: Lab, on_lab, compile_ra
 @pytest.mark.parametrize("compiler", ["gcc", "musl-gcc"])
 def test_without_what_only_linux_has(cured: Lab, on_lab, compile_rank, compiler: str) -> None:
     """Beside ranks that use all of it."""
-    options = ["-DVV_PORTABLE"] if compiler == "gcc" else ["-DVV_PORTABLE", "-idirafter", "/usr/include"]
+    options = ["-DVV_PORTABLE"] if compiler == "gcc" else ["-DVV_PORTABLE", *KERNEL_HEADERS]
     group = on_lab(programs={2: [str(compile_rank(compiler, *options))]})
     assert group.opened() == {"open multicast"}
     everybody_is_root(group, [1, 5000, 200_000])
