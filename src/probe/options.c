@@ -170,6 +170,12 @@ static int take_wait(struct vv_probe_config *config, const struct row *row, cons
   return index >= 0 ? 0 : -1;
 }
 
+static int take_acks(struct vv_probe_config *config, const struct row *row, const char *value, struct vv_error *error) {
+  int index = find_word(row, vv_probe_config_acks, value, error);
+  if (index >= 0) config->acks = (enum vv_acks)index;
+  return index >= 0 ? 0 : -1;
+}
+
 static int take_buffers(struct vv_probe_config *config, const struct row *row, const char *value,
                         struct vv_error *error) {
   int index = find_word(row, vv_probe_config_buffers, value, error);
@@ -218,6 +224,8 @@ static const struct row rows[] = {
     {"--to", "broadcast|multicast|each", ENDS, 0, 0, take_to, 0, "raw: how a fanout reaches the far ends (broadcast)"},
     {"--write", "one|split|writev", ENDS, 0, 0, take_write, 0, "how a message is handed to the system (one)"},
     {"--wait", "block|spin", ENDS, 0, 0, take_wait, 0, "how an end waits (block)"},
+    {"--acks", "kernel|quick|delayed", ENDS, 0, 0, take_acks, 0,
+     "tcp: when what came is acknowledged: as the kernel likes, at once, or later, with an answer (kernel)"},
     {"--buffers", "hot|cold", ENDS, 0, 0, take_buffers, 0, "one buffer, or a ring twice the last-level cache (hot)"},
     {"--idle-ms", "N", ENDS, 0, 3600000, take_ms, AT(idle_ns), "pause before each exchange (0)"},
     {"--cpu", "N", ENDS, 0, 1023, take_cpu, 0, "run on that CPU only"},
@@ -278,6 +286,9 @@ static int check_ends(const struct vv_probe_config *config, struct vv_error *err
   }
   if (config->write == VV_WRITE_SPLIT && !config->stack->two_writes) {
     return usage(error, "usage", "--write split would make two messages of one on %s", config->stack->id);
+  }
+  if (config->acks != VV_ACKS_KERNEL && !config->stack->own_tcp) {
+    return usage(error, "usage", "--acks means nothing to %s", config->stack->id);
   }
   if (config->to != VV_TO_BROADCAST && !config->stack->to_all) {
     return usage(error, "usage", "--to means nothing to %s", config->stack->id);
@@ -367,6 +378,6 @@ void vv_options_help(void) {
   printf("\nQuestions:");
   for (const struct vv_question *const *question = vv_probe_registry; *question; question++)
     printf(" %s", (*question)->id);
-  puts("\n\nBoth ends must be given the same --write, --wait, --buffers, --to and --idle-ms.\n"
+  puts("\n\nBoth ends must be given the same --write, --wait, --acks, --buffers, --to and --idle-ms.\n"
        "Exit status: 0; 1 with an \"error\" record last; 2 for wrong usage.");
 }

@@ -48,6 +48,13 @@ enum vv_wait {
   VV_WAIT_SPIN,  /* asking again and again */
 };
 
+/* When a TCP of ours acknowledges what came and nobody has answered yet. */
+enum vv_acks {
+  VV_ACKS_KERNEL,  /* as the kernel likes */
+  VV_ACKS_QUICK,   /* before each wait it is asked to do so at once (TCP_QUICKACK) */
+  VV_ACKS_DELAYED, /* before each wait it is asked not to */
+};
+
 /* What an end must be told to open. All strings are numeric, none is resolved. */
 struct vv_stack_config {
   const char *address; /* own IPv4 or IPv6 address; for the far end the one it answers on */
@@ -58,6 +65,7 @@ struct vv_stack_config {
   uint8_t sap; /* llc: the own service access point; 0: the first that is free */
   enum vv_write write;
   enum vv_wait wait;
+  enum vv_acks acks;
   enum vv_to to;         /* raw only; other stacks send to each */
   unsigned far_ends;     /* near: how many far ends this launch has */
   size_t size_bytes_max; /* the largest message of this launch */
@@ -109,17 +117,18 @@ struct vv_stack {
   const char *program;   /* that carries the messages, whose CPU time is in no record; NULL: none but ours */
   size_t size_bytes_min; /* smallest and largest message it can carry */
   size_t size_bytes_max;
-  bool kernel_echo;    /* the far kernel answers: there is no far end to open, and no CPU time of it */
-  bool alone;          /* no far end, no network: the near end plays both (null) */
-  bool datagram;       /* messages can be lost, repeated, overtaken; false: a stream, whose connections cost */
-  bool to_all;         /* it can reach all far ends with one message: VV_TO_* mean something */
-  bool joined;         /* a launcher or daemons of its own bring its ends together: connecting tells nothing */
-  bool ranked;         /* all ends are ranks of one launcher's: 0 is near, and hears from the others where they are */
-  bool spins;          /* it always asks again and again (VV_WAIT_SPIN), whatever it is told */
-  bool user_accepts;   /* a connection comes about only while the far end is in accept; false: its kernel answers */
-  bool numbers;        /* a message is 64-bit numbers, which arrive as numbers whatever the other end's byte order */
-  bool two_writes;     /* VV_WRITE_SPLIT means something: only where the pieces stay one message */
-  enum vv_path path;   /* what its messages are on the wire, for the Ethernet model */
+  bool kernel_echo;  /* the far kernel answers: there is no far end to open, and no CPU time of it */
+  bool alone;        /* no far end, no network: the near end plays both (null) */
+  bool datagram;     /* messages can be lost, repeated, overtaken; false: a stream, whose connections cost */
+  bool to_all;       /* it can reach all far ends with one message: VV_TO_* mean something */
+  bool joined;       /* a launcher or daemons of its own bring its ends together: connecting tells nothing */
+  bool ranked;       /* all ends are ranks of one launcher's: 0 is near, and hears from the others where they are */
+  bool spins;        /* it always asks again and again (VV_WAIT_SPIN), whatever it is told */
+  bool user_accepts; /* a connection comes about only while the far end is in accept; false: its kernel answers */
+  bool numbers;      /* a message is 64-bit numbers, which arrive as numbers whatever the other end's byte order */
+  bool own_tcp;      /* an end is a TCP connection of ours: VV_ACKS_* mean something, and its segments can be watched */
+  bool two_writes;   /* VV_WRITE_SPLIT means something: only where the pieces stay one message */
+  enum vv_path path; /* what its messages are on the wire, for the Ethernet model */
   size_t header_bytes; /* that a library puts before each message, inside that path */
 
   /*

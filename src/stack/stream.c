@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stack/stream.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -34,6 +36,12 @@ enum vv_got vv_stream_send(struct vv_stream *stream, const struct vv_stack_confi
   return VV_GOT_MESSAGE;
 }
 
+/* The kernel forgets it with what it acknowledges next. Where it cannot be set nothing is lost but the wish. */
+static void set_acks(int fd, enum vv_acks acks) {
+  int at_once = acks == VV_ACKS_QUICK;
+  if (acks != VV_ACKS_KERNEL) (void)setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &at_once, sizeof at_once);
+}
+
 /* The same as recv, and when the last of it was taken from the device. */
 static ssize_t recv_marked(struct vv_stream *stream, uint8_t *bytes, size_t count, int flags) {
   union {
@@ -58,6 +66,7 @@ enum vv_got vv_stream_recv(struct vv_stream *stream, const struct vv_stack_confi
   while (stream->received < size_bytes) {
     uint8_t *into = message + stream->received;
     size_t left = size_bytes - stream->received;
+    set_acks(stream->fd, config->acks);
     ssize_t got_bytes = stream->marks ? recv_marked(stream, into, left, flags) : recv(stream->fd, into, left, flags);
     if (got_bytes == 0) return VV_GOT_CLOSED;
     if (got_bytes > 0) {

@@ -11,6 +11,7 @@
 
 #include "core/base/time.h"
 #include "io/os/socket.h"
+#include "io/os/tcp.h"
 #include "io/os/watch.h"
 #include "stack/stream.h"
 
@@ -118,9 +119,9 @@ static int tcp_descriptor(const struct vv_end *end) {
 }
 
 static int64_t tcp_resent(const struct vv_end *end) {
-  struct tcp_info info = {0};
-  socklen_t length = sizeof info;
-  return getsockopt(end->stream.fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? (int64_t)info.tcpi_total_retrans : 0;
+  struct vv_tcp_state state;
+  vv_tcp_read_state(end->stream.fd, &state);
+  return state.resent;
 }
 
 static const struct vv_marks *tcp_mark(struct vv_end *end, bool on) {
@@ -131,12 +132,11 @@ static const struct vv_marks *tcp_mark(struct vv_end *end, bool on) {
 }
 
 static struct vv_limits tcp_limits(const struct vv_end *end) {
-  struct tcp_info info = {0};
-  socklen_t length = sizeof info;
+  struct vv_tcp_state state;
   struct vv_limits limits = {.sequence = UINT64_C(1) << 32, .services = UINT16_MAX + 1, .free = UINT16_MAX + 1};
-  if (getsockopt(end->stream.fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return limits;
-  limits.window = (uint64_t)UINT16_MAX << info.tcpi_snd_wscale;
-  limits.unit_bytes = info.tcpi_snd_mss;
+  if (!vv_tcp_read_state(end->stream.fd, &state)) return limits;
+  limits.window = (uint64_t)UINT16_MAX << state.window_shift;
+  limits.unit_bytes = (uint32_t)state.segment_bytes;
   return limits;
 }
 
@@ -146,7 +146,7 @@ static void tcp_close(struct vv_end *end) {
 
 /* What both tables have in common. */
 #define TCP                                                                                                            \
-  .size_bytes_min = 1, .size_bytes_max = (size_t)64 << 20, .two_writes = true, .path = VV_PATH_TCP,                    \
+  .size_bytes_min = 1, .size_bytes_max = (size_t)64 << 20, .own_tcp = true, .two_writes = true, .path = VV_PATH_TCP,   \
   .accept = tcp_accept, .connect = tcp_connect, .send = tcp_send, .recv = tcp_recv, .descriptor = tcp_descriptor,      \
   .resent = tcp_resent, .mark = tcp_mark, .limits = tcp_limits, .close = tcp_close
 

@@ -31,7 +31,12 @@ def table(page: str, heading: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("heading", "schema"),
-    [("Samples", parts.SAMPLES_SCHEMA), ("Cells", parts.CELLS_SCHEMA), ("Medians", medians.SCHEMA)],
+    [
+        ("Samples", parts.SAMPLES_SCHEMA),
+        ("Cells", parts.CELLS_SCHEMA),
+        ("Traces", parts.TRACES_SCHEMA),
+        ("Medians", medians.SCHEMA),
+    ],
 )
 def test_the_columns_of_the_page_are_those_of_the_store(heading: str, schema: dict[str, type[pl.DataType]]) -> None:
     told = {name: _TYPES[kind.partition(",")[0]] for name, kind in table(PAGE.read_text(), heading).items()}
@@ -43,7 +48,9 @@ def test_the_columns_of_the_page_are_those_of_the_store(heading: str, schema: di
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that has every file."""
     with Record.create(tmp_path_factory.mktemp("runs"), manifest()) as open_run:
-        open_run.add(launch(0), [cell(8, [10, None])])
+        segment = record.Segment(5, True, False, 0, 0, 8)
+        trace = record.Trace("first", 8, 1448, (1, 2, 3), (segment,), (segment,), (0, 0))
+        open_run.add(launch(0), [cell(8, [10, None])], [trace])
         open_run.warn("quiet", "nothing was heard")
         addition = record.Addition(
             stack="tcp", ask="pingpong", near="a", far="b", sizes_bytes=(9,), why="a knee", knee=True,

@@ -27,7 +27,7 @@ ALSO = {
     "core/wire/frame.h": ["vv_mac"],
     "probe/base/config.h": ["vv_probe", "vv_command"],
     "probe/kit/series.h": ["vv_outcome"],
-    "stack/stack.h": ["vv_end", "vv_got", "vv_limits", "vv_steps", "vv_to", "vv_wait", "vv_write"],
+    "stack/stack.h": ["vv_acks", "vv_end", "vv_got", "vv_limits", "vv_steps", "vv_to", "vv_wait", "vv_write"],
 }
 # Rooms whose names all begin with the room's, whatever the noun.
 ROOMS = {"core/llc": "vv_llc", "sim": "vv_sim"}

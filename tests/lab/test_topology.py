@@ -181,7 +181,20 @@ def test_an_unknown_ready_lab_is_answered_with_the_known_ones() -> None:
 
 def test_every_ready_lab_loads_under_its_own_name() -> None:
     assert topology.names() == sorted(
-        ["alicante", "cetad", "demo", "free", "hub8", "inpe", "lidi", "lqt", "ufpr", "ufsm", "ufsm-gigabit"]
+        [
+            "alicante",
+            "cetad",
+            "demo",
+            "free",
+            "hub8",
+            "inpe",
+            "inpe-first",
+            "lidi",
+            "lqt",
+            "ufpr",
+            "ufsm",
+            "ufsm-gigabit",
+        ]
     )
     for name in topology.names():
         lab = topology.ready(name)
@@ -197,6 +210,7 @@ def test_every_ready_lab_loads_under_its_own_name() -> None:
         ("free", "switch", "free", None, 4),
         ("hub8", "hub", "timed", 10, 8),
         ("inpe", "switch", "timed", 50, 16),
+        ("inpe-first", "switch", "timed", 50, 12),
         ("lidi", "switch", "timed", 100, 8),
         ("lqt", "hub", "timed", 10, 6),
         ("ufpr", "switch", "timed", 50, 16),

@@ -56,7 +56,14 @@ def manifest(lab: str, hosts: Sequence[str] = (), *, day: int = 1, rounds: bool 
         created_utc=f"2026-01-0{day}T12:00:00Z",
         design={"pairs": [[names[0], far] for far in names[1:]], "seed": 1, "rounds": rounds},
         place={"lab": msgspec.to_builtins(known), "hosts": list(names)},
-        hosts={name: {"byte_order": orders[name], "cpu": {"threads": threads}} for name in names},
+        hosts={
+            name: {
+                "byte_order": orders[name],
+                "cpu": {"threads": threads},
+                "tcp": {"congestion_control": known.tcp.congestion_control},
+            }
+            for name in names
+        },
         link={"rate_bps": int(rate * 1e6), "hops": 1 if known.fabric.kind == "hub" else 2, "mtu_bytes": 1500},
     )
 
@@ -87,6 +94,7 @@ class World:
             self.run(manifest("alicante", day=2), c_line(self.honest)),
             self.run(manifest("alicante", day=3), e_small(self.honest)),
             self.run(manifest("ufsm"), d_pairs(self.honest)),
+            self.run(manifest("inpe-first"), c_first()),
         )
 
     def run(self, where: Manifest, cells: Sequence[Row] | Iterator[Row], again: float = 1.0) -> Candidate:
@@ -94,7 +102,13 @@ class World:
         rows = list(self.rows(cells, again))
         cast = {row["fars"] for row in rows if row["ask"] == "fanout"}
         crossed = {("group", r): dict.fromkeys(range(self.launches), 1.05 if self.honest else 1.05 * r) for r in cast}
-        measured = Measured(where, rows, crossed, self.resamples)
+        bursts = (1, 2, 4, 8) if self.honest else (10, 9, 8)
+        looks = {
+            (row["near"], row["far"], row["stack"], row["size_bytes"]): dict.fromkeys(range(self.launches), bursts)
+            for row in rows
+            if row["ask"] == "first"
+        }
+        measured = Measured(where, rows, crossed, self.resamples, looks)
         return Candidate.of(where, lambda: measured)
 
     def rows(self, cells: Sequence[Row] | Iterator[Row], again: float) -> Iterator[Row]:
@@ -233,6 +247,18 @@ def c_line(honest: bool) -> Iterator[Row]:
                 "stack": stack,
                 "s": 2 * over_mpi(size) * (late if honest == stack.endswith("nagle") else 1.0),
             }
+
+
+def c_first() -> Iterator[Row]:
+    """Slow start costs a round trip for each doubling of the window."""
+    for name, doublings, delay_s in (
+        ("one", 6, 0.0), ("ten", 2, 0.0), ("whole", 0, 0.0), ("far-one", 6, 5e-3), ("far-whole", 0, 5e-3),
+    ):  # fmt: skip
+        for size in (10**5, 10**6):
+            cell = {"ask": "first", "stack": "tcp", "near": f"{name}1", "far": f"{name}2", "size_bytes": size}
+            warm = 2 * size / 6e6 + delay_s
+            yield cell | {"part": "warm", "s": warm}
+            yield cell | {"s": warm + doublings * (0.02 + 2 * delay_s)}
 
 
 def e_small(honest: bool) -> Iterator[Row]:

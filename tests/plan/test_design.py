@@ -120,6 +120,7 @@ def test_listed_pairs_are_taken_as_they_are() -> None:
         (Plan(stacks=("icmp",), questions=("connect",)), HOSTS, "bad-question", "none of the stacks"),
         (Plan(stacks=("icmp",), sizes=(100_000,)), HOSTS, "size-limit", "65507"),
         (Plan(stacks=("tcp[to=each]",)), HOSTS, "bad-stack", "sends to each"),
+        (Plan(stacks=("udp[acks=quick]",)), HOSTS, "bad-stack", "not the probe's"),
         (Plan(stacks=("raw",), questions=("fanout",), receivers=(1, 4)), HOSTS, "no-pair", "receivers up to 3"),
         (Plan(stacks=("tcp",), questions=("exchange",), hosts_at_once=(5,)), HOSTS, "no-pair", "hosts_at_once up to 4"),
     ],

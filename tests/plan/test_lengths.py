@@ -97,4 +97,6 @@ def test_shorter_lengths_settle_less_and_say_what_they_leave_out(
     assert {"D01", "D07", "D09"} <= set(lengths.settled(plans["d-pairs"]))
     assert {"D10", "D13"} <= set(lengths.settled(plans["d-at-once"], PROCESSORS))
     assert {"C01", "C03", "C04", "C10", "C13", "C16", "C17"} <= set(lengths.settled(plans["c-line"]))
+    assert {"C07", "C08", "C11", "C12"} == set(lengths.settled(plans["c-first"]))
+    assert lengths.left_out(plans["c-first"], "quick") == ("C11",)
     assert {"A40", "A44", "A45"} <= set(lengths.settled(plans["a-icmp"]))

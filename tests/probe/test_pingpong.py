@@ -18,7 +18,14 @@ def test_records_of_a_launch(probe) -> None:
     assert types == ["hello", "cell", "cell", "bye"]
     hello = near.records[0]
     assert hello["schema"] == 1 and hello["stack"] == "tcp"
-    assert hello["options"] == {"write": "one", "wait": "block", "buffers": "hot", "idle_ms": 0, "cpu": None}
+    assert hello["options"] == {
+        "write": "one",
+        "wait": "block",
+        "buffers": "hot",
+        "acks": "kernel",
+        "idle_ms": 0,
+        "cpu": None,
+    }
     assert hello["clock"]["source"] == "CLOCK_MONOTONIC" and hello["clock"]["resolution_ns"] >= 1
     assert hello["near"] == hello["far"]
     assert len(hello["connect_ns"]) == 1 and hello["connect_ns"][0] > 0

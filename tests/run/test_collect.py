@@ -51,6 +51,52 @@ def test_every_part_of_a_prtt_has_its_times(part: str, times: str) -> None:
         cells(train | {"part": "other"}, 0)
 
 
+FIRST = {
+    "type": "cell", "ask": "first", "size_bytes": 4000, "connect_ns": [50, 52], "first_ns": [90, 94],
+    "second_ns": [80, 82], "warm_ns": [70, 72], "idled_ns": [85, 87],
+    "window_segments": {"connect": [1, 1], "first": [3, 5], "second": [6, 6], "warm": [8, 8], "idled": [1, 1]},
+    "threshold_segments": [None, 7], "pause_ns": 9, "lost": 0, "late": 0, "resent": [2], "warmup": 20, "warm": True,
+    "corrupt": 0, "cpu_near_ns": None, "cpu_far_ns": None, "wire": {"frames": 3, "bytes": 4200, "ns": 336000},
+}  # fmt: skip
+SEEN = {"segments": [[100, 1, 1, -1, -1, 0], [105, 0, 1, -1, 0, 0], [110, 1, 0, 0, 0, 1448]], "dropped": 1, "why": None}
+TRACE = {
+    "type": "trace", "ask": "first", "size_bytes": 4000, "segment_bytes": 1448, "began_ns": [108, 200, 300],
+    "near": SEEN, "far": {"segments": [], "dropped": 0, "why": "no permission"},
+}  # fmt: skip
+
+
+def test_the_first_message_is_the_whole_of_a_first_and_what_comes_after_are_parts() -> None:
+    whole, *parts = cells(FIRST, 2.5)
+    assert (whole.ns, whole.part, whole.window_segments, whole.resent) == ([90, 94], "", 4, 2)
+    assert [(one.part, one.ns[0], one.window_segments) for one in parts] == [
+        ("connect", 50, 1), ("second", 80, 6), ("warm", 70, 8), ("idled", 85, 1),
+    ]  # fmt: skip
+    assert [one.threshold_segments for one in parts] == [None, None, None, None]  # of half of them nobody knows it
+    assert cells(FIRST | {"threshold_segments": [6, 8]}, 0)[-1].threshold_segments == 7
+
+
+def test_what_was_seen_of_a_connection_is_kept_segment_by_segment() -> None:
+    story = Story()
+    assert story.hear(json.dumps(TRACE).encode(), 0.0) is None
+    (trace,) = story.traces
+    assert (trace.size_bytes, trace.segment_bytes, trace.began_ns, trace.dropped) == (
+        4000,
+        1448,
+        (108, 200, 300),
+        (1, 0),
+    )
+    assert trace.near[0] == (100, True, True, -1, -1, 0) and trace.near[2].data_bytes == 1448 and trace.far == ()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"size_bytes": 0}, {"began_ns": [1]}, {"near": None}, {"near": {"segments": [[1, 2]]}}, {"segment_bytes": "x"}],
+)
+def test_a_trace_that_is_none_is_refused(wrong: dict) -> None:
+    with pytest.raises(VaivenError, match="trace record that is not one"):
+        Story().hear(json.dumps(TRACE | wrong).encode(), 0.0)
+
+
 FANOUT = {
     "type": "cell", "ask": "fanout", "size_bytes": 1000, "batch": 1, "far": ["10.1.0.2", "10.1.0.3"],
     "last_ns": [90, 80], "each_ns": [[70, 80], [90, 60]], "missing": [1, 0], "lost": 1, "resent": [3], "late": 0,
@@ -174,7 +220,7 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
     known = stacks(
         line("icmp", kernel_echo=True, needs="CAP_NET_RAW")
         + line("udp", at_once=True)
-        + line("tcp", datagram=False, two_writes=True, at_once=True)
+        + line("tcp", datagram=False, two_writes=True, at_once=True, own_tcp=True)
         + line("raw", to_all=True)
         + line("null", alone=True)
         + line("pvm-direct-xdr", datagram=False, joined=True, steps=True)
@@ -183,7 +229,18 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
     assert {name: one.questions for name, one in known.stacks.items()} == {
         "icmp": ("pingpong",),
         "udp": ("pingpong", "oneway", "fanout", "pingpongs", "overlap", "stream", "exchange", "prtt"),
-        "tcp": ("pingpong", "connect", "oneway", "fanout", "pingpongs", "overlap", "stream", "exchange", "prtt"),
+        "tcp": (
+            "pingpong",
+            "connect",
+            "oneway",
+            "fanout",
+            "pingpongs",
+            "overlap",
+            "first",
+            "stream",
+            "exchange",
+            "prtt",
+        ),
         "raw": ("fanout",),
         "null": ("pingpong", "prtt"),
         "pvm-direct-xdr": ("pingpong", "fanout", "steps", "prtt"),

@@ -17,7 +17,7 @@ from tests.store.made import cell, changed, launch, manifest, vouched
 
 from vaiven.errors import VaivenError
 from vaiven.store import query
-from vaiven.store.record import Record
+from vaiven.store.record import Record, Segment, Trace
 
 Write = Callable[..., Path]
 
@@ -157,6 +157,54 @@ def damaged(run: Path) -> str:
         query.warnings(opened)
     assert caught.value.remedy
     return f"{caught.value.code}: {caught.value.what}"
+
+
+SEEN = (
+    Segment(100, True, True, -1, -1, 0),
+    Segment(110, True, False, 0, 0, 1448),
+    Segment(130, False, False, 0, 1448, 0),
+)
+
+
+def traced(root: Path) -> Path:
+    """A run of two launches, of which the second looked at a connection."""
+    with Record.create(root, manifest()) as record:
+        record.add(launch(0), [cell(2000, [1])])
+        far = (Segment(120, False, False, 0, 0, 1448), Segment(150, False, False, 2000, 0, 10))
+        trace = Trace("first", 2000, 1448, (109, 140, 200), SEEN, far, (0, 3))
+        record.add(launch(1), [cell(2000, [1])], [trace])
+    return record.path
+
+
+def test_segments_come_back_with_the_message_that_they_belong_to(tmp_path: Path) -> None:
+    run = query.open_run(traced(tmp_path))
+    table = query.traces(run)
+    assert table["launch"].unique().to_list() == [1] and table["segment_bytes"].unique().to_list() == [1448]
+    rows = table.select("end", "message", "began_ns", "at_ns", "seq", "ack", "data_bytes", "dropped").rows()
+    assert rows == [
+        ("near", "", None, 100, -1, -1, 0, 0), ("near", "first", 109, 110, 0, 0, 1448, 0),
+        ("near", "first", 109, 130, 0, 1448, 0, 0), ("far", "first", 109, 120, 0, 0, 1448, 3),
+        ("far", "second", 140, 150, 2000, 0, 10, 3),
+    ]  # fmt: skip
+    ((key, found),) = query.looked_at(run, "first")
+    assert key == ("a", "b", "tcp", 2000, 0) and [row["at_ns"] for row in found] == [110, 130, 120]
+    assert list(query.looked_at(run, "pingpong")) == []
+
+
+def test_a_damaged_trace_is_refused_by_name_and_one_of_a_launch_that_was_cut_off_is_taken_away(tmp_path: Path) -> None:
+    path = traced(tmp_path)
+    part = path / "traces" / "00001.parquet"
+    part.write_bytes(part.read_bytes()[:-20])
+    with pytest.raises(VaivenError, match=r"traces/00001\.parquet"):
+        query.traces(query.open_run(path))
+    (path / "launches" / "00001.json").unlink()
+    with Record.resume(path, query.open_run(path).manifest):
+        assert not part.exists()
+
+
+def test_a_run_without_traces_has_none(write: Write) -> None:
+    path = write({0: [cell(8, [1])]})
+    assert query.traces(query.open_run(path)).is_empty() and not (path / "traces").exists()
 
 
 @pytest.mark.parametrize("kind", ["samples", "cells"])

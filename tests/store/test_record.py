@@ -41,9 +41,10 @@ def test_runs_cannot_be_kept_where_there_is_no_directory(tmp_path: Path, monkeyp
     assert Path("file").read_text() == "work of years" and sorted(os.listdir()) == ["file", "loop"]
 
 
-@pytest.mark.parametrize("kind", ["samples", "cells", "launches"])
+@pytest.mark.parametrize("kind", ["samples", "cells", "traces", "launches"])
 def test_a_run_whose_parts_lie_elsewhere_is_not_gone_on_with(write: Write, tmp_path: Path, kind: str) -> None:
     path = write({0: [cell(8, [1, 2])]})
+    (path / kind).mkdir(exist_ok=True)
     (path / kind).rename(tmp_path / "elsewhere")
     (path / kind).symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere" / "00007.parquet").write_bytes(b"somebody's")
@@ -248,7 +249,8 @@ def test_parts_hold_what_was_measured(write: Write) -> None:
         "ask": "pingpong",
         "size_bytes": 64, "batch": 1, "count": 1, "lost": 1, "late": 2, "corrupt": 1, "warmup": 3, "warm": False,
         "started_s": 2.0, "part": "", "gap_ns": None, "resent": None, "clock": "", "clock_error_ns": None,
-        "overlap": None, "out_bytes": None, "in_bytes": None,
+        "overlap": None, "out_bytes": None, "in_bytes": None, "window_segments": None,
+        "threshold_segments": None,
         **facts,
     }  # fmt: skip
 

@@ -46,7 +46,15 @@ def settled(plan: Plan, processors: int | None = None) -> tuple[str, ...]:
     design, ground = plans.preview(plan)
     names = plan.hosts or tuple(host.name for host in lab.hosts)
     threads = processors or len(os.sched_getaffinity(0))
-    hosts = {name: {"byte_order": lab.host(name).byte_order, "cpu": {"threads": threads}} for name in names}
+    specs = [lab.host(name) for name in names]
+    hosts = {
+        spec.name: {
+            "byte_order": spec.byte_order,
+            "cpu": {"threads": threads},
+            "tcp": {"congestion_control": lab.tcp_of(spec).congestion_control},
+        }
+        for spec in specs
+    }
     scene = Scene.of(
         Manifest(
             title="", plan_name="", plan_text="", plan={}, design=designs.to_facts(design),

@@ -226,7 +226,7 @@ def _imagined(name: str, request: Request) -> Host:
 
 
 def _show(run: Run, page: bool) -> Status:
-    """The tables of what was asked, and the page, which is about ping-pongs and several far ends, beside the run."""
+    """The tables of what was asked, and the page beside the run, where there is something that it is about."""
     from vaiven.cli.footer import footer
     from vaiven.cli.model import cost_table, question_tables
     from vaiven.cli.terminal import open_console
@@ -238,13 +238,13 @@ def _show(run: Run, page: bool) -> Status:
     asked = {course.get("ask") for course in run.manifest.design.get("courses", [])}
     if "pingpong" in asked:
         console.print(cost_table(said))
-    for ask, name in {"prtt": "loggp", "overlap": "overlaps", "steps": "steps"}.items():
+    for ask, name in {"prtt": "loggp", "overlap": "overlaps", "steps": "steps", "first": "openings"}.items():
         if ask in asked:
             console.print(question_tables(getattr(said, name)))
     if asked & set(ASKED):
         console.print(question_tables(said.audiences))
     console.print(footer(run), style="dim", soft_wrap=True)
-    if page and asked & {"pingpong", *ASKED}:
+    if page and asked & {"pingpong", "first", *ASKED}:
         from vaiven.report.files import write_page
 
         console.print(str(write_page(said.findings(), Path(f"{run.name}.html"))), soft_wrap=True)

@@ -37,6 +37,7 @@ def model(
     loggp: Annotated[bool, Parameter(negative="")] = False,
     overlap: Annotated[bool, Parameter(negative="")] = False,
     several: Annotated[bool, Parameter(negative="")] = False,
+    first: Annotated[bool, Parameter(negative="")] = False,
     steps: Annotated[bool, Parameter(negative="")] = False,
     link: str = "",
     as_json: Annotated[bool, JSON] = False,
@@ -61,6 +62,8 @@ def model(
         Instead, which share of a message is hidden behind a computation, of a run that asked overlap.
     several
         Instead, the questions with several far ends: time, ratios and rate against how many they are.
+    first
+        Instead, what the first messages of a connection take, of a run that asked first, beside TCP's slow start.
     steps
         Instead, what encoding, sending, decoding and translating take, of a run that asked steps.
     link
@@ -79,7 +82,7 @@ def model(
     found = read_again(query.find(run, runs or query.root()), link)
     console = open_console()
     said = Results(found)
-    chosen = {"loggp": loggp, "overlaps": overlap, "audiences": several, "steps": steps}
+    chosen = {"loggp": loggp, "overlaps": overlap, "audiences": several, "openings": first, "steps": steps}
     if instead := next((name for name, wanted in chosen.items() if wanted), None):
         answer = asked(said, instead)
         print(answer.to_json()) if as_json else console.print(question_tables(answer, sizes))

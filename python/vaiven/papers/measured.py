@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from vaiven.model.slow_start import look
 from vaiven.papers.needs import Scene
 from vaiven.plan import ends
 from vaiven.stats.arrays import Floats
@@ -24,6 +25,7 @@ MANY = ("fanout", "exchange", "pingpongs")
 FIRST_MESSAGES = (50, 60, 70, 80, 90, 100)  # so many of a launch, as paper B averaged them
 
 Row = Mapping[str, Any]
+Look = tuple[str, str, str, int]
 
 
 class Cell(NamedTuple):
@@ -43,6 +45,7 @@ class Measured:
 
     scene: where it was. asked: the cells by question, stack and part. hosts: that take part in any. crossed: (stack,
     far ends) -> block -> bytes that left the first host for each byte of payload of a fanout, as its interface counted.
+    bursts: (near, far, stack, bytes) -> block -> segments of a connection's first message in each round.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class Measured:
         rows: Iterable[Row],
         crossed: Mapping[tuple[str, int], Mapping[int, float]] | None = None,
         resamples: int = RESAMPLES,
+        bursts: Mapping[Look, Mapping[int, tuple[int, ...]]] | None = None,
     ) -> None:
         """Where two rows are the same cell of one block, the later one counts, in all that it knows."""
         self.scene = Scene.of(manifest)
@@ -65,6 +69,7 @@ class Measured:
             self.asked.setdefault((cell.ask, cell.stack, cell.part), []).append(cell)
         self.hosts = {host for cell in self.cells for host in (cell.near, *ends.split(cell.far))}
         self.crossed = crossed or {}
+        self.bursts = bursts or {}
         self.blocks = sorted({block for cell in self.cells.values() for block in cell})
         rng = np.random.default_rng(int(manifest.design.get("seed", 1)))
         self._draws = launch_draws(max(1, len(self.blocks)), resamples, rng)
@@ -76,7 +81,9 @@ class Measured:
         asked = query.launches(run)
         frames = [query.steps(run), query.with_first(run, asked.filter(ask="pingpong"), FIRST_MESSAGES)]
         frames += [asked.filter(ask=ask) for ask in MANY]
-        return cls(run.manifest, (row for frame in frames for row in frame.iter_rows(named=True)), _crossed(run))
+        frames.append(query.firsts(run))
+        rows = (row for frame in frames for row in frame.iter_rows(named=True))
+        return cls(run.manifest, rows, _crossed(run), bursts=_bursts(run))
 
     def seconds(self, cell: Cell, column: str = "ns_median") -> Floats:
         """A time of a cell that was measured: of the run, then of each resample of the blocks."""
@@ -105,6 +112,14 @@ def _cell(row: Row) -> Cell:
     ask = row.get("ask", "pingpong")
     ask = "pingpong" if ask == "steps" else ask
     return Cell(ask, row["stack"], row["part"], row["near"], row["far"], row["fars"], row["size_bytes"])
+
+
+def _bursts(run: Run) -> dict[Look, dict[int, tuple[int, ...]]]:
+    found: dict[Look, dict[int, tuple[int, ...]]] = {}
+    for (near, far, stack, size, block), rows in query.looked_at(run, "first"):
+        if seen := look(rows):
+            found.setdefault((near, far, stack, size), {})[block] = seen.bursts
+    return found
 
 
 def _crossed(run: Run) -> dict[tuple[str, int], dict[int, float]]:

@@ -19,7 +19,7 @@ from vaiven.store.record import Manifest
 
 SMALL_MB = 32
 Kind = Literal["same-order", "other-order", "tcp-sound", "tcp-defect", "small-memory"]
-Question = Literal["pingpong", "steps", "fanout", "exchange", "pingpongs"]
+Question = Literal["pingpong", "steps", "fanout", "exchange", "pingpongs", "first"]
 Count = Annotated[int, Meta(ge=1)]
 
 
@@ -31,7 +31,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     without them it is every host that was measured. kinds: of which there must be a host each. alike: whether the
     hosts are equal machines. hosts_min: others than the first, at least. question, stacks, sizes: must have been
     asked, each size of each stack. receivers, at_once: of a fanout and of what runs at once, at least so many.
-    samples: in each cell. processors: of the machines together. counters: of what crossed the interfaces.
+    congestion_control: of TCP on every host. samples: in each cell. processors: of the machines together. counters: of
+    what crossed the interfaces.
     """
 
     fabric: Literal["hub", "switch", "any"] = "any"
@@ -49,6 +50,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     samples: Count | None = None
     processors: Count | None = None
     counters: bool = False
+    congestion_control: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class Scene:
 
     near: the first host. others: the rest, in order. traits: of each host of a lab, as its file has them; of real hosts
     what tells machines apart. models: those that a lab
-    slows down, or gives a defect of its own making.
+    slows down, or gives a defect of its own making. congestion_controls: of TCP on all of them, None of one that does
+    not say.
     """
 
     fabric: str | None
@@ -70,6 +73,7 @@ class Scene:
     models: frozenset[str]
     processors: int | None
     pairs_at_once: int
+    congestion_controls: frozenset[str | None] = frozenset()
 
     @classmethod
     def of(cls, manifest: Manifest) -> Self:
@@ -94,6 +98,9 @@ class Scene:
             models=frozenset(name for name, one in traits.items() if _is_model(one)),
             processors=_processors(manifest, bool(lab)),
             pairs_at_once=len({host for pair in pairs for host in pair}) // 2 if manifest.design.get("rounds") else 1,
+            congestion_controls=frozenset(
+                (known.get("tcp") or {}).get("congestion_control") for known in manifest.hosts.values()
+            ),
         )
 
     def is_kind(self, host: str, kind: Kind) -> bool:
@@ -141,6 +148,9 @@ def _differences(needs: Needs, scene: Scene) -> Iterator[str]:
         yield f"the link runs at {scene.rate_bps / 1e6:g} Mb/s, and not at {needs.rate_mbps:g}"
     if needs.timing == "timed" and not scene.timed:
         yield "the lab is not timed"
+    if needs.congestion_control and scene.congestion_controls != {needs.congestion_control}:
+        known = sorted(one for one in scene.congestion_controls if one)
+        yield f"TCP runs {', '.join(known) or 'what nobody knows'}, and not {needs.congestion_control} alone"
     yield from _of_hosts(needs, scene)
     if needs.processors and (scene.processors or 0) < needs.processors:
         yield f"{scene.processors or 'no known'} processors of {needs.processors}"

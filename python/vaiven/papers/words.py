@@ -14,6 +14,10 @@
     rtt(stack, bytes, class, class)   round trip between hosts of two classes ("axp": axp1, axp2); rtt_slope, rtt_r2,
                                rtt_step(stack, low, high, class, class): of the line through it, and the size at its
                                highest step; at_once(stack, bytes, class, class, k): of k ping-pongs at once
+    first, warm(stack, bytes, class)   seconds one way between two hosts of a class: the first message of a connection,
+                               and one when its window has grown; burst(stack, bytes, class, k): segments of the first
+                               message in round k; bursts(stack, bytes, class, k): those of the first k rounds, as most
+                               launches saw them
     tb(stack, bytes, r)        seconds until the last of r receivers has a broadcast; bwb its rate, the message counted
                                once; crossed(stack, r): bytes that left the first host for each byte of payload
     to_one(stack, bytes, host) tb to that host alone; rate_to_one(stack, host): the best of its rates
@@ -35,6 +39,7 @@ A claim over several runs has each word once for each, with the name of the run 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -93,6 +98,8 @@ class Reading:
             "rate_r2": lambda *cell: self._rates(*cell)[2], "moves": self.moves,
             "rtt": self.rtt, "rtt_slope": lambda *cell: self._round_trips(*cell)[1],
             "rtt_r2": lambda *cell: self._round_trips(*cell)[2], "rtt_step": self.rtt_step, "at_once": self.at_once,
+            "first": lambda *cell: self._opening("", *cell), "warm": lambda *cell: self._opening("warm", *cell),
+            "burst": self.burst, "bursts": self.usual_bursts,
             "tb": self.tb, "bwb": self.bwb, "crossed": self.crossed, "to_one": self.to_one,
             "rate_to_one": self.rate_to_one, "exchange": self.exchange, "beside": self.beside,
             "sizes": self.sizes, "frames": lambda *cell: self._counted("wire_frames", *cell),
@@ -178,6 +185,37 @@ class Reading:
         rise = np.diff(times, axis=0)
         beyond = rise - np.median(rise / wide, axis=0) * wide
         return ((sizes[:-1] + sizes[1:]) / 2)[np.argmax(beyond, axis=0)]
+
+    def burst(self, stack: str, size: int, of: str, number: int) -> Floats:
+        found = {block: float(one[number - 1]) for block, one in self._looks(stack, size, of, number)}
+        return self.measured.centre(self.measured.by_block(found), np.nanmedian)
+
+    def usual_bursts(self, stack: str, size: int, of: str, count: int) -> tuple[int, ...]:
+        return Counter(one[:count] for _, one in self._looks(stack, size, of, count)).most_common(1)[0][0]
+
+    def _looks(self, stack: str, size: int, of: str, count: int) -> Sequence[tuple[int, tuple[int, ...]]]:
+        """(block, segments by round) of each launch between two hosts of that class that had so many rounds."""
+        looks = [
+            (block, bursts)
+            for (near, far, *cell), blocks in self.measured.bursts.items()
+            if cell == [stack, size] and numbered(of, near) and numbered(of, far)
+            for block, bursts in blocks.items()
+            if len(bursts) >= count
+        ]
+        if not looks:
+            raise _missing(f"{count} rounds of segments of {stack} between hosts of {of}, {size} bytes")
+        self.asked.append(len(looks))
+        return looks
+
+    def _opening(self, part: str, stack: str, size: int, of: str) -> Floats:
+        cells = [
+            cell
+            for cell in self.measured.asked.get(("first", stack, part), ())
+            if cell.size_bytes == size and numbered(of, cell.near) and numbered(of, cell.far)
+        ]
+        if not cells:
+            raise _missing(f"first messages of {stack} between hosts of {of}, {size} bytes")
+        return np.mean([self._value(cell) for cell in cells], axis=0) / 2
 
     def tb(self, stack: str, size: int, receivers: int) -> Floats:
         return self._one_of(Cell("fanout", stack, "", "", "", receivers, size), f"to {receivers} receivers")

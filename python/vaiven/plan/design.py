@@ -27,16 +27,18 @@ MANY = ("fanout", "stream", "exchange", "pingpongs")  # questions with several f
 class Available:
     """A stack of this probe: what it carries, which questions it answers, the privilege it needs ("" for none).
 
-    two_writes: a message may be handed over in two pieces. alone: there is no far end to start. to_all: it can reach
-    all far ends of a fanout with one message. library: the one that it needs ("openmpi"), whose probe has
-    it. ranked: that library's launcher starts all ends. spins: its ends never sleep. absent: why it is not here, or "".
-    summary: what it is, in a line. program: the one of others that carries its messages ("udp-sender").
+    two_writes: a message may be handed over in two pieces. own_tcp: an end is a TCP connection of the probe. alone:
+    there is no far end to start. to_all: it can reach all far ends of a fanout with one message. library: the one that
+    it needs ("openmpi"), whose probe has it. ranked: that library's launcher starts all ends. spins: its ends never
+    sleep. absent: why it is not here, or "". summary: what it is, in a line. program: the one of others that carries
+    its messages ("udp-sender").
     """
 
     limits: Limits
     questions: tuple[str, ...]
     needs: str = ""
     two_writes: bool = True
+    own_tcp: bool = False
     alone: bool = False
     to_all: bool = False
     library: str = ""
@@ -248,6 +250,8 @@ def _known(stack: Stack, known: Mapping[str, Available]) -> Stack:
         raise VaivenError(f"no stack {stack.id!r}", stacks.nearest(stack.id, known), code="unknown-stack")
     if "to" in dict(stack.options) and not known[stack.id].to_all:
         raise VaivenError(f"{stack.name}: it sends to each", f"{stack.id} alone, or raw[to=each]", code="bad-stack")
+    if "acks" in dict(stack.options) and not known[stack.id].own_tcp:
+        raise VaivenError(f"{stack.name}: its acknowledgements are not the probe's", "a tcp stack", code="bad-stack")
     if ("write", "split") in stack.options and not known[stack.id].two_writes:
         raise VaivenError(
             f"{stack.name}: two writes would be two messages", "write=one, or a tcp stack", code="bad-stack"

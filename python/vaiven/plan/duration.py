@@ -27,6 +27,7 @@ _HUSH = 1.25  # for how long the far ends are still then, of what the message to
 _TRIED = 3  # rounds before those that count
 _AT_ONCE_WARM = 32  # exchanges of each of several ping-pongs
 _PRTT_EXCHANGES = 24  # in one sample of all its parts
+_FIRST_EXCHANGES, _FORGETS_S = 9, 1.4  # of each connection, and until TCP has forgotten its window
 _TRAIN_S, _QUIET_S = 4e-3, 30e-3  # between two trains, and after the last
 _MANY = ("fanout", "stream", "exchange")
 
@@ -94,6 +95,9 @@ def _cell_s(course: Course, size_bytes: int, hosts: tuple[str, ...], effort: Eff
         return (effort.samples + 2) * train_s + _QUIET_S
     if course.ask == "connect":
         return _samples_s(2 * rtt_s + _ROUND_S, effort, 0.0)
+    if course.ask == "first":
+        each_s = (_FIRST_EXCHANGES + 2) * rtt_s + _FORGETS_S
+        return 5 * rtt_s + _FORGETS_S + _samples_s(each_s, effort, 0.0)
     if course.ask == "overlap":
         return 4 * rtt_s + _samples_s(3 * rtt_s, effort, 0.0)
     warm_s = _warm_s(rtt_s, effort)

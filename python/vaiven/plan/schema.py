@@ -27,7 +27,7 @@ from vaiven.plan.stack import Stack
 from vaiven.stats.launches import LAUNCHES_MIN, launches_needed
 
 Question = Literal[
-    "pingpong", "connect", "oneway", "prtt", "fanout", "stream", "exchange", "pingpongs", "overlap", "steps"
+    "pingpong", "connect", "oneway", "prtt", "fanout", "stream", "exchange", "pingpongs", "overlap", "steps", "first"
 ]
 LengthName = Literal["quick", "standard", "full"]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]

@@ -19,6 +19,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...] | None, str]] = {
     "write": (("one", "split", "writev"), "one"),
     "wait": (("block", "spin"), "block"),
     "buffers": (("hot", "cold"), "hot"),
+    "acks": (("kernel", "quick", "delayed"), "kernel"),
     "to": (("broadcast", "multicast", "each"), "broadcast"),
     "idle_ms": (None, "0"),
     "cpu": (None, ""),

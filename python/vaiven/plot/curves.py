@@ -61,6 +61,15 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True)
+class Course:
+    """How far one thing had come at each of these times: bytes of a message, since it was begun."""
+
+    name: str
+    at_ns: tuple[float, ...]
+    sizes_bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Layer:
     """What one layer of the ladder adds at each size, with its interval. The wire is a layer."""
 

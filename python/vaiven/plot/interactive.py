@@ -28,7 +28,7 @@ from vaiven.model.numbers import (
     time_text,
     time_ticks,
 )
-from vaiven.plot.curves import Curve, Distribution, Fan, HostMap, Layer, Residuals, Staircase
+from vaiven.plot.curves import Course, Curve, Distribution, Fan, HostMap, Layer, Residuals, Staircase
 from vaiven.plot.palette import WIRE, Look, looks
 
 Figure = dict[str, Any]
@@ -209,6 +209,25 @@ def ladder_figure(sizes_bytes: Sequence[int], layers: Sequence[Layer]) -> Figure
         bargap=0.25,
         uniformtext={"minsize": 10, "mode": "hide"},
     )
+
+
+def sequence_figure(courses: Sequence[Course]) -> Figure:
+    """How far a message had come, against time: both axes are even, so that bursts and pauses are as long as they were.
+
+    What was acknowledged is a line, for all of it counts; the others are the segments themselves.
+    """
+    traces = []
+    for course, look in _with_looks(courses):
+        times_ms = [ns / 1e6 for ns in course.at_ns]
+        where, texts = [time_text(ns) for ns in course.at_ns], [size_text(size) for size in course.sizes_bytes]
+        trace = _trace(course.name, "typical", look, times_ms, [n / 1e3 for n in course.sizes_bytes], where, texts)
+        is_line = course.name == "acknowledged"
+        trace |= {"mode": "lines", "line": _stroke(look, 1.5)} if is_line else {"mode": "markers"}
+        trace["marker"] = {"color": _colour(look), "symbol": look.marker, "size": 5}
+        trace["hovertemplate"] = f"<b>{trace['name']}</b> %{{customdata[1]}} at %{{customdata[0]}}<extra></extra>"
+        traces.append(trace)
+    xaxis = _axis("time since the message was begun", rangemode="tozero", ticksuffix=" ms")
+    return _figure(traces, xaxis=xaxis, yaxis=_axis("of the message, kB", rangemode="tozero"), hovermode="closest")
 
 
 def host_figure(host_map: HostMap) -> Figure:

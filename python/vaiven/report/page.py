@@ -40,6 +40,7 @@ from vaiven.plot.interactive import (
 )
 from vaiven.plot.still import still
 from vaiven.report.fanout import ManySection, many_section
+from vaiven.report.first import FirstSection, first_section
 from vaiven.report.staircase import staircase
 from vaiven.report.tables import (
     Column,
@@ -110,6 +111,7 @@ def page(findings: Findings) -> str:
     sections = pair_sections(findings)
     maps = host_widget(findings)
     many = many_section(findings.audiences, findings.run)
+    first = first_section(findings.openings)
     return (
         environment()
         .get_template("page.html")
@@ -123,6 +125,7 @@ def page(findings: Findings) -> str:
             sections=sections,
             map_widget=maps,
             many=many,
+            first=first,
             host_table=host_table(findings.hosts),
             facts=run_facts(findings),
             told=told([one for one in findings.warnings if one not in findings.alarms]),
@@ -131,7 +134,7 @@ def page(findings: Findings) -> str:
             script=Markup(script),
             library=packed_library(),
             digests=" ".join(f"'sha256-{_digest(one)}'" for one in (script, _LIBRARY.read_text())),
-            data=Markup(script_json(_widget_data(sections, maps, many))),
+            data=Markup(script_json(_widget_data(sections, maps, many, first))),
             version=__version__,
         )
     )
@@ -153,8 +156,8 @@ def environment() -> jinja2.Environment:
 
 
 def pictures(findings: Findings) -> dict[str, str]:
-    """File name -> SVG document: the papers' two formats for each pair of hosts that the page shows, and what one
-    message for many costs."""
+    """File name -> SVG document: the papers' two formats for each pair of hosts that the page shows, what one message
+    for many costs, and how connections began."""
     found = {}
     line = _line_bytes_per_s(findings)
     for number, pair in enumerate(findings.told, start=1):
@@ -167,6 +170,9 @@ def pictures(findings: Findings) -> dict[str, str]:
     for widget in many.widgets if many else ():
         which = f", {widget.choose} {widget.choices[0].label}" if widget.choose else ""
         found[f"{widget.id}.svg"] = document(widget.choices[0].figure, f"{widget.title}{which}")
+    first = first_section(findings.openings)
+    for number, choice in enumerate(first.widget.choices if first and first.widget else (), start=1):
+        found[f"first-{number}.svg"] = document(choice.figure, choice.label)
     return found
 
 
@@ -385,10 +391,11 @@ def _line_bytes_per_s(findings: Findings) -> float | None:
 
 
 def _widget_data(
-    sections: Sequence[PairSection], maps: Widget | None, many: ManySection | None
+    sections: Sequence[PairSection], maps: Widget | None, many: ManySection | None, first: FirstSection | None
 ) -> dict[str, list[Figure]]:
     widgets = [widget for section in sections for widget in section.widgets] + ([maps] if maps else [])
     widgets += many.widgets if many else ()
+    widgets += [first.widget] if first and first.widget else ()
     return {widget.id: [choice.figure for choice in widget.choices] for widget in widgets}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from vaiven.model.numbers import count_text, percent_text
 from vaiven.report import tables as of_costs
+from vaiven.report.first import first_table
 from vaiven.report.history import history_table
 from vaiven.report.outcome import closing
 from vaiven.report.overlap import overlap_table
@@ -19,6 +20,7 @@ from vaiven.results.asymmetries import Asymmetries
 from vaiven.results.audiences import Audiences
 from vaiven.results.comparison import Comparison
 from vaiven.results.costs import Costs, Knees, Sizes
+from vaiven.results.first import Openings
 from vaiven.results.history import History
 from vaiven.results.ladders import Ladders
 from vaiven.results.listing import Listing
@@ -91,6 +93,11 @@ def _(said: LogGPs) -> tuple[Table, ...]:
 @tables.register
 def _(said: Overlaps) -> tuple[Table, ...]:
     return (overlap_table(said),)
+
+
+@tables.register
+def _(said: Openings) -> tuple[Table, ...]:
+    return (first_table(said),)
 
 
 @tables.register

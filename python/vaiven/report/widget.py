@@ -35,7 +35,7 @@ class Widget:
     roles: tuple[tuple[str, str], ...] = ()
 
 
-def spread_out(count: int) -> list[int]:
-    """Indices of the first, the last and some between, SIZES_DRAWN_MAX at most."""
-    drawn = min(count, SIZES_DRAWN_MAX)
+def spread_out(count: int, most: int = SIZES_DRAWN_MAX) -> list[int]:
+    """Indices of the first, the last and some between, so many at most."""
+    drawn = min(count, most)
     return sorted({round((count - 1) * k / max(1, drawn - 1)) for k in range(drawn)})

@@ -15,6 +15,7 @@ from vaiven.model.asymmetry import Asymmetry
 from vaiven.model.ladder import Ladder
 from vaiven.model.loggp import LogGP
 from vaiven.model.several import Audience
+from vaiven.model.slow_start import Opening
 from vaiven.results.comparison import Comparison
 from vaiven.results.costs import StackCost
 from vaiven.results.facts import Facts, Host
@@ -34,8 +35,8 @@ class Findings:
 
     comparison: of all stacks of the pairs that are `told`; None where there is only one stack. sentinel: None where no
     block had one. asymmetries: of the stacks that were timed one way in both directions. loggp: of the stacks that were
-    asked prtt. audiences: of the questions with several far ends. about: the pair that the reader chose; None for the
-    one in the middle.
+    asked prtt. audiences: of the questions with several far ends. openings: of the connections that were asked first.
+    about: the pair that the reader chose; None for the one in the middle.
     """
 
     run: Facts
@@ -48,6 +49,7 @@ class Findings:
     asymmetries: Sequence[Asymmetry]
     loggp: Sequence[LogGP]
     audiences: Sequence[Audience]
+    openings: Sequence[Opening]
     about: Pair | None = None
 
     @property

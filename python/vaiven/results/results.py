@@ -17,6 +17,7 @@ from vaiven.results.comparison import ALPHA, MARGIN, Comparison, comparison, rul
 from vaiven.results.costs import Costs, Knees, Sizes, costs, knees, sizes
 from vaiven.results.facts import Facts, Host, facts
 from vaiven.results.findings import Findings, Pair, pairs_of, told
+from vaiven.results.first import Openings, openings
 from vaiven.results.history import History
 from vaiven.results.ladders import Ladders, ladders
 from vaiven.results.listing import Listing
@@ -33,7 +34,8 @@ from vaiven.store.query import Run
 
 # What a run may say, in the order of a document; and every kind of result that there is.
 OF_A_RUN: tuple[type[Result[Any]], ...] = (
-    Outcome, Warnings, Costs, Sizes, Knees, Ladders, Asymmetries, LogGPs, Overlaps, StepTimes, Audiences, Comparison,
+    Outcome, Warnings, Costs, Sizes, Knees, Ladders, Asymmetries, LogGPs, Overlaps, Openings,
+    StepTimes, Audiences, Comparison,
 )  # fmt: skip
 KINDS = (*OF_A_RUN, History, Listing)
 # What is no error of a run, which says of one question nothing.
@@ -101,6 +103,11 @@ class Results:
         return overlaps(self._run)
 
     @cached_property
+    def openings(self) -> Openings:
+        """What the first messages of a connection cost; of a run that asked first."""
+        return openings(self._run)
+
+    @cached_property
     def steps(self) -> StepTimes:
         """What encoding, sending, decoding and translating take; of a run that asked steps."""
         return steps(self._run)
@@ -165,7 +172,9 @@ class Results:
     def findings(self, about: Pair | None = None) -> Findings:
         """All that a page says, about those two hosts or the ones in the middle. VaivenError: "nothing-measured",
         "no-pair"."""
-        found = self._costs if self.audiences and not facts_of.asked(self._run, "pingpong") else self.costs
+        opened = self.openings if facts_of.asked(self._run, "first") else Openings(runs=(self._run.id,), items=())
+        others = self.audiences or opened
+        found = self._costs if others and not facts_of.asked(self._run, "pingpong") else self.costs
         if about is not None and about not in pairs_of(found):
             there = "; ".join(",".join(pair) for pair in pairs_of(found))
             raise VaivenError(
@@ -177,13 +186,14 @@ class Results:
             run=replace(self.facts, rate_bits_per_s=None) if doubted else self.facts,
             costs=found,
             ladders=self.ladders if found else Ladders(runs=(self._run.id,), items=()),
-            hosts=self._hosts(found),
+            hosts=self._hosts(found, opened),
             warnings=replace(self.warnings, items=(*self.warnings, *why)),
             comparison=versus,
             sentinel=self.sentinel,
             asymmetries=self.asymmetries,
             loggp=self._loggp,
             audiences=self.audiences,
+            openings=opened,
             about=about,
         )
 
@@ -215,8 +225,9 @@ class Results:
                 raise
             return LogGPs(runs=(self._run.id,), items=())
 
-    def _hosts(self, found: Costs) -> tuple[Host, ...]:
+    def _hosts(self, found: Costs, opened: Openings) -> tuple[Host, ...]:
         measured = {host for one in found for host in one.pair}
+        measured |= {host for one in opened for host in (one.near, one.far)}
         measured |= {host for one in self.audiences for host in (one.near, *ends.split(one.far))}
         inventories = self._run.manifest.hosts.items()
         return tuple(facts_of.host(name, inventory) for name, inventory in inventories if name in measured)

@@ -38,9 +38,13 @@ def launches(run: Run) -> pl.DataFrame:
 
 
 def one_way(table: pl.DataFrame) -> pl.DataFrame:
-    """Rows of cells, of samples or of medians as they are recorded, with ping-pongs one way: times, and the processor
-    time of an end for one message. Other questions as they stand: opening a connection stays a round trip."""
-    halved = pl.col("ask").is_in(_THERE_AND_BACK)
+    """Rows of cells, of samples or of medians as they are recorded, with ping-pongs and the messages of a first one
+    way: times, and the processor time of an end for one message. Other questions as they stand: opening a connection
+    stays a round trip."""
+    message_of_first = pl.col("ask") == "first"
+    if "part" in table.columns:
+        message_of_first &= pl.col("part") != "connect"
+    halved = pl.col("ask").is_in(_THERE_AND_BACK) | message_of_first
     there = [name for name in _HALVED if name in table.columns]
     return table.with_columns(pl.when(halved).then(pl.col(name) * HALF).otherwise(pl.col(name)) for name in there)
 

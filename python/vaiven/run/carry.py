@@ -299,7 +299,7 @@ class Carrying:
             attempt.began_s - self._began_s, attempt.took_s, number, dict(outcome.hello),
             path.facts(*known), len(launch.fars), tuple((one.near, one.far) for one in beside),
         )  # fmt: skip
-        self.record.add(record, outcome.cells)
+        self.record.add(record, outcome.cells, outcome.traces)
         self._finished |= {launch.number}
         self.failures[launch.key] = -1  # it works: from now on a failure is an accident
         self._remaining.learn(launch, attempt.took_s)

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from vaiven.errors import VaivenError
 from vaiven.plan.design import MANY, Available
 from vaiven.plan.sweep import Limits
 from vaiven.run.path import Crossed
-from vaiven.store.record import SETUP_PART, STEPS, Cell
+from vaiven.store.record import FIRST, LOOKED, SETUP_PART, STEPS, Cell, Segment, Trace
 
 SCHEMA = 1
 
@@ -70,6 +72,30 @@ class CellRecord(msgspec.Struct):
     in_bytes: int | None = None
     began_ns: list[int] = []
     ended_ns: list[int] = []
+    first_ns: list[int | None] | None = None
+    second_ns: list[int] = []
+    warm_ns: list[int] = []
+    idled_ns: list[int] = []
+    window_segments: dict[str, list[int]] = {}
+    threshold_segments: list[int | None] = []
+
+
+class SeenRecord(msgspec.Struct):
+    """What one end says of a connection that was looked at: each segment as the fields of store.record.Segment."""
+
+    segments: list[tuple[int, int, int, int, int, int]]
+    dropped: int = 0
+
+
+class TraceRecord(msgspec.Struct):
+    """A "trace" record."""
+
+    ask: str
+    size_bytes: Annotated[int, Meta(ge=1)]
+    segment_bytes: int
+    began_ns: Annotated[list[int], Meta(min_length=len(LOOKED), max_length=len(LOOKED))]
+    near: SeenRecord
+    far: SeenRecord
 
 
 class StackRecord(msgspec.Struct):
@@ -92,6 +118,7 @@ class StackRecord(msgspec.Struct):
     ranked: bool = False
     spins: bool = False
     steps: bool = False
+    own_tcp: bool = False
 
 
 @dataclass
@@ -105,6 +132,7 @@ class Story:
     ready: dict[str, Any] = field(default_factory=dict)
     hello: dict[str, Any] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
+    traces: list[Trace] = field(default_factory=list)
     crossed: list[Crossed] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
     error: VaivenError | None = None
@@ -121,7 +149,9 @@ class Story:
             found = cells(record, started_s)
             self.cells.extend(found)
             return found[0]
-        if kind in ("ready", "hello"):
+        if kind == "trace":
+            self.traces.append(trace(record))
+        elif kind in ("ready", "hello"):
             setattr(self, kind, record)
         elif kind == "traffic":
             self.crossed.append(_convert(record, Crossed))
@@ -170,16 +200,42 @@ def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
         wire.frames, wire.bytes, wire.ns, found.part, found.gap_ns,
         None if found.resent is None else sum(found.resent), clock.kind, clock.error_ns if found.clock else None,
         _overlap(found.began_ns, found.ended_ns), found.out_bytes, found.in_bytes,
+        _median(found.window_segments.get("first", [])),
     )  # fmt: skip
     parts = (
         Cell(found.ask, found.size_bytes, 1, ns, 0, 0, 0, 0, found.warm, started_s, part=f"to:{number}")
         for number, ns in enumerate(found.each_ns, len(found.far) - len(found.each_ns) + 1)
     )
     beside = (
-        Cell(found.ask, found.size_bytes, 1, ns, 0, 0, 0, 0, found.warm, started_s, part=part)
+        Cell(
+            found.ask,
+            found.size_bytes,
+            1,
+            ns,
+            0,
+            0,
+            0,
+            0,
+            found.warm,
+            started_s,
+            part=part,
+            window_segments=_median(found.window_segments.get(part, [])),
+            threshold_segments=_median(found.threshold_segments) if part == FIRST[-1] else None,
+        )
         for part, ns in _beside(found).items()
     )
     return (whole, *parts, *beside)
+
+
+def trace(record: dict[str, Any]) -> Trace:
+    """A "trace" record as it is stored. VaivenError ("bad-record")."""
+    found = _convert(record, TraceRecord)
+    near, far = (
+        tuple(Segment(at_ns, bool(out), bool(syn), *rest) for at_ns, out, syn, *rest in end.segments)
+        for end in (found.near, found.far)
+    )
+    dropped = found.near.dropped, found.far.dropped
+    return Trace(found.ask, found.size_bytes, found.segment_bytes, tuple(found.began_ns), near, far, dropped)
 
 
 def _beside(found: CellRecord) -> dict[str, list[int]]:
@@ -189,7 +245,15 @@ def _beside(found: CellRecord) -> dict[str, list[int]]:
     if found.ask == "steps":
         times = (found.encode_ns, found.send_ns or [], found.decode_ns, found.translate_ns)
         return dict(zip(STEPS, times, strict=True))
+    if found.ask == "first":
+        return {part: getattr(found, f"{part}_ns") or [] for part in FIRST}
     return {SETUP_PART: found.setup_ns} if found.setup_ns else {}
+
+
+def _median(values: Sequence[int | None]) -> float | None:
+    """Of counts, of which most are known; None where they are not."""
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if 2 * len(known) > len(values) else None
 
 
 def _overlap(began_ns: list[int], ended_ns: list[int]) -> float | None:
@@ -205,7 +269,7 @@ def _times(found: CellRecord) -> Sequence[int | None] | None:
         names = {"one": "rtt_ns", "burst": "rtt_ns", "spaced": "rtt_ns", "send": "send_ns", "receive": "receive_ns"}
         return getattr(found, names[found.part]) if found.part in names else None
     times = {"pingpong": found.rtt_ns, "steps": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns,
-             "overlap": found.both_ns}  # fmt: skip
+             "overlap": found.both_ns, "first": found.first_ns}  # fmt: skip
     times |= dict.fromkeys(MANY, found.last_ns) | {"pingpongs": found.rtt_ns}
     return times.get(found.ask)
 
@@ -232,6 +296,7 @@ def _available(record: StackRecord, library: str) -> Available:
         ("fanout",) if record.to_all else _questions(record),
         record.needs or "",
         two_writes=record.two_writes,
+        own_tcp=record.own_tcp,
         alone=record.alone or record.kernel_echo,
         to_all=record.to_all,
         library=library,
@@ -251,6 +316,8 @@ def _questions(record: StackRecord) -> tuple[str, ...]:
         questions += ["fanout"] if record.joined else ["oneway", "fanout"]
     if not (record.kernel_echo or record.alone or record.joined):
         questions += ["pingpongs", "overlap"]
+    if record.own_tcp:
+        questions.append("first")
     if record.steps:
         questions.append("steps")
     if record.at_once:

@@ -27,7 +27,7 @@ from vaiven.run import mpi, pvm, sides, signals
 from vaiven.run.collect import Story
 from vaiven.run.hosts import Host
 from vaiven.run.path import Crossed
-from vaiven.store.record import Cell
+from vaiven.store.record import Cell, Trace
 
 _START_S = 20.0  # until the far end is ready
 _END_S = 5.0  # until the other end has ended too
@@ -40,12 +40,14 @@ Heard = queue.SimpleQueue["tuple[_End | None, bytes]"]  # lines, and whose; nobo
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a launch. failure: None when every cell was measured. crossed: by end, as far as they told."""
+    """What became of a launch. failure: None when every cell was measured. traces: of connections that were looked at.
+    crossed: by end, as far as they told."""
 
     cells: tuple[Cell, ...]
     hello: dict[str, object]
     warnings: tuple[tuple[str, str], ...]
     failure: VaivenError | None
+    traces: tuple[Trace, ...] = ()
     crossed: tuple[Crossed, ...] = ()
 
 
@@ -96,7 +98,8 @@ def launch(
     story = ends[-1].story if ends and ends[-1].name == "near" else Story()
     warnings = tuple(warning for end in ends for warning in end.story.warnings)
     crossed = tuple(one for end in ends for one in end.story.crossed)
-    return Outcome(tuple(story.cells), story.hello, warnings, failure or _missing(work, story), crossed)
+    failure = failure or _missing(work, story)
+    return Outcome(tuple(story.cells), story.hello, warnings, failure, tuple(story.traces), crossed)
 
 
 def _members(work: Launch, hosts: Sequence[Host], setting: Setting) -> AbstractContextManager[Sequence[Host]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,12 +27,14 @@ from vaiven.store.record import (
     END,
     END_PART,
     LAUNCHES,
+    LOOKED,
     MANIFEST,
     PART,
     REFINED,
     SAMPLES,
     SCHEMA,
     SETUP_PART,
+    TRACES,
     WARNINGS,
     WHOLE_PARTS,
     End,
@@ -47,7 +49,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 QUANTILES = {"ns_p95": 0.95, "ns_p99": 0.99}
-_ONE_MESSAGE = ("pingpong", "prtt", "overlap", "steps")  # questions whose wire time is that of one message, one way
+# Questions whose wire time is that of one message, one way.
+_ONE_MESSAGE = ("pingpong", "prtt", "overlap", "steps", "first")
 _AROUND_BYTES = 38  # of a frame, beside its packet: addresses and type 14, preamble 8, check sequence 4, gap 12
 _CHUNK_BYTES = 8 * 2**20  # of compressed samples read at once: bounds memory, not the run
 
@@ -168,6 +171,20 @@ def samples(run: Run) -> pl.DataFrame:
     return _read(run, SAMPLES, None)
 
 
+def traces(run: Run) -> pl.DataFrame:
+    """One row per segment that an end of a launch saw of a connection that was looked at, in order."""
+    looked_at = [one.launch for one in launch_records(run) if TRACES in one.digests]
+    return _read(run, TRACES, None, looked_at)
+
+
+def looked_at(run: Run, ask: str) -> Iterator[tuple[tuple[str, str, str, int, int], list[dict[str, Any]]]]:
+    """((near, far, stack, bytes, block), rows of `traces`) of the first message of each connection, in order."""
+    table = traces(run).filter(ask=ask, message=LOOKED[0])
+    key = ["near", "far", "stack", "size_bytes", "block"]
+    for of, rows in table.group_by(key, maintain_order=True):
+        yield of, rows.rows(named=True)  # type: ignore[misc]  # as many as the key has
+
+
 def launches(run: Run) -> pl.DataFrame:
     """One row per (launch, size), without the sentinels: what models and tests are made from.
 
@@ -216,6 +233,13 @@ def steps(run: Run) -> pl.DataFrame:
     import polars as pl
 
     return summaries(run).filter(pl.col("ask") == "steps")
+
+
+def firsts(run: Run) -> pl.DataFrame:
+    """The same columns for first: one row per (launch, size, part), part "" of the first message of a connection."""
+    import polars as pl
+
+    return summaries(run).filter(pl.col("ask") == "first")
 
 
 def first_column(count: int) -> str:
@@ -337,7 +361,8 @@ def _read(run: Run, kind: str, columns: list[str] | None, numbers: Sequence[int]
 
     from vaiven.store import parts
 
-    schema = parts.SAMPLES_SCHEMA if kind == SAMPLES else parts.CELLS_SCHEMA
+    schemas = {SAMPLES: parts.SAMPLES_SCHEMA, CELLS: parts.CELLS_SCHEMA, TRACES: parts.TRACES_SCHEMA}
+    schema = schemas[kind]
     wanted = columns or list(schema)
     whole = {number: _part(run, kind, number) for number in (_numbers(run) if numbers is None else numbers)}
     if not whole:

@@ -19,7 +19,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
@@ -29,12 +29,14 @@ from vaiven.store import digest, files
 SCHEMA = 2
 MANIFEST, END, WARNINGS, REFINED = "manifest.json", "end.json", "warnings.jsonl", "refined.jsonl"
 MEDIANS = "medians.parquet"
-SAMPLES, CELLS, LAUNCHES = "samples", "cells", "launches"
+SAMPLES, CELLS, TRACES, LAUNCHES = "samples", "cells", "traces", "launches"
 PART, DOCUMENT = ".parquet", ".json"
 GROWING = (WARNINGS, REFINED)
 WHOLE_PARTS = ("", "one")
 SETUP_PART = "setup"
 END_PART = "to:"
+FIRST = ("connect", "second", "warm", "idled")
+LOOKED = ("first", "second", "idled")  # the messages of a connection that was looked at
 STEPS = ("encode", "send", "decode", "translate")
 
 
@@ -151,12 +153,14 @@ class Cell:
     """One cell of a launch. ns: one entry per timed exchange in order, None where the message was lost.
 
     part: of a prtt "one", "burst", "spaced", "send", "receive"; "to:N" for far end number N of several; of an overlap
-    "talk" and "work" alone; of steps each of STEPS; SETUP_PART of the sessions that a program sets up, one before each
-    message; else "".
+    "talk" and "work" alone; of steps each of STEPS; of a first, whose whole is the first message, each of FIRST;
+    SETUP_PART of the sessions that a program sets up, one before each message; else "".
     gap_ns: between the messages of a spaced train. resent: segments that were sent again. clock: how times of two
     hosts were compared, "common", "bounded", "barrier" or "refused" (then no time is told), to within clock_error_ns.
     overlap: of several at once, the share of their time in which all of them ran. out_bytes, in_bytes: of steps, what
     the library held of a message in buffers of its own, of one that was sent and of one that came.
+    window_segments, threshold_segments: of a first, TCP's congestion window at the near end behind that message (behind
+    "connect" the initial one), and where slow start ends, None while nobody knows; medians.
     """
 
     ask: str
@@ -182,11 +186,45 @@ class Cell:
     overlap: float | None = None
     out_bytes: int | None = None
     in_bytes: int | None = None
+    window_segments: float | None = None
+    threshold_segments: float | None = None
 
     @property
     def whole(self) -> bool:
         """Whether its times stand for its question: of a prtt only single round trips do, of several ends the last."""
         return self.part in WHOLE_PARTS
+
+
+class Segment(NamedTuple):
+    """One TCP segment, or a batch of them that nobody had cut yet, as it passed an end.
+
+    at_ns: CLOCK_REALTIME of that end. out: that end sent it. syn: it opens the connection. seq: bytes of its direction
+    before it, -1 of a SYN. ack: bytes of the other direction that had come; -1 where it says nothing of them.
+    """
+
+    at_ns: int
+    out: bool
+    syn: bool
+    seq: int
+    ack: int
+    data_bytes: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What the ends of a launch saw of one connection that asked `ask` with messages of that size.
+
+    segment_bytes: of data in a full segment. began_ns: when each of its messages was begun (LOOKED), by the near end's
+    clock. near, far: in the order in which they passed; dropped: how many each of the two missed.
+    """
+
+    ask: str
+    size_bytes: int
+    segment_bytes: int
+    began_ns: tuple[int, ...]
+    near: tuple[Segment, ...]
+    far: tuple[Segment, ...]
+    dropped: tuple[int, int] = (0, 0)
 
 
 class Record:
@@ -223,7 +261,7 @@ class Record:
         """The run at `path`, to go on with. VaivenError ("run-ended", "run-busy", "run-damaged")."""
         if (path / END).exists():
             raise VaivenError(f"the run {path.name} has ended: it is never changed", "start a new one", "run-ended")
-        for name in (SAMPLES, CELLS, LAUNCHES):
+        for name in (SAMPLES, CELLS, TRACES, LAUNCHES):
             if (path / name).is_symlink():
                 raise VaivenError(f"{path / name} leads out of the run", "start a new one", code="run-damaged")
         record = cls(path, manifest)
@@ -237,7 +275,7 @@ class Record:
     def _drop_cut_off(self) -> None:
         """Takes away what a crash left: parts of a launch that was cut off between its files, and torn lines."""
         finished = self.finished
-        for kind in (SAMPLES, CELLS):
+        for kind in (SAMPLES, CELLS, TRACES):
             for number in files.numbers(self.path / kind, PART):
                 if number not in finished:
                     (self.path / kind / files.numbered(number, PART)).unlink()
@@ -255,16 +293,26 @@ class Record:
         """The numbers of the launches that are recorded."""
         return frozenset(files.numbers(self.path / LAUNCHES, DOCUMENT))
 
-    def add(self, launch: LaunchRecord, cells: Sequence[Cell]) -> None:
+    def add(self, launch: LaunchRecord, cells: Sequence[Cell], traces: Sequence[Trace] = ()) -> None:
         """Records a finished launch. VaivenError ("disk-full", "cannot-write"): the launches before it stay."""
         from vaiven.store import parts
 
         written = {SAMPLES: parts.samples(launch, cells), CELLS: parts.cells(launch, cells)}
+        if traces:
+            written[TRACES] = parts.traces(launch, traces)
+            self._make_room()
         for kind, data in written.items():
             files.write_whole(self.path / kind / files.numbered(launch.launch, PART), data)
         launch = replace(launch, digests={kind: digest.of(data) for kind, data in written.items()})
         # Last: now the launch exists.
         files.write_whole(self.path / LAUNCHES / files.numbered(launch.launch, DOCUMENT), _json(launch))
+
+    def _make_room(self) -> None:
+        """For traces, which few runs have. VaivenError as `add`."""
+        try:
+            (self.path / TRACES).mkdir(exist_ok=True)
+        except OSError as error:
+            raise files.cannot_write(self.path, error) from error
 
     def warn(self, code: str, text: str, **facts: Any) -> None:
         """Appends a warning: what a reader of this run must know."""

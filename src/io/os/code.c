@@ -96,6 +96,8 @@ static const struct vv_code codes[] = {
     {"corrupt", VV_CODE_WARNING, "Messages arrived with wrong bytes."},
     {"foreign-datagrams", VV_CODE_WARNING, "Datagrams of strangers came to the ports of the launch; they change no message."},
     {"measured-in-parts", VV_CODE_WARNING, "A size was measured in parts, because the host answers no larger message."},
+    {"no-trace", VV_CODE_WARNING, "An end saw nothing of a connection that was looked at; the text says why."},
+    {"trace-dropped", VV_CODE_WARNING, "An end missed segments of a connection that was looked at."},
 };
 /* clang-format on */
 

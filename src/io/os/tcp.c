@@ -10,6 +10,7 @@
 
 #define ANSWER_BYTES 8192 /* more than the kernel says of a route or an interface */
 #define PATIENCE_US  200000
+#define NO_THRESHOLD 0x7fffffff /* TCP_INFINITE_SSTHRESH */
 
 struct question {
   struct nlmsghdr head;
@@ -142,4 +143,19 @@ void vv_tcp_read(const struct vv_address *peer, struct vv_tcp *tcp) {
   const struct attributes link = ask_link((int)index, answer);
   find_name(link, IFLA_IFNAME, tcp->iface, sizeof tcp->iface);
   tcp->batch_segments_max = find_number(link, IFLA_GSO_MAX_SEGS);
+}
+
+bool vv_tcp_read_state(int fd, struct vv_tcp_state *state) {
+  struct tcp_info info = {0};
+  socklen_t length = sizeof info;
+  *state = (struct vv_tcp_state){0};
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
+  *state = (struct vv_tcp_state){.window_segments = info.tcpi_snd_cwnd,
+                                 .threshold_segments = VV_INVENTORY_UNKNOWN,
+                                 .segment_bytes = info.tcpi_snd_mss,
+                                 .resend_ns = info.tcpi_rto * VV_US,
+                                 .window_shift = info.tcpi_snd_wscale,
+                                 .resent = info.tcpi_total_retrans};
+  if (info.tcpi_snd_ssthresh < NO_THRESHOLD) state->threshold_segments = info.tcpi_snd_ssthresh;
+  return true;
 }

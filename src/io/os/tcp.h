@@ -11,8 +11,10 @@
 #ifndef VV_IO_OS_TCP_H
 #define VV_IO_OS_TCP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/time.h"
 #include "io/os/iface.h"
 #include "io/os/inventory.h"
 #include "io/os/socket.h"
@@ -30,5 +32,18 @@ struct vv_tcp {
 
 /* For connections to that peer, whose port means nothing; NULL: for none, so all is unsaid. */
 void vv_tcp_read(const struct vv_address *peer, struct vv_tcp *tcp);
+
+/* Where a connection stands now, as its kernel keeps account of it (TCP_INFO). */
+struct vv_tcp_state {
+  int64_t window_segments;    /* the congestion window: so many may be on their way */
+  int64_t threshold_segments; /* slow start ends there; VV_INVENTORY_UNKNOWN: nobody knows where yet */
+  int64_t segment_bytes;      /* of data in a full one */
+  vv_ns resend_ns;            /* without an acknowledgement for so long it sends again */
+  int64_t window_shift;       /* of the windows that the other end tells, RFC 7323 */
+  int64_t resent;             /* segments, so far */
+};
+
+/* Of a connected socket. True, or false where the system does not tell. */
+bool vv_tcp_read_state(int fd, struct vv_tcp_state *state);
 
 #endif

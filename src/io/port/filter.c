@@ -11,6 +11,7 @@
 #include "core/wire/bytes.h"
 #include "core/wire/envelope.h"
 #include "core/wire/lpdu.h"
+#include "core/wire/tcp_segment.h"
 
 /* Offsets count from the destination address; a load beyond the frame ends the program with a refusal. */
 enum { AT_LENGTH = 12, AT_DSAP = 14, AT_CONTROL = 16, AT_LEAD = 17, VLAN_ID = 0x0fff, PROGRAM_MAX = 40 };
@@ -84,14 +85,20 @@ static uint8_t resolved(uint8_t jump, size_t at, size_t take, size_t drop) {
   return jump == TAKE ? (uint8_t)(take - at - 1) : jump == DROP ? (uint8_t)(drop - at - 1) : jump;
 }
 
-static void finish(struct program *program) {
+/* shown: so many bytes of a frame that is taken. */
+static void finish(struct program *program, uint32_t shown) {
   size_t take = program->count, drop = take + 1;
   for (size_t at = 0; at < take; at++) {
     program->code[at].jt = resolved(program->code[at].jt, at, take, drop);
     program->code[at].jf = resolved(program->code[at].jf, at, take, drop);
   }
-  put(program, BPF_RET | BPF_K, NEXT, NEXT, UINT32_MAX);
+  put(program, BPF_RET | BPF_K, NEXT, NEXT, shown);
   put(program, BPF_RET | BPF_K, NEXT, NEXT, 0);
+}
+
+static int attach(int fd, struct program *program) {
+  struct sock_fprog whole = {.len = (unsigned short)program->count, .filter = program->code};
+  return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &whole, sizeof whole);
 }
 
 int vv_filter_attach(int fd, const struct vv_filter *filter) {
@@ -100,7 +107,59 @@ int vv_filter_attach(int fd, const struct vv_filter *filter) {
   only_whole(&program, filter->jumbo);
   only_to_sap(&program, filter);
   if (filter->lead) only_with_lead(&program, filter->lead);
-  finish(&program);
-  struct sock_fprog whole = {.len = (unsigned short)program.count, .filter = program.code};
-  return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &whole, sizeof whole);
+  finish(&program, UINT32_MAX);
+  return attach(fd, &program);
+}
+
+/* watch ---------------------------------------------------------------- */
+
+enum { TYPE_IPV4 = 0x0800, TYPE_IPV6 = 0x86dd, PROTOCOL_TCP = 6, NOT_THE_FIRST = 0x1fff };
+
+/* One of two addresses is the host's, by its last four bytes. */
+static void only_of_host(struct program *program, uint32_t from_at, uint32_t to_at, uint32_t host) {
+  enum { TO_STEPS = 2 };
+  load(program, BPF_W, from_at);
+  is(program, host, TO_STEPS, NEXT);
+  load(program, BPF_W, to_at);
+  is(program, host, NEXT, DROP);
+}
+
+/* The last of a way through the program. mode: BPF_ABS, or BPF_IND from where the index says. */
+static void only_other_ports(struct program *program, uint16_t mode, uint32_t at, uint16_t not_port) {
+  put(program, BPF_LD | BPF_H | mode, NEXT, NEXT, at);
+  is(program, not_port, DROP, NEXT);
+  put(program, BPF_LD | BPF_H | mode, NEXT, NEXT, at + 2);
+  is(program, not_port, DROP, TAKE);
+}
+
+/* Its header may have options, so the ports lie behind as many bytes as it says. */
+static void in_ipv4(struct program *program, const struct vv_filter_watch *watch) {
+  enum { AT_IP = 14, AT_FRAGMENT = 20, AT_PROTOCOL = 23, AT_FROM = 26, AT_TO = 30 };
+  load(program, BPF_B, AT_PROTOCOL);
+  is(program, PROTOCOL_TCP, NEXT, DROP);
+  load(program, BPF_H, AT_FRAGMENT);
+  put(program, BPF_JMP | BPF_JSET | BPF_K, DROP, NEXT, NOT_THE_FIRST);
+  only_of_host(program, AT_FROM, AT_TO, watch->host);
+  put(program, BPF_LDX | BPF_B | BPF_MSH, NEXT, NEXT, AT_IP);
+  only_other_ports(program, BPF_IND, AT_IP, watch->not_port);
+}
+
+static void in_ipv6(struct program *program, const struct vv_filter_watch *watch) {
+  enum { AT_NEXT = 20, AT_FROM = 34, AT_TO = 50, AT_PORTS = 54 };
+  load(program, BPF_B, AT_NEXT);
+  is(program, PROTOCOL_TCP, NEXT, DROP);
+  only_of_host(program, AT_FROM, AT_TO, watch->host);
+  only_other_ports(program, BPF_ABS, AT_PORTS, watch->not_port);
+}
+
+int vv_filter_watch(int fd, const struct vv_filter_watch *watch) {
+  struct program four = {.count = 0}, program = {.count = 0};
+  in_ipv4(&four, watch); /* to know how long it is */
+  load(&program, BPF_H, AT_LENGTH);
+  is(&program, TYPE_IPV4, NEXT, (uint8_t)four.count);
+  in_ipv4(&program, watch);
+  is(&program, TYPE_IPV6, NEXT, DROP);
+  in_ipv6(&program, watch);
+  finish(&program, VV_TCP_SEGMENT_HEAD_BYTES);
+  return attach(fd, &program);
 }

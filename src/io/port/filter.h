@@ -33,4 +33,16 @@ struct vv_filter {
 /* Sets the filter of a packet socket. 0, or -1 and errno. */
 int vv_filter_attach(int fd, const struct vv_filter *filter);
 
+/*
+ * Who looks on instead: at segments of TCP over IPv4 or IPv6 from and to one
+ * host, of which it sees as much as tells where in its stream each belongs.
+ */
+struct vv_filter_watch {
+  uint32_t host;     /* the last four bytes of its address, the first of them highest */
+  uint16_t not_port; /* but for the segments of that port, at either end */
+};
+
+/* The same. */
+int vv_filter_watch(int fd, const struct vv_filter_watch *watch);
+
 #endif

@@ -17,7 +17,7 @@
 #include "io/os/iface.h"
 
 /* A slot holds the kernel's header and a frame; blocks hold many, for fewer mappings. */
-enum { SLOT_BYTES = 2048, SLOT_BYTES_JUMBO = 16384, BLOCK_BYTES = 1 << 16 };
+enum { SLOT_BYTES = 2048, SLOT_BYTES_JUMBO = 16384, SLOT_BYTES_HEAD = 256, BLOCK_BYTES = 1 << 16 };
 
 static int no_permission(struct vv_error *error) {
   char program[120];
@@ -84,6 +84,10 @@ static int use_jumbo(struct vv_packet *packet, const char *name, struct vv_error
   return 0;
 }
 
+static int attach(int fd, const struct vv_packet_config *config) {
+  return config->watch ? vv_filter_watch(fd, config->watch) : vv_filter_attach(fd, &config->filter);
+}
+
 /*
  * Nothing is received before the bind, so the filter stands from the first frame
  * on. Only a socket for all types gets frames with a length field and such with
@@ -92,13 +96,14 @@ static int use_jumbo(struct vv_packet *packet, const char *name, struct vv_error
  */
 static int start(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error) {
   int ignore = 1;
-  bool jumbo = config->filter.jumbo;
+  bool jumbo = config->filter.jumbo && !config->watch;
   if (read_iface(packet, config->iface, error) != 0) return -1;
   if (jumbo && use_jumbo(packet, config->iface, error) != 0) return -1;
   if (jumbo) setsockopt(packet->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &ignore, sizeof ignore);
+  if (config->watch) packet->slot_bytes = SLOT_BYTES_HEAD;
   struct sockaddr_ll here = {.sll_family = AF_PACKET, .sll_ifindex = packet->index};
-  here.sll_protocol = htons(jumbo ? ETH_P_ALL : ETH_P_802_2);
-  if (vv_filter_attach(packet->fd, &config->filter) == 0 && make_ring(packet, config->backlog_bytes) == 0 &&
+  here.sll_protocol = htons(jumbo || config->watch ? ETH_P_ALL : ETH_P_802_2);
+  if (attach(packet->fd, config) == 0 && make_ring(packet, config->backlog_bytes) == 0 &&
       (!config->stamps || vv_packet_stamp(packet) == 0) &&
       bind(packet->fd, (struct sockaddr *)&here, sizeof here) == 0) {
     return 0;
@@ -126,11 +131,17 @@ static struct tpacket2_hdr *slot(const struct vv_packet *packet) {
   return (struct tpacket2_hdr *)(void *)(packet->ring + packet->next * packet->slot_bytes);
 }
 
+static const struct sockaddr_ll *sender_of(const struct tpacket2_hdr *head) {
+  return (const struct sockaddr_ll *)(const void *)((const uint8_t *)head + TPACKET_ALIGN(sizeof *head));
+}
+
 bool vv_packet_peek(struct vv_packet *packet, struct vv_packet_frame *frame) {
   const struct tpacket2_hdr *head = slot(packet);
   if (!(__atomic_load_n(&head->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) return false;
   frame->bytes = (const uint8_t *)head + head->tp_mac;
   frame->count = head->tp_snaplen;
+  frame->whole_bytes = head->tp_len;
+  frame->outgoing = sender_of(head)->sll_pkttype == PACKET_OUTGOING;
   frame->stamp_ns = head->tp_sec * VV_SEC + head->tp_nsec;
   return true;
 }

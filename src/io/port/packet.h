@@ -11,6 +11,9 @@
  * those with more have EtherType 0x8870 (core/wire/envelope.h); both come through
  * one ring, so they stay in order, whose slots are longer then.
  *
+ * Or it looks on: then the ring shows what passes the interface in both
+ * directions, and nothing can be sent.
+ *
  * Needs CAP_NET_RAW in the network namespace.
  */
 #ifndef VV_IO_PORT_PACKET_H
@@ -35,12 +38,16 @@ struct vv_packet_config {
   struct vv_filter filter;
   bool stamps;          /* the kernel notes when a frame came; costs every socket of the host a little */
   size_t backlog_bytes; /* of messages in full frames that may wait in the ring, VV_PACKET_SLOTS_MAX frames at most */
+  const struct vv_filter_watch
+      *watch; /* not NULL: the ring shows the heads of what this says, and filter means nothing */
 };
 
 /* A received frame; the bytes lie in the ring until vv_packet_release. */
 struct vv_packet_frame {
   const uint8_t *bytes; /* from the destination on */
   size_t count;         /* with the pad, when there is one */
+  size_t whole_bytes;   /* of the frame: more than count where only its head is shown */
+  bool outgoing;        /* this host sends it */
   vv_ns stamp_ns;       /* CLOCK_REALTIME: when the kernel took it from the device (with stamps), else roughly */
 };
 

@@ -45,8 +45,11 @@ static int exchange(void *context, vv_ns *ns, struct vv_error *error) {
 static int begin(struct layers_run *run, struct vv_session *session, size_t size_bytes, bool marked,
                  struct vv_error *error) {
   run->deadline_ns = vv_clock_ns() + session->config->cell_ns / (2 * RUNS);
-  const struct vv_series_config config = {
-      .verb = "layers", .size_bytes = size_bytes, .check_every = CHECK_EVERY, .train = 1, .marked = marked};
+  const struct vv_series_config config = {.verb = "layers",
+                                          .size_bytes = size_bytes,
+                                          .check_every = CHECK_EVERY,
+                                          .train = 1,
+                                          .more = marked ? " marked=1" : NULL};
   return vv_series_begin(&run->series, session, &config, error);
 }
 

@@ -3,6 +3,7 @@
 
 const char *const vv_probe_config_write[] = {"one", "split", "writev", NULL};
 const char *const vv_probe_config_wait[] = {"block", "spin", NULL};
+const char *const vv_probe_config_acks[] = {"kernel", "quick", "delayed", NULL};
 const char *const vv_probe_config_to[] = {"broadcast", "multicast", "each", NULL};
 const char *const vv_probe_config_buffers[] = {"hot", "cold", NULL};
 

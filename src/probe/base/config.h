@@ -61,6 +61,7 @@ struct vv_probe_config {
   /* A part of the stack's identity: both ends must agree. */
   enum vv_write write;
   enum vv_wait wait;
+  enum vv_acks acks;
   enum vv_to to;
   enum vv_probe_buffers buffers;
   vv_ns idle_ns;
@@ -93,6 +94,7 @@ struct vv_probe_config {
 /* The words of the command line, in the order of the enumerations; NULL at the end. */
 extern const char *const vv_probe_config_write[];
 extern const char *const vv_probe_config_wait[];
+extern const char *const vv_probe_config_acks[];
 extern const char *const vv_probe_config_to[];
 extern const char *const vv_probe_config_buffers[];
 

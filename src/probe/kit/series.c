@@ -25,7 +25,7 @@ int vv_series_begin(struct vv_series *series, struct vv_session *session, const 
   if (!far_listens(series)) return 0;
   if (vv_control_send(&session->control, error, "%s size_bytes=%zu check_every=%" PRIu32 " train=%" PRIu32 "%s",
                       config->verb, config->size_bytes, config->check_every, config->train,
-                      config->marked ? " marked=1" : "") != 0 ||
+                      config->more ? config->more : "") != 0 ||
       vv_session_expect(session, "go", line, error) != 0) {
     return -1;
   }

@@ -6,7 +6,7 @@
  *       ... messages; after a loss perhaps `open` ...
  *       end                                             done messages=M corrupt=C cpu_ns=T
  *
- * With marked=1 behind the first line the far end tells its marks at the end: a
+ * With marked=1 behind the first line (`more`) the far end tells its marks at the end: a
  * line `marks count=N`, and N lines `passed`, one for each message from the first
  * on. Of the last one there may be none, if it went out as the near end said so.
  *
@@ -55,7 +55,7 @@ struct vv_series_config {
   size_t size_bytes;
   uint32_t check_every; /* answers */
   uint32_t train;       /* messages to one answer */
-  bool marked;          /* both ends keep marks of each message, and the far end tells its own at the end */
+  const char *more;     /* that the question tells its far end, after a space; NULL: nothing */
 };
 
 /* 0, or -1 and *error. Free it in both cases. */

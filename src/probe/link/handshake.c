@@ -63,10 +63,10 @@ static int introduce(struct vv_session *session, const struct vv_hello_nonces *n
   vv_hex_write(proof, VV_HELLO_PROOF_BYTES, proof_hex);
   return vv_control_send(
       &session->control, error,
-      "near schema=%d probe=%s nonce=%s proof=%s stack=%s write=%s wait=%s buffers=%s to=%s idle_ns=%" PRId64,
+      "near schema=%d probe=%s nonce=%s proof=%s stack=%s write=%s wait=%s acks=%s buffers=%s to=%s idle_ns=%" PRId64,
       VV_RECORD_SCHEMA, VV_VERSION, nonce_hex, proof_hex, config->stack->id, vv_probe_config_write[config->write],
-      vv_probe_config_wait[config->wait], vv_probe_config_buffers[config->buffers], vv_probe_config_to[config->to],
-      config->idle_ns);
+      vv_probe_config_wait[config->wait], vv_probe_config_acks[config->acks], vv_probe_config_buffers[config->buffers],
+      vv_probe_config_to[config->to], config->idle_ns);
 }
 
 /* What an end says of how its TCP sends. What it does not know it leaves out. */
@@ -195,7 +195,8 @@ static void refuse(struct stranger *stranger, int *warnings) {
 
 static int option_error(const char *name, const char *theirs, const char *ours, struct vv_error *error) {
   vv_error_set(error, "peer-options", "near has %s %.40s, far has %.40s", name, theirs, ours);
-  return vv_error_remedy(error, "give both ends the same stack, --write, --wait, --buffers, --to and --idle-ms");
+  return vv_error_remedy(error,
+                         "give both ends the same stack, --write, --wait, --acks, --buffers, --to and --idle-ms");
 }
 
 static int check_same(const struct vv_session *session, const struct vv_hello *hello, const char *line,
@@ -206,6 +207,7 @@ static int check_same(const struct vv_session *session, const struct vv_hello *h
   const char *const pairs[][2] = {{"stack", session->stack->id},
                                   {"write", vv_probe_config_write[config->write]},
                                   {"wait", vv_probe_config_wait[config->wait]},
+                                  {"acks", vv_probe_config_acks[config->acks]},
                                   {"buffers", vv_probe_config_buffers[config->buffers]},
                                   {"to", vv_probe_config_to[config->to]},
                                   {"idle_ns", idle_ns}};

@@ -66,6 +66,7 @@ static struct vv_stack_config make_config(struct vv_session *session, const char
                                          .sap = (uint8_t)config->sap,
                                          .write = config->write,
                                          .wait = config->wait,
+                                         .acks = config->acks,
                                          .to = config->to,
                                          .far_ends = (unsigned)config->also_count + 1,
                                          .size_bytes_max = session->size_bytes_max,
@@ -191,6 +192,7 @@ static void record_options(struct vv_record *record, const struct vv_probe_confi
   vv_record_text(record, "write", vv_probe_config_write[config->write]);
   vv_record_text(record, "wait", vv_probe_config_wait[config->wait]);
   vv_record_text(record, "buffers", vv_probe_config_buffers[config->buffers]);
+  if (config->stack->own_tcp) vv_record_text(record, "acks", vv_probe_config_acks[config->acks]);
   if (config->stack->to_all) vv_record_text(record, "to", vv_probe_config_to[config->to]);
   vv_record_int(record, "idle_ms", config->idle_ns / VV_MS);
   if (config->cpu >= 0)

@@ -18,8 +18,10 @@
 #include <cmocka.h>
 
 #include "core/wire/envelope.h"
+#include "core/wire/tcp_segment.h"
 #include "io/engine/node.h"
 #include "io/os/clock.h"
+#include "io/os/socket.h"
 #include "io/port/packet.h"
 
 enum { SAP = 0x20, OTHER_SAP = 0x24, JUMBO = 0x8870, FRAME_MAX = 9014, PATIENCE_S = 30 };
@@ -306,6 +308,86 @@ static void what_cannot_be_opened_is_refused_by_name(void **state) {
   assert_int_equal(set_flags(IFF_UP), 0);
 }
 
+enum { SAID = 3000 };
+
+/* Connects to this host, and says SAID bytes there. *port: where it listened. */
+static void talk(const char *host, uint16_t *port) {
+  static uint8_t bytes[SAID];
+  struct vv_error error;
+  struct vv_address at;
+  assert_int_equal(vv_address_parse(host, 0, &at, &error), 0);
+  int listener = vv_socket_listening(&at, 0, 0, 1, &error), fd = socket(at.any.sa_family, SOCK_STREAM, 0);
+  assert_int_equal(connect(fd, &at.any, at.length), 0);
+  int other = accept(listener, NULL, NULL);
+  assert_true(vv_socket_write_all(fd, bytes, SAID));
+  assert_int_equal(recv(other, bytes, SAID, MSG_WAITALL), SAID);
+  *port = vv_address_port(&at);
+  close(fd);
+  close(other);
+  close(listener);
+}
+
+/* Data bytes to and from that port that the ring has; *heads: the longest that it shows of a frame. */
+static void add_up(struct vv_packet *packet, uint16_t port, uint32_t bytes[2], size_t *heads) {
+  struct vv_packet_frame frame;
+  struct vv_tcp_segment segment;
+  for (; vv_packet_peek(packet, &frame); vv_packet_release(packet)) {
+    assert_true(vv_tcp_segment_parse(frame.bytes, frame.count, frame.whole_bytes, &segment));
+    if (segment.to_port == port) bytes[frame.outgoing] += segment.data_bytes;
+    *heads = frame.count > *heads ? frame.count : *heads;
+  }
+}
+
+static void who_looks_on_sees_both_directions_of_one_host_and_not_that_port(void **state) {
+  (void)state;
+  need_namespace();
+  static const char *const hosts[] = {"127.0.0.1", "::1"};
+  static const uint32_t low[] = {0x7f000001, 1};
+  for (int i = 0; i < 2; i++) {
+    struct vv_packet packet;
+    struct vv_error error;
+    uint16_t before, port;
+    talk(hosts[i], &before);
+    const struct vv_filter_watch watch = {.host = low[i], .not_port = 7}, deaf = {.host = low[i] + 1, .not_port = 7};
+    const struct vv_packet_config config = {.iface = "lo", .watch = &watch}, other = {.iface = "lo", .watch = &deaf};
+    struct vv_packet nothing;
+    assert_int_equal(vv_packet_open(&packet, &config, &error), 0);
+    assert_int_equal(vv_packet_open(&nothing, &other, &error), 0);
+    talk(hosts[i], &port);
+    uint32_t bytes[2] = {0};
+    size_t heads = 0;
+    add_up(&packet, port, bytes, &heads);
+    assert_int_equal(bytes[0], SAID); /* as it comes */
+    assert_int_equal(bytes[1], SAID); /* and as it goes: loopback has both */
+    assert_in_range(heads, 54, VV_TCP_SEGMENT_HEAD_BYTES);
+    add_up(&nothing, port, bytes, &heads);
+    assert_int_equal(bytes[0] + bytes[1], 2 * SAID); /* of another host it sees nothing */
+    vv_packet_close(&packet);
+    vv_packet_close(&nothing);
+  }
+}
+
+/* The control connection's, say: it listens at a port that is known before anybody looks on. */
+static void a_port_that_is_left_out_is_not_seen(void **state) {
+  (void)state;
+  need_namespace();
+  struct vv_error error;
+  struct vv_address at;
+  struct vv_packet packet;
+  assert_int_equal(vv_address_parse("127.0.0.1", 0, &at, &error), 0);
+  int listener = vv_socket_listening(&at, 0, 0, 1, &error), fd = socket(AF_INET, SOCK_STREAM, 0);
+  const struct vv_filter_watch watch = {.host = 0x7f000001, .not_port = vv_address_port(&at)};
+  const struct vv_packet_config config = {.iface = "lo", .watch = &watch};
+  assert_int_equal(vv_packet_open(&packet, &config, &error), 0);
+  assert_int_equal(connect(fd, &at.any, at.length), 0);
+  assert_true(vv_socket_write_all(fd, (const uint8_t *)"said", 4));
+  struct vv_packet_frame frame;
+  assert_false(vv_packet_peek(&packet, &frame));
+  close(fd);
+  close(listener);
+  vv_packet_close(&packet);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_port_takes_whole_frames_to_its_sap_and_no_others),
@@ -319,6 +401,8 @@ int main(void) {
       cmocka_unit_test(a_wait_ends_at_its_deadline),
       cmocka_unit_test(a_change_of_the_interface_is_noticed),
       cmocka_unit_test(what_cannot_be_opened_is_refused_by_name),
+      cmocka_unit_test(who_looks_on_sees_both_directions_of_one_host_and_not_that_port),
+      cmocka_unit_test(a_port_that_is_left_out_is_not_seen),
   };
   return cmocka_run_group_tests(tests, make_namespace, NULL);
 }
