@@ -96,12 +96,12 @@ def test_check_prints_what_it_measured_and_what_was_earned(vaiven, two) -> None:
 
 @pytest.fixture
 def checked(monkeypatch):
-    """checked(moved_ns): `lab check` will have measured one frame 53.9 us late on a machine that moved by that much."""
+    """checked(moved_ns, earned): `lab check` will have measured a frame 53.9 us late, and the machine moved so much."""
     from vaiven.lab import check
 
-    def call(moved_ns: int) -> None:
+    def call(moved_ns: int, earned: str | None = "paced") -> None:
         row = check.Row(what="1514 B", unit="ns", expected=246_100, median=300_000, p95=310_000, limit=9_844)
-        facts = {"instance": "two", "said": "timed", "earned": "paced", "rate_mbps": 100, "hosts": 2}
+        facts = {"instance": "two", "said": "timed", "earned": earned, "rate_mbps": 100, "hosts": 2}
         report = check.CheckReport(
             **facts, rows=(row,), frames_per_s=1e5, door_ns=2_200, error_ns=3_140, moved_ns=moved_ns
         )
@@ -116,11 +116,13 @@ def checked(monkeypatch):
 
 
 @pytest.mark.lab
-def test_a_class_that_was_not_earned_is_an_error(two, checked, capsys) -> None:
+@pytest.mark.parametrize(("earned", "word"), [("paced", "paced"), (None, "nothing")])
+def test_a_class_that_was_not_earned_is_an_error(two, checked, capsys, earned: str | None, word: str) -> None:
+    """A machine that cannot keep any class is told so, and what was measured is shown."""
     from vaiven.cli import lab as verbs
 
-    checked(moved_ns=44_000)
-    with pytest.raises(VaivenError, match="says timed and earned paced"):
+    checked(moved_ns=44_000, earned=earned)
+    with pytest.raises(VaivenError, match=f"says timed and earned {word}"):
         verbs.check("two")
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("1514 B"))
     assert line.split() == ["1514", "B", "246.1", "300.0", "310.0", "+53.9", "9.8", "OFF"]
