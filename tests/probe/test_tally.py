@@ -38,6 +38,7 @@ def test_both_ends_of_a_ping_pong_count_the_same(probe, stack, sizes, header_byt
     assert messages["tx_frames"] >= messages["tx_messages"]
     assert one["seen"]["tx_bytes"] > 2 * messages["tx_bytes"] + one["control"]["tx_bytes"]  # loopback: both ways
     assert min(one["control"].values()) > 0
+    assert one["printed_bytes"] > 100 and other["printed_bytes"] == 0  # the cells
 
 
 def test_a_train_is_answered_once(probe) -> None:

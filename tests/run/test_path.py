@@ -154,7 +154,13 @@ def test_cards_fill_short_frames_and_count_check_sequences() -> None:
     seen = Both(1000 * 64 + 3000, 1020, 1000 * 64 + 2500, 1018)
     padded = msgspec.structs.replace(padded, seen=seen)
     assert codes(padded) == ["shared-path"]
-    assert codes(padded, manner=path.Manner(filled=True)) == []
+    assert codes(padded, manner=path.Manner(real=True)) == []
+
+
+def test_records_that_go_home_are_our_own_between_real_hosts() -> None:
+    printed = end(more=(20_000, 100), printed_bytes=20_000)
+    assert codes(printed) == ["shared-path"]
+    assert codes(printed, manner=path.Manner(real=True)) == []
 
 
 def test_ends_on_one_host_share_its_interface() -> None:

@@ -33,7 +33,9 @@ ATTEMPTS = 2
 _CHANCES = 2  # launches in which a stack on a pair may fail before it has ever worked
 _UNACKNOWLEDGED = ("icmp", "eth", "udp", "raw")
 _UNCOUNTED = ("llc", "pvm-default")  # what a station, or a daemon, sends again
-_PIECES = {"pvm": 6}  # headers and fragments go out by themselves, daemons and the server of groups answer
+# PVM sends headers and fragments by themselves, and its daemons and server of groups answer; ranks of a group say how
+# far they are.
+_PIECES = {"pvm": 6, "group": 3}
 _PIECES_OF_A_PROGRAM = 16  # which meets its receivers and parts from them for each message
 _FOR_GOOD = ("no-mpi", "mpi-version", "no-pvm", "no-probe")  # failures that no second attempt mends
 
@@ -324,11 +326,11 @@ class Carrying:
         stack, name = self.known[launch.stack.id], launch.stack.id
         return path.Manner(
             acknowledged=name not in _UNACKNOWLEDGED,
-            pieces=_PIECES_OF_A_PROGRAM if stack.program else _PIECES.get(stack.library, 1),
+            pieces=_PIECES_OF_A_PROGRAM if stack.program else _PIECES.get(stack.library or name, 1),
             uncounted=bool(stack.program) or name.startswith(_UNCOUNTED),
             copies=len(launch.fars) if stack.library and stack.to_all else 1,
             returned=":scatter" in name,
-            filled=not self.place.is_lab,
+            real=not self.place.is_lab,
         )
 
     def _lost_host(self, launch: Launch) -> bool:

@@ -29,7 +29,9 @@ _ACK_BYTES = 80  # the largest acknowledgement: of TCP with a block of SACK (RFC
 _DELAYED = 8  # of so many messages that fit a frame one is acknowledged by itself: its answer was late (RFC 1122)
 _SEGMENT_BYTES = 1514  # one that is sent again
 _FRAME_MIN_BYTES = 60  # cards fill shorter ones, and may count what they filled
-_FCS_BYTES = 4  # which some cards count, too; those of a lab do not
+_FCS_BYTES = 4  # which some cards count, too
+_HOME = 1.5  # times a record, where it goes home over ssh, with all that is around it
+_HOME_BYTES = 3_000  # and of some records
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,7 @@ class Crossed(msgspec.Struct, frozen=True):
 
     seen: by the counters of the interface. control: of that the control connections, in whole frames. messages: what
     the end gave to its stack and got from it, in frames without their headers of header_bytes; None: not all were
-    counted.
-    resent: segments that TCP of that host sent again.
+    counted. resent: segments that TCP of that host sent again. printed_bytes: records that it wrote meanwhile.
     """
 
     end: str
@@ -114,6 +115,7 @@ class Crossed(msgspec.Struct, frozen=True):
     messages: Both | None
     header_bytes: int
     resent: int
+    printed_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,8 @@ class Manner:
 
     acknowledged: by frames of their own. pieces: small ones in which a library gives a message away, and arranges it.
     uncounted: what it sends again nobody counts. copies: of one message for all, how many may cross the interface of
-    one end. returned: what an end gave comes back to it. filled: cards fill short frames and may count check sequences:
-    those of a lab do neither.
+    one end. returned: what an end gave comes back to it. real: between real hosts, whose cards fill short frames and
+    may count check sequences, and whose records go home over the same interface.
     """
 
     acknowledged: bool = False
@@ -131,7 +133,7 @@ class Manner:
     uncounted: bool = False
     copies: int = 1
     returned: bool = False
-    filled: bool = False
+    real: bool = False
 
 
 @dataclass(frozen=True)
@@ -280,12 +282,14 @@ def _beyond(ends: Sequence[Crossed], manner: Manner, again_bytes: int) -> _Beyon
     sent, got = (sum((one.messages.ways[n] for one in ends if one.messages), Way()) for n in (0, 1))
     sent += max(sent, got, key=_bytes).times(manner.copies - 1)  # what it sends on
     got += sent.times(int(manner.returned))
+    home_bytes = _HOME_BYTES + round(_HOME * sum(one.printed_bytes for one in ends))
     seen_bytes, beyond = 0, []
     for number, mine, other in ((0, sent, got), (1, got, sent)):
         seen = max((one.seen.ways[number] for one in ends), key=_bytes)
         control = sum((one.control.ways[number] for one in ends), Way())
         framed_bytes = _framed_bytes(seen.frames - control.frames, mine, other, header_bytes, manner)
-        beyond.append(max(0, seen.bytes - control.bytes - mine.bytes - framed_bytes - again_bytes))
+        own_bytes = control.bytes + mine.bytes + framed_bytes + again_bytes + (home_bytes if manner.real else 0)
+        beyond.append(max(0, seen.bytes - own_bytes))
         seen_bytes += seen.bytes
     return _Beyond(seen_bytes, *beyond)
 
@@ -302,7 +306,7 @@ def _framed_bytes(frames: int, mine: Way, other: Way, header_bytes: int, manner:
         more += max(0, other.frames - mine.messages) + mine.messages // _DELAYED + _DELAYED
     acks = min(max(0, frames - data), more)
     framed = header_bytes * data + _ACK_BYTES * acks
-    if not manner.filled:
+    if not manner.real:
         return framed
     short_bytes = _FRAME_MIN_BYTES * (data + acks) - framed - mine.bytes
     return framed + max(0, short_bytes) + _FCS_BYTES * (data + acks)

@@ -149,6 +149,12 @@ void vv_record_array_end(struct vv_record *record) {
   append(record, "]", 1);
 }
 
+static uint64_t written; /* bytes */
+
+uint64_t vv_record_written(void) {
+  return written;
+}
+
 int vv_record_end(struct vv_record *record, struct vv_error *error) {
   append(record, "}\n", 2);
   size_t done = 0;
@@ -157,6 +163,7 @@ int vv_record_end(struct vv_record *record, struct vv_error *error) {
     if (wrote < 0 && errno != EINTR) break;
     if (wrote > 0) done += (size_t)wrote;
   }
+  written += done;
   int result = done == record->used ? 0 : vv_error_errno(error, "no-output", "cannot write to standard output");
   free(record->text);
   return result;

@@ -47,6 +47,9 @@ void vv_record_array_end(struct vv_record *record);
 /* Writes the line and frees it. 0, or -1 and *error "no-output": standard output is closed or full. */
 int vv_record_end(struct vv_record *record, struct vv_error *error);
 
+/* How many bytes of records have been written. */
+uint64_t vv_record_written(void);
+
 /* Whole records. */
 void vv_record_warning(const char *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void vv_record_error(const struct vv_error *error);

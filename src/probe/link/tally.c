@@ -38,6 +38,7 @@ void vv_tally_begin(struct vv_session *session, const struct vv_fars *fars) {
   tally->mtu_bytes = found.mtu_bytes < MTU_MAX ? found.mtu_bytes : MTU_MAX;
   tally->control = control_of(session, fars);
   tally->resent = vv_traffic_resent();
+  tally->printed = vv_record_written();
   tally->begun = tally->mtu_bytes >= VV_MESSAGE_MTU_MIN + V6_MORE_BYTES && session->stack->path != VV_PATH_NONE &&
                  vv_traffic_of_interface(interface, &tally->before);
 }
@@ -100,6 +101,7 @@ int vv_tally_record(const struct vv_session *session, const struct vv_fars *fars
   record_traffic(&record, "control", &control);
   record_messages(&record, tally);
   vv_record_int(&record, "header_bytes", tally->header_bytes);
+  vv_record_int(&record, "printed_bytes", (int64_t)(vv_record_written() - tally->printed));
   vv_record_int(&record, "resent", (int64_t)(vv_traffic_resent() - tally->resent));
   return vv_record_end(&record, error);
 }

@@ -27,6 +27,7 @@ struct vv_tally {
   bool unknown;               /* some of its messages were not counted */
   struct vv_traffic before;   /* of the interface */
   struct vv_traffic control;  /* of the control connections, before */
+  uint64_t printed;           /* bytes of records, before */
   uint64_t resent;            /* by TCP of this host, before */
   size_t mtu_bytes;           /* frames are counted by that, or less */
   uint32_t header_bytes;      /* of each frame of a message */
