@@ -26,10 +26,14 @@ help:
 # make docs         the manual, as HTML in build-docs
 # make install-lib  libvaiven, for programs in C, into PREFIX (/usr/local)
 
-$(VENV)/.python: pyproject.toml
-	./tools/install build lab stacks
+$(VENV)/.meson: pyproject.toml
+	./tools/install build
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q meson-python meson ninja
+	@touch $@
+
+$(VENV)/.python: $(VENV)/.meson
+	./tools/install fabric lab stacks
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.python $(SOURCES)
@@ -82,13 +86,17 @@ docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -q docs build-docs
 	@echo "build-docs/index.html"
 
-# The library, its headers and what pkg-config reads, and nothing else; where everybody looks, the loader is told.
+# The library with its headers and man pages, what pkg-config reads, and nothing else. DESTDIR goes before PREFIX, for those
+# who make packages. Where everybody looks the loader is told; elsewhere a program must say where its library lies.
 LIB := build-lib
-install-lib: $(VENV)/.python
+install-lib: $(VENV)/.meson
 	$(BIN)/meson setup $(LIB) $$([ ! -d $(LIB) ] || echo --reconfigure) --prefix "$(abspath $(PREFIX))" --libdir lib >/dev/null
-	$(BIN)/meson compile -C $(LIB) vaiven:shared_library
-	$(BIN)/meson install -C $(LIB) --no-rebuild --tags libvaiven,devel
-	case "$(PREFIX)" in /usr|/usr/local) ldconfig ;; esac
+	$(BIN)/meson compile -C $(LIB) libvaiven
+	DESTDIR="$(DESTDIR)" $(BIN)/meson install -C $(LIB) --no-rebuild --tags libvaiven,devel
+	@case "$(DESTDIR):$(PREFIX)" in \
+	  :/usr|:/usr/local) ldconfig ;; \
+	  :*) echo "the loader does not look into $(PREFIX)/lib: link with -Wl,-rpath,$(PREFIX)/lib, or let ldconfig know" ;; \
+	esac
 
 clean:
 	rm -rf build build-* $(VENV)

@@ -109,6 +109,7 @@ enum vv_data_order vv_data_own_order(void);
 /* Bytes of one number of that type; 0: there is no such type. */
 size_t vv_data_type_bytes(enum vv_data_type type);
 
+/* Whether that layout is valid, as its struct says. */
 bool vv_data_layout_valid(const struct vv_data_layout *layout);
 
 /*

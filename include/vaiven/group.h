@@ -111,8 +111,9 @@ int vv_group_broadcast(struct vv_group *group, uint32_t root, void *buffer, size
                        struct vv_group_problem *problem);
 
 /*
- * The same at a rank that is not the root and does not know the size: the message
- * must fit into room_bytes, and *size_bytes tells how long it is.
+ * Takes a broadcast at a rank that is not the root and does not know the size: the
+ * message must fit into room_bytes, and *size_bytes tells how long it is. All else
+ * is as at vv_group_broadcast.
  */
 int vv_group_receive(struct vv_group *group, uint32_t root, void *buffer, size_t room_bytes, size_t *size_bytes,
                      struct vv_group_problem *problem);

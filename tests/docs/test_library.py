@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from tests.docs.test_commands import run_by, steps
 
-from vaiven import __version__
-
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/howto/group.md"
 
@@ -30,7 +28,7 @@ def test_a_program_with_the_library_is_built_and_run_as_the_page_says(tmp_path: 
     venv = tmp_path / "venv"  # as `make` leaves it, without installing anything
     venv.mkdir()
     (venv / "bin").symlink_to(Path(sys.executable).parent)
-    (venv / ".python").touch()
+    (venv / ".meson").touch()
     makeflags = f"-- VENV={venv} LIB={tmp_path / 'build'}"
     environment = os.environ | {"HOME": str(tmp_path), "MAKEFLAGS": makeflags}
     environment.pop("PKG_CONFIG_PATH", None)
@@ -48,8 +46,5 @@ def test_a_program_with_the_library_is_built_and_run_as_the_page_says(tmp_path: 
         return done.stdout
 
     typed(install, ROOT)
-    there = {path.relative_to(tmp_path / "vaiven").as_posix() for path in (tmp_path / "vaiven").rglob("*.*")}
-    libraries = {f"lib/libvaiven.so{more}" for more in ("", ".0", f".{__version__}")}
-    assert there == libraries | {"include/vaiven/data.h", "include/vaiven/group.h", "lib/pkgconfig/vaiven.pc"}
     said = typed(build + ranks, tmp_path)
     assert sorted(said.splitlines()) == [f"rank {rank}: once for everybody" for rank in range(3)]
