@@ -13,7 +13,7 @@ PIP    := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --no-build-isolat
 SOURCES := $(shell find src python labs plans cross -type f -not -path '*/__pycache__/*' 2>/dev/null) \
            meson.build meson.options pyproject.toml
 
-.PHONY: all demo check test test-suites soak bench bench-aa docs install-lib format clean help
+.PHONY: all demo check test test-suites soak bench bench-aa docs install-lib wheel deb format clean help
 all: $(VENV)/.installed
 
 help:
@@ -25,6 +25,8 @@ help:
 # make format       format the code
 # make docs         the manual, as HTML in build-docs
 # make install-lib  libvaiven, for programs in C, into PREFIX (/usr/local)
+# make wheel        the Python wheel and the sources, in build-dist
+# make deb          Debian packages, in build-deb
 
 $(VENV)/.meson: pyproject.toml
 	./tools/install build
@@ -42,7 +44,7 @@ $(VENV)/.installed: $(VENV)/.python $(SOURCES)
 
 $(VENV)/.test: $(VENV)/.installed
 	./tools/install test bench
-	$(PIP) '.[test,oracles,docs]'
+	$(PIP) '.[test,oracles,docs,dist]'
 	@touch $@
 
 # The probe for hosts of other architectures, beside the native one.
@@ -66,7 +68,11 @@ check: $(VENV)/.test
 test: $(VENV)/.test $(VENV)/.cross
 	tools/test
 
-test-suites: $(VENV)/.test $(VENV)/.cross
+$(VENV)/.suites: $(VENV)/.test
+	./tools/install packages suites
+	@touch $@
+
+test-suites: $(VENV)/.suites $(VENV)/.cross
 	tools/test-suites
 
 soak: $(VENV)/.test
@@ -97,6 +103,29 @@ install-lib: $(VENV)/.meson
 	  :/usr|:/usr/local) ldconfig ;; \
 	  :*) echo "the loader does not look into $(PREFIX)/lib: link with -Wl,-rpath,$(PREFIX)/lib, or let ldconfig know" ;; \
 	esac
+
+$(VENV)/.dist: $(VENV)/.installed
+	$(PIP) '.[dist]'
+	@touch $@
+
+# What others install: the sources and a wheel with the native programs, of what is committed, in build-dist. Libraries of
+# MPI and PVM are not in it: each is found on the host that has it.
+DIST  := build-dist
+FOUND := libmpi.so.40 libmpich.so.12 libpvm3.so.3 libgpvm3.so.3
+wheel: $(VENV)/.dist
+	rm -rf $(DIST)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pyproject-build --no-isolation --outdir $(DIST)/plain
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --plat manylinux_2_36_$$(uname -m) $(FOUND:%=--exclude %) \
+	  --wheel-dir $(DIST) $(DIST)/plain/*.whl
+	mv $(DIST)/plain/*.tar.gz $(DIST)
+	@ls $(DIST)/*.whl $(DIST)/*.tar.gz
+
+# Packages for the Debian that this is, in build-deb.
+DEB := build-deb
+deb: wheel $(VENV)/.docs
+	./tools/install packages
+	PATH="$(abspath $(BIN)):$$PATH" tools/deb $(DIST) $(DEB)
+	@ls $(DEB)/*.deb
 
 clean:
 	rm -rf build build-* $(VENV)

@@ -17,6 +17,11 @@ exclude_patterns = ["_ext"]
 html_theme = "furo"
 html_title = f"vaiven {release}"
 html_copy_source = False
+man_pages = [
+    ("reference/commands", "vaiven", "what a message costs on an Ethernet cluster", author, 1),
+    ("reference/probe", "vaiven-probe", "what a message costs between two hosts", author, 1),
+    ("reference/simulator", "vaiven-sim", "the protocols of vaiven on a simulated LAN", author, 1),
+]
 smartquotes = False  # commands are pasted: -- stays --
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]  # pages that include a part of ARCHITECTURE.md begin below its first heading

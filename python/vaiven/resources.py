@@ -16,10 +16,10 @@ _PACKAGE = Path(__file__).parent
 def program(name: str) -> Path:
     """The native program of that name ("vaiven-probe", "vaiven-probe-s390x", "vaiven-fabric").
 
-    Searched: $VAIVEN_NATIVE (a build directory, for work on vaiven itself), this Python's scripts
-    directory, PATH. Raises VaivenError ("no-program") if it is nowhere.
+    Searched: $VAIVEN_NATIVE (a build directory, for work on vaiven itself), this Python's scripts directory, `bin`
+    beside the package (where `pip install --target` puts them), PATH. VaivenError ("no-program") if it is nowhere.
     """
-    places = [os.environ.get("VAIVEN_NATIVE"), sysconfig.get_path("scripts")]
+    places = [os.environ.get("VAIVEN_NATIVE"), sysconfig.get_path("scripts"), _PACKAGE.parent / "bin"]
     for place in places:
         if place and (Path(place) / name).is_file():
             return Path(place) / name

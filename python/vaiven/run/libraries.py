@@ -24,25 +24,27 @@ from vaiven.run.hosts import Argv, Host
 
 @dataclass(frozen=True)
 class Library:
-    """stacks: those of its probe. packages: what brings it, on Debian."""
+    """stacks: those of its probe. package: what runs it, on Debian; headers: what vaiven is built with."""
 
     stacks: tuple[str, ...]
-    packages: str
+    package: str
+    headers: str
 
 
 HERE = "this machine"
 LIBRARIES = {
     "openmpi": Library(
-        ("openmpi", "openmpi-nagle", *(f"openmpi:{one}" for one in mpi.BROADCASTS)), "openmpi-bin libopenmpi-dev"
+        ("openmpi", "openmpi-nagle", *(f"openmpi:{one}" for one in mpi.BROADCASTS)), "openmpi-bin", "libopenmpi-dev"
     ),
-    "mpich": Library(("mpich", "mpich:default"), "mpich libmpich-dev"),
+    "mpich": Library(("mpich", "mpich:default"), "mpich", "libmpich-dev"),
     "pvm": Library(
         (
             *(f"pvm-{route}-{form}" for route in ("default", "direct") for form in ("xdr", "raw", "inplace", "trans")),
             "pvm-mcast",
             "pvm-bcast",
         ),
-        "pvm pvm-dev",
+        "pvm",
+        "pvm-dev",
     ),
 }
 
@@ -70,7 +72,8 @@ def known(own: collect.Known) -> collect.Known:
     here = probes()
     for name, library in LIBRARIES.items():
         if name not in here:
-            found |= _absent(library, f"vaiven-probe-{name} is not installed")
+            brings = f"apt-get install {library.package} {library.headers}, then install vaiven again"
+            found |= _absent(library, f"vaiven-probe-{name} is not installed; {brings}")
             continue
         starters = mpi.LIBRARIES[name].names if name in mpi.LIBRARIES else ("pvmd",)
         why = "" if any(map(shutil.which, starters)) else _unstartable(name, HERE, list, str(here[name]))
@@ -138,7 +141,7 @@ def that_do_not_start(name: str, argv: Argv, found: Mapping[str, tuple[str, ...]
             hosts.call(name, argv, [*probe, "stacks"])
         except VaivenError as error:
             why = f"vaiven-probe-{library} does not start on {name}: {_last_words(error)}"
-            errors[library] = VaivenError(why, f"there: apt-get install {LIBRARIES[library].packages}", "no-probe")
+            errors[library] = VaivenError(why, f"there: apt-get install {LIBRARIES[library].package}", "no-probe")
     return errors
 
 
@@ -154,11 +157,12 @@ def _programs_of(host: Host, names: Iterable[str]) -> set[str]:
 
 
 def _stacks(name: str, here: Mapping[str, Path]) -> dict[str, Available]:
-    """A probe that does not start has lost its library since it was built."""
+    """A probe that does not start has no library here: it came ready-made, or the library went."""
     try:
         return collect.stacks(hosts.call("here", list, [str(here[name]), "stacks"]), name).stacks
     except VaivenError as error:
-        return _absent(LIBRARIES[name], f"vaiven-probe-{name} does not start: {_last_words(error)}")
+        brings = f"apt-get install {LIBRARIES[name].package}"
+        return _absent(LIBRARIES[name], f"vaiven-probe-{name} does not start: {_last_words(error)}; {brings}")
 
 
 def _with_program(name: str, stack: Available) -> Available:
@@ -173,5 +177,4 @@ def _no_program(where: str, program: str, package: str) -> str:
 
 
 def _absent(library: Library, why: str) -> dict[str, Available]:
-    remedy = f"{why}; apt-get install {library.packages}, then install vaiven again"
-    return {stack: Available(Limits(0, 0), (), absent=remedy) for stack in library.stacks}
+    return {stack: Available(Limits(0, 0), (), absent=why) for stack in library.stacks}
