@@ -233,7 +233,7 @@ void vv_sim_group_host_fetch_store(const struct vv_sim_group_host *host) {
   uint64_t slot = host->core.consumed % store->room;
   fetch(&store->slots[slot], 2 * sizeof *store->slots);
   fetch(store->bodies + slot * store->body_bytes, store->body_bytes);
-  fetch(&host->data.queue[host->data.first], sizeof *host->data.queue);
+  fetch(&host->data.queue[host->data.first], sizeof(void *));
 }
 
 vv_ns vv_sim_group_host_turn(struct vv_sim_group_host *host, vv_ns now_ns) {

@@ -14,10 +14,10 @@ static bool lost(struct vv_faults *faults, double turn, double luck) {
   return luck < (faults->bursting ? config->burst_loss : config->loss);
 }
 
-static uint64_t arrival(struct vv_faults *faults, vv_ns now_ns, bool late, double how_late) {
+static vv_ns arrival(struct vv_faults *faults, vv_ns now_ns, bool late, double how_late) {
   const struct vv_faults_config *config = &faults->config;
   vv_ns due_ns = now_ns + config->delay_ns;
-  if (late) return due_ns + 1 + (uint64_t)(how_late * (double)config->reorder_ns);
+  if (late) return due_ns + 1 + (vv_ns)(how_late * (double)config->reorder_ns);
   /* A delay that was made shorter does not let a frame pass those before it. */
   if (due_ns > faults->last_ns) faults->last_ns = due_ns;
   return faults->last_ns;
@@ -25,14 +25,15 @@ static uint64_t arrival(struct vv_faults *faults, vv_ns now_ns, bool late, doubl
 
 struct vv_faults_fate vv_faults_decide(struct vv_faults *faults, vv_ns now_ns) {
   const struct vv_faults_config *config = &faults->config;
-  double luck[6];
-  for (int i = 0; i < 6; i++) luck[i] = vv_rng_unit(&faults->rng);
-  bool is_lost = lost(faults, luck[0], luck[1]);
+  enum { BURSTS, LOST, SPOILT, REPEATED, DELAYED, HOW_LATE, DRAWS };
+  double luck[DRAWS];
+  for (int i = 0; i < DRAWS; i++) luck[i] = vv_rng_unit(&faults->rng);
+  bool is_lost = lost(faults, luck[BURSTS], luck[LOST]);
   if (faults->cut) return (struct vv_faults_fate){.why = VV_DROP_CUT};
   if (is_lost) return (struct vv_faults_fate){.why = VV_DROP_LOSS};
-  if (luck[2] < config->corrupt) return (struct vv_faults_fate){.why = VV_DROP_CORRUPT};
+  if (luck[SPOILT] < config->corrupt) return (struct vv_faults_fate){.why = VV_DROP_CORRUPT};
   return (struct vv_faults_fate){
-      .copies = luck[3] < config->duplicate ? 2 : 1,
-      .arrives_ns = arrival(faults, now_ns, luck[4] < config->reorder, luck[5]),
+      .copies = luck[REPEATED] < config->duplicate ? 2 : 1,
+      .arrives_ns = arrival(faults, now_ns, luck[DELAYED] < config->reorder, luck[HOW_LATE]),
   };
 }

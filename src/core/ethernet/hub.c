@@ -6,6 +6,7 @@
 #include "core/base/carve.h"
 #include "core/ethernet/eth.h"
 
+enum { RANDOM_BITS = 64 }; /* of one number of a vv_rng */
 enum { NO_FRAME = UINT32_MAX, NOBODY = UINT32_MAX };
 
 enum {
@@ -153,7 +154,7 @@ static bool end_jam(struct vv_hub *hub, vv_ns now_ns, uint32_t who, struct vv_hu
     return true;
   }
   unsigned doublings = station->attempts < VV_HUB_BACKOFF_LIMIT ? station->attempts : VV_HUB_BACKOFF_LIMIT;
-  uint64_t slots = vv_rng_next(&station->rng) >> (64 - doublings);
+  uint64_t slots = vv_rng_next(&station->rng) >> (RANDOM_BITS - doublings);
   station->state = VV_HUB_BACKING_OFF;
   vv_heap_set(&hub->timers, who, now_ns + slots * VV_HUB_SLOT_BITS * hub->bit_ns);
   return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/group/rate.h"
 
+enum { PERCENT = 100 };
 enum { LOST_SHARE = 8, SLOWER_PERCENT = 85, FASTER_PERCENT = 1, SLOWEST_SHARE = 16 };
 
 static uint64_t time_of(uint64_t bytes, uint64_t rate_bps) {
@@ -21,9 +22,9 @@ vv_ns vv_rate_ready_ns(const struct vv_rate *rate, vv_ns now_ns) {
 static void judge(struct vv_rate *rate) {
   uint64_t slowest = rate->rate_bps_max / SLOWEST_SHARE;
   if (rate->lost > rate->window_datagrams / LOST_SHARE) {
-    rate->rate_bps = rate->rate_bps / 100 * SLOWER_PERCENT;
+    rate->rate_bps = rate->rate_bps / PERCENT * SLOWER_PERCENT;
   } else {
-    rate->rate_bps += rate->rate_bps_max / 100 * FASTER_PERCENT;
+    rate->rate_bps += rate->rate_bps_max / PERCENT * FASTER_PERCENT;
   }
   if (rate->rate_bps < slowest) rate->rate_bps = slowest;
   if (rate->rate_bps > rate->rate_bps_max) rate->rate_bps = rate->rate_bps_max;

@@ -14,11 +14,14 @@ void vv_llc_lookup_init(struct vv_llc_lookup *lookup, uint32_t *places, uint32_t
   for (uint32_t i = 0; i <= lookup->mask; i++) places[i] = VV_LLC_LOOKUP_NONE;
 }
 
+#define FNV_BASIS 2166136261u
+#define FNV_PRIME 16777619u
+
 /* FNV-1a. Who chooses addresses to collide slows nobody but a host that he could flood as well. */
 static uint32_t hash(const struct vv_llc_address *address) {
-  uint32_t value = 2166136261u;
-  for (int i = 0; i < VV_MAC_BYTES; i++) value = (value ^ address->mac[i]) * 16777619u;
-  value = (value ^ address->sap) * 16777619u;
+  uint32_t value = FNV_BASIS;
+  for (int i = 0; i < VV_MAC_BYTES; i++) value = (value ^ address->mac[i]) * FNV_PRIME;
+  value = (value ^ address->sap) * FNV_PRIME;
   return value ^ value >> 16;
 }
 

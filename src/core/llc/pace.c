@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/llc/pace.h"
 
+/* RFC 6298: what one measurement counts in the mean and in the deviation, and how many deviations T1 is above it. */
+enum { MEAN_PART = 8, DEVIATION_PART = 4, DEVIATIONS = 4 };
+enum { FORGOTTEN_PART = 256 };     /* the least round trip grows by one part in so many at each measurement */
+enum { QUEUEING = 3, SLEEPS = 2 }; /* a queue: above so many least round trips and shortest T1 */
 enum { FIRST = 8 }; /* T1 in shortest ones before anything was measured: too long costs once, too short asks in vain */
 
 void vv_llc_pace_init(struct vv_llc_pace *pace, vv_ns ns_min, vv_ns ns_max, vv_ns slack_ns) {
@@ -9,7 +13,7 @@ void vv_llc_pace_init(struct vv_llc_pace *pace, vv_ns ns_min, vv_ns ns_max, vv_n
 
 void vv_llc_pace_measured(struct vv_llc_pace *pace, vv_ns round_trip_ns) {
   pace->last_ns = round_trip_ns;
-  pace->least_ns += pace->least_ns / 256 + 1;
+  pace->least_ns += pace->least_ns / FORGOTTEN_PART + 1;
   if (pace->mean_ns == 0 || round_trip_ns < pace->least_ns) pace->least_ns = round_trip_ns;
   if (pace->mean_ns == 0) {
     pace->mean_ns = round_trip_ns;
@@ -18,13 +22,13 @@ void vv_llc_pace_measured(struct vv_llc_pace *pace, vv_ns round_trip_ns) {
   }
   vv_ns mean = pace->mean_ns;
   vv_ns off = round_trip_ns > mean ? round_trip_ns - mean : mean - round_trip_ns;
-  pace->deviation_ns += off / 4;
-  pace->deviation_ns -= pace->deviation_ns / 4;
-  pace->mean_ns = mean - mean / 8 + round_trip_ns / 8;
+  pace->deviation_ns += off / DEVIATION_PART;
+  pace->deviation_ns -= pace->deviation_ns / DEVIATION_PART;
+  pace->mean_ns = mean - mean / MEAN_PART + round_trip_ns / MEAN_PART;
 }
 
 vv_ns vv_llc_pace_t1_ns(const struct vv_llc_pace *pace, uint32_t tries) {
-  vv_ns t1 = pace->mean_ns + 4 * pace->deviation_ns + pace->slack_ns;
+  vv_ns t1 = pace->mean_ns + DEVIATIONS * pace->deviation_ns + pace->slack_ns;
   vv_ns doubled = 2 * pace->last_ns + pace->slack_ns;
   if (t1 < doubled) t1 = doubled;
   if (pace->mean_ns == 0) t1 = FIRST * pace->ns_min;
@@ -34,5 +38,5 @@ vv_ns vv_llc_pace_t1_ns(const struct vv_llc_pace *pace, uint32_t tries) {
 }
 
 bool vv_llc_pace_is_queueing(const struct vv_llc_pace *pace) {
-  return pace->last_ns > 3 * pace->least_ns + 2 * pace->ns_min;
+  return pace->last_ns > QUEUEING * pace->least_ns + SLEEPS * pace->ns_min;
 }

@@ -12,7 +12,7 @@
 #include "core/llc/turn.h"
 
 void vv_llc_station_defaults(struct vv_llc_station_config *config) {
-  *config = (struct vv_llc_station_config){
+  static const struct vv_llc_station_config usual = {
       .listen = VV_LLC_LISTEN_ACCEPT,
       .links = 16,
       .messages = 256,
@@ -20,7 +20,7 @@ void vv_llc_station_defaults(struct vv_llc_station_config *config) {
       .early = 128,
       .pdu_bytes_max = VV_FRAME_DATA_BYTES_MAX,
       .window = 32,
-      .receive_window = 127,
+      .receive_window = VV_LPDU_MODULUS - 1,
       .credit = VV_LLC_CREDIT_UNLIMITED,
       .t1_ns_min = 2 * VV_MS,
       .t1_ns_max = VV_SEC,
@@ -29,6 +29,7 @@ void vv_llc_station_defaults(struct vv_llc_station_config *config) {
       .late_ns = VV_MS,
       .tries = 10,
   };
+  *config = usual;
 }
 
 static struct vv_heap *lay_out(struct vv_llc_station *station, struct vv_carve *carve, void **timers) {

@@ -19,6 +19,8 @@ enum {
   HELD = VV_LLC_IS_HELD,
 };
 
+enum { NEEDED = 0xff }; /* of `when`: which conditions must hold */
+
 /* Conditions: which of them matter, and which of those must hold. */
 #define WHEN(of, need) ((of) << 8 | (need))
 #define ALWAYS         WHEN(0, 0)
@@ -347,7 +349,7 @@ static const row *const states[VV_LLC_STATES] = {
 
 static const row *find(const row *rows, enum vv_llc_event event, unsigned conditions) {
   for (; rows->event != VV_LLC_EVENTS; rows++) {
-    if (rows->event == event && (conditions & rows->when >> 8) == (rows->when & 0xff)) return rows;
+    if (rows->event == event && (conditions & rows->when >> 8) == (rows->when & NEEDED)) return rows;
   }
   return NULL;
 }
