@@ -28,7 +28,6 @@ from selftest import NOISY, sampled
 
 from rules import EACH, HISTORY, RULES, Reads, Rule
 from vaiven.errors import VaivenError
-from vaiven.results.claims import claimed
 from vaiven.stats.arrays import Floats
 from vaiven.store import query
 from vaiven.store.query import Run

@@ -170,18 +170,19 @@ struct turn {
   __u64 bytes;  /* that the frame counts on the medium */
   __u64 end_ns; /* when it has crossed, and its delay is over */
   __u32 units;
-  int is_alone; /* no frame right before it on the medium, and none waiting at the exit */
+  int is_alone; /* no frame shortly before it on the medium, and none waiting at the exit */
 };
 
 /* Takes the medium for a frame; false if it would have to wait too long. */
 static __always_inline int take(struct medium *medium, const struct vv_exit *exit, struct vv_exit_state *state,
                                 const struct fate *fate, __u32 is, struct turn *turn) {
   __u64 taken_ns = exit->frame_ns + ((turn->bytes * exit->byte_ns_q16) >> 16);
+  __u64 idle_ns = exit->idle_ns < 3 * taken_ns ? exit->idle_ns : 3 * taken_ns;
   __u64 now_ns = bpf_ktime_get_ns();
   bpf_spin_lock(&medium->lock);
   __u64 start_ns = larger(turn->arrived_ns, medium->free_ns);
   int room = start_ns - turn->arrived_ns <= exit->queue_ns;
-  turn->is_alone = turn->arrived_ns > medium->free_ns + VV_ALONE_NS && state->deadline_ns[fate->lane] <= now_ns;
+  turn->is_alone = turn->arrived_ns >= medium->free_ns + idle_ns && state->deadline_ns[fate->lane] <= now_ns;
   if (!taken_ns) turn->is_alone = is & ALONE; /* behind a hub: who takes no time is as alone as it was */
   if (room) medium->free_ns = start_ns + taken_ns;
   if (room && !fate->lost) {
@@ -310,15 +311,16 @@ static __always_inline int drop_long(const struct __sk_buff *skb, struct vv_exit
 static __always_inline int deliver(struct __sk_buff *skb, __u32 is) {
   __u32 ifindex = PORT(is);
   if (ifindex != skb->ifindex) return bpf_redirect(ifindex, 0);
+  if (!(is & ALONE)) return TC_ACT_OK;
   const struct vv_port *port = bpf_map_lookup_elem(&ports, &ifindex);
   __u32 queue = port ? port->queue : 0;
   const struct vv_exit *exit = bpf_map_lookup_elem(&exits, &queue);
   struct vv_exit_state *state = bpf_map_lookup_elem(&exit_states, &queue);
-  if (exit && state && is & ALONE) wait_at_door(skb, exit, state);
+  if (exit && state) wait_at_door(skb, exit, state);
   return TC_ACT_OK;
 }
 
-/* On the way out: the frame takes its turn. */
+/* On the way out: to the queue of this port, or the frame takes its turn. */
 SEC("tc")
 int vv_leave(struct __sk_buff *skb) {
   __u32 ifindex = skb->ifindex;
@@ -326,22 +328,23 @@ int vv_leave(struct __sk_buff *skb) {
   if (is == DUMMY) return dummy(skb);
   if (is & CROSSED) return deliver(skb, is);
   const struct vv_port *port = bpf_map_lookup_elem(&ports, &ifindex);
+  struct fate fate = {.lost = (is & LOST) != 0, .lane = is & LATE ? LANE_LATE : LANE_USUAL};
+  if (!port) return TC_ACT_OK;
+  if (!(is & (ENTERED | OURS))) {
+    judge(skb, ifindex, DIRECTION_IN, &fate);
+    if (fate.cut) return TC_ACT_SHOT;
+    if (port->queue || (fate.twice && !fate.lost)) return disown(skb, port->queue ? port->queue : ifindex, &fate);
+  }
   const struct vv_exit *exit = bpf_map_lookup_elem(&exits, &ifindex);
   struct vv_exit_state *state = bpf_map_lookup_elem(&exit_states, &ifindex);
-  struct fate fate = {.lost = (is & LOST) != 0, .lane = is & LATE ? LANE_LATE : LANE_USUAL};
-  if (!port || !exit || !state) return TC_ACT_OK;
-  if (exit->present && skb->len >= VV_DUMMY_BYTES) return drop_long(skb, state);
-  int is_judged = (is & (ENTERED | OURS)) != 0;
-  int is_charged = exit->present || port->queue;
-  if (!is_judged) judge(skb, ifindex, DIRECTION_IN, &fate);
-  if (fate.cut || (fate.lost && !is_charged)) return TC_ACT_SHOT;
-  if (!is_judged && (port->queue || fate.twice)) return disown(skb, port->queue ? port->queue : ifindex, &fate);
   skb->tc_index = 0;
-  if (!exit->present) return TC_ACT_OK;
+  if (!exit || !state) return TC_ACT_OK;
+  if (!exit->present) return fate.lost ? TC_ACT_SHOT : TC_ACT_OK;
+  if (skb->len >= VV_DUMMY_BYTES) return drop_long(skb, state);
   if (is & ENTERED)
     postpone(skb->ingress_ifindex, DIRECTION_OUT, &fate);
   else
-    postpone(exit->port ? exit->port : ifindex, DIRECTION_IN, &fate);
+    postpone(exit->port, DIRECTION_IN, &fate);
   return cross(skb, exit, state, &fate, is);
 }
 

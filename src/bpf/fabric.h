@@ -32,8 +32,8 @@
 /*
  * The door. A timer is late by what the processor slept and by what else it did,
  * which is nothing to a train, whose lateness does not add up, and a tenth of the
- * time of a lone frame. So a frame that is alone at an exit (nothing right before it
- * on the medium, nothing waiting there) leaves it alone_ns before it has crossed, and
+ * time of a lone frame. So a frame that is alone at an exit (no other shortly before it
+ * on the medium, none waiting there) leaves it alone_ns before it has crossed, and
  * waits for its instant in a program: at the door, which is where its port hands it to
  * the cable of its host, before the host's kernel stamps it or a capture there sees
  * it. Frames come to the doors behind one exit one after the other, in their order:
@@ -42,12 +42,11 @@
  * The queue of a port is therefore not on the port, behind whose queue there is no
  * program, but on a macvlan: the port sends frames there, and gets them back from the
  * interface that all these share. A macvlan keeps nothing: a frame is through its door
- * before the next one leaves the queue. A door keeps its processor, so a train of
- * short frames cannot wait there: what comes right behind another frame leaves lead_ns
- * early, and no door holds it.
+ * before the next one leaves the queue. A door keeps its processor, so a train cannot
+ * wait there, least of all one that a busy machine sends with gaps: what comes soon
+ * behind another frame leaves lead_ns early, and no door holds it.
  */
 #define VV_TIMER_MIN_NS 5000  /* a frame that would have to wait for less than that does not wait for a timer */
-#define VV_ALONE_NS     1000  /* so long the medium was free before a frame that is alone */
 #define VV_DOOR_NS      30000 /* the longest wait at a door */
 #define VV_DOOR_LOOKS   8000  /* at the clock: more than the longest wait takes */
 #define VV_DOOR_LATE_NS 2000  /* a frame that comes to its door so much after it should open is counted */
@@ -87,9 +86,9 @@ struct vv_exit {
   __u32 bytes_more;  /* */
   __u64 queue_ns;    /* a frame that would wait longer for its turn is dropped */
   __u64 lead_ns;     /* frames leave that much early: what the software after the exit costs */
-  __u64 alone_ns;  /* a frame that is alone leaves that much early: where it waits at a door, so that no timer makes it
-                      late */
-  __u64 door_ns;   /* that door opens so much early: what this fabric's software costs beyond a free lab's */
+  __u64 alone_ns;  /* a frame that is alone leaves that much early: more than a timer is late, if a door is behind it */
+  __u64 idle_ns;   /* alone is a frame before which the medium was free so long, or three times as long as it takes */
+  __u64 door_ns;   /* doors open so much early: what this fabric's software costs beyond a free lab's */
   __u64 credit_ns; /* the burst of the HTB classes as time */
   __u64 unit_ns_q16; /* one byte in the HTB classes as time */
   __u32 medium;      /* index of its medium */

@@ -35,12 +35,19 @@ static const char *const fault_names[VV_FAULTS] = {
 static const char *const direction_names[] = {"in", "out"};
 
 static const struct vv_setting exit_settings[] = {
-    VV_SETTING(struct vv_exit, byte_ns_q16), VV_SETTING(struct vv_exit, frame_ns),
-    VV_SETTING(struct vv_exit, bytes_min),   VV_SETTING(struct vv_exit, bytes_more),
-    VV_SETTING(struct vv_exit, queue_ns),    VV_SETTING(struct vv_exit, lead_ns),
-    VV_SETTING(struct vv_exit, alone_ns),    VV_SETTING(struct vv_exit, door_ns),
-    VV_SETTING(struct vv_exit, credit_ns),   VV_SETTING(struct vv_exit, unit_ns_q16),
-    VV_SETTING(struct vv_exit, medium),      {0},
+    VV_SETTING(struct vv_exit, byte_ns_q16),
+    VV_SETTING(struct vv_exit, frame_ns),
+    VV_SETTING(struct vv_exit, bytes_min),
+    VV_SETTING(struct vv_exit, bytes_more),
+    VV_SETTING(struct vv_exit, queue_ns),
+    VV_SETTING(struct vv_exit, lead_ns),
+    VV_SETTING(struct vv_exit, alone_ns),
+    VV_SETTING(struct vv_exit, idle_ns),
+    VV_SETTING(struct vv_exit, door_ns),
+    VV_SETTING(struct vv_exit, credit_ns),
+    VV_SETTING(struct vv_exit, unit_ns_q16),
+    VV_SETTING(struct vv_exit, medium),
+    {0},
 };
 static const struct vv_setting rule_settings[] = {
     VV_SETTING(struct vv_rule, stream),    VV_SETTING(struct vv_rule, threshold),

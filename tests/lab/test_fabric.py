@@ -68,7 +68,7 @@ def test_an_exit_is_told_in_the_native_program_s_words() -> None:
     assert dict(word.split("=") for word in line.split()[2:]) == {
         "medium": "3", "unit_ns_q16": str(80 << 16), "byte_ns_q16": str(80 << 16), "frame_ns": "0", "bytes_min": "0",
         "bytes_more": "0", "queue_ns": "5", "credit_ns": str(exits.CREDIT_NS), "lead_ns": str(exits.LEAD_NS),
-        "alone_ns": str(exits.LEAD_NS), "door_ns": "7",
+        "alone_ns": str(exits.LEAD_NS), "idle_ns": str(exits.IDLE_NS), "door_ns": "7",
     }  # fmt: skip
     assert replace(exit_, port="").commands(door_ns=7) == [line]
 

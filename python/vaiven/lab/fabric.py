@@ -38,6 +38,7 @@ DOORS = "doors"  # on the way from the queues of the ports back to them
 
 FRAME_MIN_BYTES = 60  # IEEE 802.3 without the check sequence
 FRAME_MORE_BYTES = 24  # preamble and delimiter 8, check sequence 4, gap 12
+_HUB_IDLE_NS = 1_000
 _PRIVATE = 1  # <linux/if_link.h>, MACVLAN_MODE_PRIVATE: what is sent goes straight on
 _NTF_MASTER = 0x04  # <linux/neighbour.h>: an entry of the bridge, not of its port
 _NUD_NOARP = 0x40  # which does not age
@@ -84,7 +85,8 @@ def wire_exits(topology: Topology) -> list[Exit]:
     if fabric.kind == "hub":
         # On the way down frames are copies of what crossed the hub: they take no time, but faults may delay them.
         down = Exit(interface="", medium=0, unit_ns=byte_ns(fabric), queue_ns=10**12, alone_ns=EARLY_NS)
-        up = [_wire(fabric, HUB, 0, HOST_QUEUE_FRAMES)]
+        # An answer comes as soon as software is done: then only the time between tells a lone frame from a train.
+        up = [replace(_wire(fabric, HUB, 0, HOST_QUEUE_FRAMES), idle_ns=_HUB_IDLE_NS)]
     else:
         down = _wire(fabric, "", 0, fabric.queue_frames)
         up = [_wire(fabric, f"u{number}", 2 * number, HOST_QUEUE_FRAMES) for number in numbers]

@@ -86,7 +86,7 @@ def measure(
         for _ in range(launches):
             turns = [(stack, wait, where) for stack in stacks for wait in WAITS for where in (timed, free)]
             for stack, wait, where in order.sample(turns, k=len(turns)):
-                sizes = [n - HEADERS[stack] for n in order.sample(frames_bytes, k=len(frames_bytes))]
+                sizes = [max(1, n - HEADERS[stack]) for n in order.sample(frames_bytes, k=len(frames_bytes))]
                 for cell in _launch(*places[id(where)], stack, wait, sizes, samples):
                     frame_bytes = cell["size_bytes"] + HEADERS[stack]
                     where.setdefault((stack, wait, frame_bytes), []).append(statistics.median(cell["rtt_ns"]) / 2)
