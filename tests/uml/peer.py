@@ -18,7 +18,7 @@ _PARTS = {
     "core/base": "*",
     "core/llc": "*",
     "core/wire": "announcement envelope frame lpdu segment",
-    "io/os": "address clock error host iface socket watch",
+    "io/os": "address clock code error host iface socket watch",
     "io/port": "filter lossy packet sap",
     "io/engine": "engine node",
 }

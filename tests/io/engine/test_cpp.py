@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.lib.test_manual import HEADERS, manual
 
 from .conftest import ROOT, sources
 
@@ -39,14 +40,8 @@ int main() {
 def test_a_program_in_cpp_is_built_and_linked_as_one_in_c(tmp_path: Path, c: str, cpp: str) -> None:
     (tmp_path / "program.cpp").write_text(PROGRAM)
     paths = ["-I", str(ROOT / "src"), "-I", str(ROOT / "include")]
-    named = [
-        "-shared",
-        "-fPIC",
-        f"-Wl,--version-script={ROOT}/src/libvaiven.map",
-        "-Wl,-soname,libvaiven.so",
-        "-o",
-        "libvaiven.so",
-    ]
+    (tmp_path / "exports.map").write_text(manual("exports", "LIBVAIVEN_0", *HEADERS))
+    named = ["-shared", "-fPIC", "-Wl,--version-script=exports.map,-soname,libvaiven.so", "-o", "libvaiven.so"]
     subprocess.run([c, "-std=gnu17", "-D_GNU_SOURCE", "-pthread", *paths, *sources(), *named], cwd=tmp_path, check=True)
     warnings = ["-std=c++17", "-Wall", "-Wextra", "-Werror"]
     words = [cpp, *warnings, *paths, "program.cpp", "./libvaiven.so", "-Wl,-rpath,$ORIGIN", "-o", "program"]
