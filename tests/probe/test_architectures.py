@@ -32,6 +32,18 @@ def test_a_foreign_far_end(probe, foreign, stack: str, sizes: str) -> None:
     assert all(cell["corrupt"] == 0 and len(cell["rtt_ns"]) > 0 for cell in near.cells)
 
 
+def test_what_an_emulator_does_not_tell_is_not_told(probe, foreign) -> None:
+    _, program = foreign
+    far, peer = probe.far("tcp", "--iface", "lo", program=program)
+    probe.near("tcp", peer, "--sizes", "64", "--samples", "5", "--iface", "lo")
+    (traffic,) = far.end().of("traffic")
+    assert traffic["messages"] and traffic["control"] is None
+    far, peer = probe.far("tcp")
+    near = probe.near("tcp", peer, "--ask", "first", "--sizes", "64", program=program)
+    assert near.status == 1 and near.error["code"] == "no-tcp-state"
+    far.end()
+
+
 def test_a_foreign_near_end(probe, foreign) -> None:
     arch, program = foreign
     far, peer = probe.far("tcp")

@@ -52,6 +52,7 @@ count = 2
 """
 
 
+@pytest.mark.native
 def test_each_sample_is_a_connection_of_its_own(probe) -> None:
     near, far = probe.pair("tcp", *EFFORT)
     assert (near.status, far.status) == (0, 0)
@@ -64,6 +65,7 @@ def test_each_sample_is_a_connection_of_its_own(probe) -> None:
     assert cell["pause_ns"] > 200_000_000  # Linux waits for 200 ms at least before it sends again
 
 
+@pytest.mark.native
 def test_who_may_not_look_on_measures_all_the_same(probe) -> None:
     weaker = ["setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw"] if os.geteuid() == 0 else []
     program = [*weaker, str(resources.program("vaiven-probe"))]
@@ -147,6 +149,7 @@ def launch(near: LabHost, far: LabHost, *options: str, stack: str = "tcp") -> li
 
 
 @pytest.mark.lab
+@pytest.mark.native
 def test_both_ends_see_every_byte_of_one_connection(quiet_hosts: tuple[LabHost, LabHost]) -> None:
     records = launch(*quiet_hosts, stack="tcp-nagle")
     (trace,) = (record for record in records if record["type"] == "trace")

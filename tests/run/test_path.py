@@ -64,6 +64,14 @@ def beside(one: Crossed, share: float, frame: int) -> Crossed:
     return msgspec.structs.replace(one, seen=msgspec.structs.replace(seen, **got))
 
 
+def test_an_end_whose_control_connection_is_not_told_is_not_judged() -> None:
+    untold = end(1000, more=(10_000_000, 10_000), control=None)
+    assert codes(untold) == []
+    other = end(1000, role="far", more=(10_000_000, 10_000), address="10.1.0.2")
+    assert codes(untold, other) == ["shared-path"]
+    assert codes(untold, other, manner=path.Manner(uncounted=True)) == []  # the far end alone cannot tell
+
+
 def test_what_must_have_left_is_every_frame_of_every_message() -> None:
     assert path.expected_tx_bytes([end(role="far", messages=7), end(1000)]) == 1000 * (64 + HEADER)
     assert path.expected_tx_bytes([end(messages=7, role="far")]) is None

@@ -28,7 +28,7 @@ from vaiven.results import rows
 from vaiven.results.declared import declared
 from vaiven.results.link import believed
 from vaiven.results.messages import Messages, messages
-from vaiven.results.result import Result, columns, estimate, flag, integer, number, numbers, text
+from vaiven.results.result import STACK, Result, columns, estimate, flag, integer, number, numbers, text
 from vaiven.results.rows import Key
 from vaiven.stats.arrays import Floats
 from vaiven.stats.estimate import Estimate
@@ -117,13 +117,6 @@ class StackCost:
         return next((point for point in self.points if point.size_bytes == size_bytes), None)
 
 
-_CELL = (
-    text("near", "the host that keeps the clock", lambda one: one.near),
-    text("far", "the host that answers", lambda one: one.far),
-    text("stack", "the way the message travels", lambda one: one.stack),
-)
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Costs(Result[StackCost]):
     """What messages cost, one row per pair of hosts and stack: the law t(n) = wire(n) + alpha + beta n through the
@@ -131,7 +124,7 @@ class Costs(Result[StackCost]):
 
     kind: ClassVar[str] = "costs"
     columns: ClassVar = columns(
-        *_CELL,
+        *STACK,
         estimate("alpha", "ns", "what a message of no bytes takes beyond the wire", lambda one: one.cost.typical.alpha),
         estimate("beta", "ns_per_byte", "what each byte adds to that", lambda one: one.cost.typical.beta),
         flag("beyond_wire", "whether the wire is known and left out of both; else they are of the whole time",
@@ -190,7 +183,7 @@ class Sizes(Result[SizeCost]):
 
     kind: ClassVar[str] = "sizes"
     columns: ClassVar = columns(
-        *_CELL,
+        *STACK,
         integer("size_bytes", "payload of a message", lambda one: one.point.size_bytes),
         number("one_way_ns", "the typical time: the median over launches of each launch's median",
                lambda one: one.point.typical_ns),
@@ -235,7 +228,7 @@ class Knees(Result[StackKnee]):
 
     kind: ClassVar[str] = "knees"
     columns: ClassVar = columns(
-        *_CELL,
+        *STACK,
         text("what", "jump: of the time; bend: of the slope", lambda one: one.explained.knee.kind.value),
         estimate("at", "bytes", "its place", lambda one: one.explained.knee.size),
         integer("before_bytes", "the measured size below", lambda one: one.explained.knee.before_bytes),

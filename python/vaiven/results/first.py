@@ -15,7 +15,7 @@ from vaiven.model import slow_start
 from vaiven.model.slow_start import Look, Opening, Windows
 from vaiven.results import rows as stored
 from vaiven.results.parts import Key, by_cell, medians_by_part
-from vaiven.results.result import Result, columns, integer, number, numbers, text
+from vaiven.results.result import CELL, Result, columns, integer, number, numbers
 from vaiven.stats.median import median_interval
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -30,10 +30,7 @@ class Openings(Result[Opening]):
 
     kind: ClassVar[str] = "openings"
     columns: ClassVar = columns(
-        text("near", "the host that keeps the clock", lambda one: one.near),
-        text("far", "the host that answers", lambda one: one.far),
-        text("stack", "the way the message travels", lambda one: one.stack),
-        integer("size_bytes", "payload of a message", lambda one: one.size_bytes),
+        *CELL,
         number("connect_round_trip_ns", "until the connection stands, there and back", lambda one: one.connect_ns),
         number("first_ns", "the first message", lambda one: one.first_ns),
         number("second_ns", "the one after it", lambda one: one.second_ns),

@@ -12,7 +12,7 @@ import polars as pl
 from vaiven.errors import VaivenError
 from vaiven.model.loggp import LogGP, Trains, loggp
 from vaiven.model.times import Direction, LaunchTimes, Statistic
-from vaiven.results.result import Result, columns, estimate, numbers, text
+from vaiven.results.result import STACK, Result, columns, estimate, numbers, text
 from vaiven.results.rows import Key, keys_of, of_key, seed_of
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -26,9 +26,7 @@ class LogGPs(Result[LogGP]):
 
     kind: ClassVar[str] = "loggp"
     columns: ClassVar = columns(
-        text("near", "the host that keeps the clock", lambda one: one.near),
-        text("far", "the host that answers", lambda one: one.far),
-        text("stack", "the way the message travels", lambda one: one.stack),
+        *STACK,
         estimate("L", "ns", "latency that no processor pays, of the smallest message", lambda one: one.L),
         estimate("o_s", "ns", "what sending the smallest message costs the processor", lambda one: one.o_s),
         estimate("o_r", "ns", "what receiving it costs the processor", lambda one: one.o_r),

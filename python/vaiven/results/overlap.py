@@ -11,7 +11,7 @@ import polars as pl
 
 from vaiven.model.overlap import Overlap, hidden_share
 from vaiven.results.parts import Key, by_cell, medians_by_part
-from vaiven.results.result import Result, columns, integer, number, text
+from vaiven.results.result import CELL, Result, columns, number
 from vaiven.stats.median import median_interval
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -23,10 +23,7 @@ class Overlaps(Result[Overlap]):
 
     kind: ClassVar[str] = "overlaps"
     columns: ClassVar = columns(
-        text("near", "the host that keeps the clock", lambda one: one.near),
-        text("far", "the host that answers", lambda one: one.far),
-        text("stack", "the way the message travels", lambda one: one.stack),
-        integer("size_bytes", "payload of a message", lambda one: one.size_bytes),
+        *CELL,
         number("talk_ns", "a round trip alone", lambda one: one.talk_ns),
         number("work_ns", "a computation of about that length, alone", lambda one: one.work_ns),
         number("both_ns", "the two at once", lambda one: one.both_ns),

@@ -11,7 +11,7 @@ import polars as pl
 
 from vaiven.model.steps import Steps, coding_share
 from vaiven.results.parts import Key, by_cell, medians_by_part
-from vaiven.results.result import Result, columns, integer, number, text
+from vaiven.results.result import CELL, Result, columns, integer, number
 from vaiven.stats.median import median_interval
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -25,10 +25,7 @@ class StepTimes(Result[Steps]):
 
     kind: ClassVar[str] = "steps"
     columns: ClassVar = columns(
-        text("near", "the host that keeps the clock", lambda one: one.near),
-        text("far", "the host that answers", lambda one: one.far),
-        text("stack", "the way the message travels", lambda one: one.stack),
-        integer("size_bytes", "payload of a message", lambda one: one.size_bytes),
+        *CELL,
         number("encode_ns", "from the program's data to what can be sent", lambda one: one.encode_ns),
         number("send_ns", "the call that sends it", lambda one: one.send_ns),
         number("decode_ns", "from what came to the program's data", lambda one: one.decode_ns),

@@ -102,16 +102,17 @@ class Both(msgspec.Struct, frozen=True):
 class Crossed(msgspec.Struct, frozen=True):
     """A "traffic" record: what crossed the interface of an end, from its first cell to its last.
 
-    seen: by the counters of the interface. control: of that the control connections, in whole frames. messages: what
-    the end gave to its stack and got from it, in frames without their headers of header_bytes; None: not all were
-    counted. resent: segments that TCP of that host sent again. printed_bytes: records that it wrote meanwhile.
+    seen: by the counters of the interface. control: of that the control connections, in whole frames; None: its system
+    does not tell. messages: what the end gave to its stack and got from it, in frames without their headers of
+    header_bytes; None: not all were counted. resent: segments that TCP of that host sent again. printed_bytes: records
+    that it wrote meanwhile.
     """
 
     end: str
     address: str
     interface: str
     seen: Both
-    control: Both
+    control: Both | None
     messages: Both | None
     header_bytes: int
     resent: int
@@ -178,7 +179,10 @@ def echoed(near: Crossed, grown: Grown, address: str, interface: str) -> Crossed
 
 def shares(crossed: Sequence[Crossed], manner: Manner, resent: int = 0) -> list[Share]:
     """One for each host whose traffic is known, its ends together. resent: pieces that a stack itself sent again."""
-    known = [one for one in crossed if one.messages and one.interface != "lo"]  # loopback counts everything twice
+    seen = [one for one in crossed if one.interface != "lo"]  # loopback counts everything twice
+    known = [one for one in seen if one.messages and one.control]
+    if manner.uncounted and len(known) < len(seen):  # what one sends again only the other can tell
+        return []
     again_bytes = max(resent, sum(one.resent for one in crossed)) * _SEGMENT_BYTES
     ends = groupby(sorted(known, key=_place), key=_place)
     beyond = {place: _beyond(list(group), manner, again_bytes) for place, group in ends}
@@ -286,7 +290,7 @@ def _beyond(ends: Sequence[Crossed], manner: Manner, again_bytes: int) -> _Beyon
     seen_bytes, beyond = 0, []
     for number, mine, other in ((0, sent, got), (1, got, sent)):
         seen = max((one.seen.ways[number] for one in ends), key=_bytes)
-        control = sum((one.control.ways[number] for one in ends), Way())
+        control = sum((one.control.ways[number] for one in ends if one.control), Way())
         framed_bytes = _framed_bytes(seen.frames - control.frames, mine, other, header_bytes, manner)
         own_bytes = control.bytes + mine.bytes + framed_bytes + again_bytes + (home_bytes if manner.real else 0)
         beyond.append(max(0, seen.bytes - own_bytes))

@@ -72,6 +72,7 @@ static const struct vv_code codes[] = {
     {"no-pvmd", VV_CODE_LACKING, "No PVM daemon runs on this host."},
     {"no-room", VV_CODE_LACKING, "There is no room for the files of a message."},
     {"no-stamps", VV_CODE_LACKING, "The kernel does not say when frames came."},
+    {"no-tcp-state", VV_CODE_LACKING, "The system does not tell how a connection of TCP stands."},
     {"no-thread", VV_CODE_LACKING, "The system starts no other thread."},
     {"random", VV_CODE_LACKING, "The system gives no random numbers."},
     {"signal", VV_CODE_LACKING, "A signal cannot be caught, or a timer not be started."},

@@ -150,6 +150,7 @@ bool vv_tcp_read_state(int fd, struct vv_tcp_state *state) {
   socklen_t length = sizeof info;
   *state = (struct vv_tcp_state){0};
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
+  if (length < offsetof(struct tcp_info, tcpi_total_retrans) + sizeof info.tcpi_total_retrans) return false;
   *state = (struct vv_tcp_state){.window_segments = info.tcpi_snd_cwnd,
                                  .threshold_segments = VV_INVENTORY_UNKNOWN,
                                  .segment_bytes = info.tcpi_snd_mss,

@@ -43,7 +43,7 @@ struct vv_tcp_state {
   int64_t resent;             /* segments, so far */
 };
 
-/* Of a connected socket. True, or false where the system does not tell. */
+/* Of a connected socket. True, or false and zeros where the system, or an emulator before it, does not tell. */
 bool vv_tcp_read_state(int fd, struct vv_tcp_state *state);
 
 #endif

@@ -24,7 +24,7 @@ bool vv_traffic_of_interface(const char *name, struct vv_traffic *traffic);
 /*
  * Of a TCP connection, since it exists: its own bytes, those sent again among
  * them, and its segments, empty ones too. False, and nothing set, when the
- * descriptor is none.
+ * descriptor is none, or the system does not tell.
  */
 bool vv_traffic_of_connection(int fd, struct vv_traffic *traffic);
 

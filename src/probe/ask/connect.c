@@ -75,10 +75,7 @@ static int connect_many(struct vv_session *session, vv_ns *connect_ns, size_t *c
 
 static int print_cell(const vv_ns *connect_ns, size_t count, struct vv_error *error) {
   struct vv_record record;
-  vv_record_begin(&record, "cell");
-  vv_record_text(&record, "ask", "connect");
-  vv_record_int(&record, "size_bytes", 0);
-  vv_record_int(&record, "batch", 1);
+  vv_record_begin_cell(&record, "connect", 0, 1);
   vv_record_ints(&record, "connect_ns", connect_ns, count);
   vv_record_int(&record, "lost", 0);
   vv_record_int(&record, "late", 0);

@@ -78,7 +78,10 @@ static int connect_anew(struct first_run *run, vv_ns *ns, struct vv_error *error
   struct vv_session *session = run->session;
   struct vv_tcp_state state;
   if (vv_session_reopen(session, error) != 0) return -1;
-  vv_tcp_read_state(session->stack->descriptor(session->end), &state);
+  if (!vv_tcp_read_state(session->stack->descriptor(session->end), &state)) {
+    vv_error_set(error, "no-tcp-state", "this system does not tell how its TCP connections stand (TCP_INFO)");
+    return vv_error_remedy(error, "let a host that is not emulated be the near end");
+  }
   run->initial_window = state.window_segments > 0 ? state.window_segments : 1;
   *ns = session->connect_ns;
   return 0;
@@ -172,10 +175,7 @@ static int looked_at(struct first_run *run, size_t size_bytes, struct vv_error *
 
 static int print_cell(const struct first_run *run, size_t size_bytes, struct vv_error *error) {
   struct vv_record record;
-  vv_record_begin(&record, "cell");
-  vv_record_text(&record, "ask", "first");
-  vv_record_int(&record, "size_bytes", (int64_t)size_bytes);
-  vv_record_int(&record, "batch", 1);
+  vv_record_begin_cell(&record, "first", size_bytes, 1);
   for (int part = 0; part < PARTS; part++) {
     char key[16];
     snprintf(key, sizeof key, "%s_ns", part_names[part]);

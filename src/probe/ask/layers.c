@@ -209,10 +209,7 @@ static void record_limits(struct vv_record *record, const struct vv_session *ses
 static int print_cell(const struct layers_run *run, vv_ns *ns, struct vv_error *error) {
   const struct vv_session *session = run->series.session;
   struct vv_record record;
-  vv_record_begin(&record, "cell");
-  vv_record_text(&record, "ask", "layers");
-  vv_record_int(&record, "size_bytes", (int64_t)run->series.size_bytes);
-  vv_record_int(&record, "batch", 1);
+  vv_record_begin_cell(&record, "layers", run->series.size_bytes, 1);
   vv_record_ints(&record, "rtt_ns", run->whole_ns, run->whole_count);
   vv_record_ints(&record, "marked_ns", run->marked_ns, run->marked_count);
   record_way(&record, run, THERE, ns);

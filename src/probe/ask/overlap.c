@@ -88,10 +88,7 @@ static int measure(struct overlap_run *run, struct vv_error *error) {
 static int print_cell(const struct overlap_run *run, struct vv_error *error) {
   const struct vv_series *series = &run->series;
   struct vv_record record;
-  vv_record_begin(&record, "cell");
-  vv_record_text(&record, "ask", "overlap");
-  vv_record_int(&record, "size_bytes", (int64_t)series->size_bytes);
-  vv_record_int(&record, "batch", 1);
+  vv_record_begin_cell(&record, "overlap", series->size_bytes, 1);
   vv_record_ints(&record, "both_ns", run->ns[BOTH], run->count[BOTH]);
   vv_record_ints(&record, "talk_ns", run->ns[TALK], run->count[TALK]);
   vv_record_ints(&record, "work_ns", run->ns[WORK], run->count[WORK]);

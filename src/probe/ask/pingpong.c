@@ -131,10 +131,7 @@ static int print_cell(const struct pingpong_cell *cell, struct vv_error *error) 
   const struct pingpong_run *run = &cell->run;
   const struct vv_series *series = &run->series;
   struct vv_record record;
-  vv_record_begin(&record, "cell");
-  vv_record_text(&record, "ask", "pingpong");
-  vv_record_int(&record, "size_bytes", (int64_t)cell->size_bytes);
-  vv_record_int(&record, "batch", run->batch);
+  vv_record_begin_cell(&record, "pingpong", cell->size_bytes, run->batch);
   record_rtt(&record, cell);
   vv_series_record(&record, series);
   vv_record_int(&record, "warmup", (int64_t)cell->warmth.exchanges + run->batch);

@@ -252,10 +252,7 @@ static int print_cell(struct vv_session *session, size_t size_bytes, struct vv_e
   struct report all = sum_reports();
   struct vv_record record;
   vv_tally_messages(session, size_bytes, all.given, all.taken);
-  vv_record_begin(&record, "cell");
-  vv_record_text(&record, "ask", "pingpongs");
-  vv_record_int(&record, "size_bytes", (int64_t)size_bytes);
-  vv_record_int(&record, "batch", 1);
+  vv_record_begin_cell(&record, "pingpongs", size_bytes, 1);
   record_each(&record, vv_fars_meet(session, true, error), session->config->samples);
   record_span(&record);
   vv_record_int(&record, "lost", all.lost);

@@ -59,10 +59,7 @@ static int measure(struct steps_run *run, vv_ns deadline_ns, struct vv_error *er
 static int print_cell(const struct steps_run *run, struct vv_error *error) {
   const struct vv_series *series = &run->series;
   struct vv_record record;
-  vv_record_begin(&record, "cell");
-  vv_record_text(&record, "ask", "steps");
-  vv_record_int(&record, "size_bytes", (int64_t)series->size_bytes);
-  vv_record_int(&record, "batch", 1);
+  vv_record_begin_cell(&record, "steps", series->size_bytes, 1);
   for (int step = 0; step < STEPS; step++) vv_record_ints(&record, names[step], run->ns[step], run->count);
   vv_record_int(&record, "out_bytes", run->out_bytes);
   vv_record_int(&record, "in_bytes", run->in_bytes);

@@ -83,6 +83,13 @@ void vv_record_begin_stream(struct vv_record *record, const char *type) {
   vv_record_text(record, "probe", VV_VERSION);
 }
 
+void vv_record_begin_cell(struct vv_record *record, const char *ask, size_t size_bytes, uint32_t batch) {
+  vv_record_begin(record, "cell");
+  vv_record_text(record, "ask", ask);
+  vv_record_int(record, "size_bytes", (int64_t)size_bytes);
+  vv_record_int(record, "batch", batch);
+}
+
 void vv_record_text(struct vv_record *record, const char *key, const char *text) {
   append_key(record, key);
   append_string(record, text);

@@ -31,6 +31,8 @@ struct vv_record {
 void vv_record_begin(struct vv_record *record, const char *type);
 /* The same with "schema" and "probe" (the version): the first record of a stream. */
 void vv_record_begin_stream(struct vv_record *record, const char *type);
+/* What a question timed at one size, with what each of them says first; a sample is the mean over batch messages. */
+void vv_record_begin_cell(struct vv_record *record, const char *ask, size_t size_bytes, uint32_t batch);
 void vv_record_text(struct vv_record *record, const char *key, const char *text);
 void vv_record_int(struct vv_record *record, const char *key, int64_t value);
 void vv_record_bool(struct vv_record *record, const char *key, bool value);

@@ -395,10 +395,7 @@ static void record_cpu(struct vv_record *record, const struct vv_rounds *rounds)
 static int print_cell(const struct vv_rounds *rounds, struct vv_error *error) {
   const struct vv_stack *stack = rounds->session->stack;
   struct vv_record record;
-  vv_record_begin(&record, "cell");
-  vv_record_text(&record, "ask", rounds->config->verb);
-  vv_record_int(&record, "size_bytes", (int64_t)rounds->size_bytes);
-  vv_record_int(&record, "batch", 1);
+  vv_record_begin_cell(&record, rounds->config->verb, rounds->size_bytes, 1);
   record_ends(&record, rounds);
   if (stack->began) vv_record_ints(&record, "setup_ns", rounds->setups_ns, rounds->count);
   vv_record_int(&record, "lost", rounds->lost);

@@ -14,18 +14,21 @@ static bool is_v6(const struct vv_session *session) {
   return session->own.any.sa_family == AF_INET6;
 }
 
-/* Of all control connections, in whole frames. */
-static struct vv_traffic control_of(const struct vv_session *session, const struct vv_fars *fars) {
-  struct vv_traffic all = {0}, one;
+/* Of all control connections, in whole frames. False where the system does not tell (an emulator, Linux < 4.19). */
+static bool control_of(const struct vv_session *session, const struct vv_fars *fars, struct vv_traffic *all) {
+  struct vv_traffic one;
+  *all = (struct vv_traffic){0};
   const size_t count = fars ? fars->count : 1;
   for (size_t i = 0; i < count; i++) {
     const int fd = fars ? fars->ends[i].session->control.fd : session->control.fd;
-    if (fd >= 0 && vv_traffic_of_connection(fd, &one)) vv_traffic_add(&all, &one);
+    if (fd < 0) continue;
+    if (!vv_traffic_of_connection(fd, &one)) return false;
+    vv_traffic_add(all, &one);
   }
   const uint64_t header_bytes = CONTROL_HEADER_BYTES + (is_v6(session) ? V6_MORE_BYTES : 0);
-  all.tx_bytes += header_bytes * all.tx_frames;
-  all.rx_bytes += header_bytes * all.rx_frames;
-  return all;
+  all->tx_bytes += header_bytes * all->tx_frames;
+  all->rx_bytes += header_bytes * all->rx_frames;
+  return true;
 }
 
 void vv_tally_begin(struct vv_session *session, const struct vv_fars *fars) {
@@ -36,7 +39,7 @@ void vv_tally_begin(struct vv_session *session, const struct vv_fars *fars) {
   struct vv_error ignored;
   if (vv_iface_read(interface, &found, &ignored) != 0) return;
   tally->mtu_bytes = found.mtu_bytes < MTU_MAX ? found.mtu_bytes : MTU_MAX;
-  tally->control = control_of(session, fars);
+  tally->is_control_known = control_of(session, fars, &tally->control);
   tally->resent = vv_traffic_resent();
   tally->printed = vv_record_written();
   tally->begun = tally->mtu_bytes >= VV_MESSAGE_MTU_MIN + V6_MORE_BYTES && session->stack->path != VV_PATH_NONE &&
@@ -86,19 +89,23 @@ static void record_messages(struct vv_record *record, const struct vv_tally *tal
 
 int vv_tally_record(const struct vv_session *session, const struct vv_fars *fars, struct vv_error *error) {
   const struct vv_tally *tally = &session->tally;
-  struct vv_traffic now, control = control_of(session, fars);
+  struct vv_traffic now, control;
   struct vv_record record;
   char address[VV_ADDRESS_TEXT_MAX] = "";
   if (!tally->begun || !vv_traffic_of_interface(session->config->iface, &now)) return 0;
   now = vv_traffic_since(&tally->before, &now);
-  control = vv_traffic_since(&tally->control, &control);
   if (session->own.length > 0) vv_address_format_host(&session->own, address);
   vv_record_begin(&record, "traffic");
   vv_record_text(&record, "end", session->config->command == VV_COMMAND_FAR ? "far" : "near");
   vv_record_text(&record, "address", address);
   vv_record_text(&record, "interface", session->config->iface);
   record_traffic(&record, "seen", &now);
-  record_traffic(&record, "control", &control);
+  if (tally->is_control_known && control_of(session, fars, &control)) {
+    control = vv_traffic_since(&tally->control, &control);
+    record_traffic(&record, "control", &control);
+  } else {
+    vv_record_null(&record, "control");
+  }
   record_messages(&record, tally);
   vv_record_int(&record, "header_bytes", tally->header_bytes);
   vv_record_int(&record, "printed_bytes", (int64_t)(vv_record_written() - tally->printed));

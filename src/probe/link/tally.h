@@ -26,7 +26,8 @@ struct vv_tally {
   bool begun;                 /* there is an interface, and its counters were read */
   bool unknown;               /* some of its messages were not counted */
   struct vv_traffic before;   /* of the interface */
-  struct vv_traffic control;  /* of the control connections, before */
+  bool is_control_known;      /* the system tells what crossed the control connections */
+  struct vv_traffic control;  /* of those, before */
   uint64_t printed;           /* bytes of records, before */
   uint64_t resent;            /* by TCP of this host, before */
   size_t mtu_bytes;           /* frames are counted by that, or less */

@@ -32,6 +32,13 @@ static void test_times_of_frames(void **state) {
   assert_int_equal(vv_eth_ns(1538, 7000000), 1757715);        /* 1757714.3 */
 }
 
+static void test_times_of_long_messages(void **state) {
+  (void)state;
+  assert_int_equal(vv_eth_ns(UINT64_C(5000000000), 10000000), 4000 * VV_SEC);
+  assert_int_equal(vv_eth_ns(UINT64_C(4294967297), UINT64_C(10000000000)), 3435973838); /* .6 */
+  assert_int_equal(vv_eth_ns(UINT64_C(1) << 40, UINT64_C(400000000000)), 21990232556);  /* .3 */
+}
+
 static void test_no_frame_is_faster_than_its_rate(void **state) {
   (void)state;
   for (uint64_t rate_bps = 999983; rate_bps < UINT64_C(400000000000); rate_bps = rate_bps * 7 / 3) {
@@ -46,6 +53,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bytes_of_frames),
       cmocka_unit_test(test_times_of_frames),
+      cmocka_unit_test(test_times_of_long_messages),
       cmocka_unit_test(test_no_frame_is_faster_than_its_rate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
