@@ -7,6 +7,7 @@ import json
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -40,6 +41,22 @@ def test_late_answers_are_counted_and_not_timed(probe, size: int) -> None:
     assert len(cell["rtt_ns"]) == 240 and cell["lost"] >= 6
     assert cell["late"] >= 1 and cell["corrupt"] == 0
     assert max(cell["rtt_ns"]) < LATE_S * 1e9
+
+
+def test_an_answer_that_came_too_late_is_late_even_if_nobody_looked_before(probe) -> None:
+    """The near end is stopped until both its time-out is over and the answer is there."""
+
+    def answers(i: int, message: bytes):
+        if i != 900:  # it has long been warm
+            return [(0, message)]
+        near = probe.running[-1].process
+        near.send_signal(signal.SIGSTOP)
+        threading.Timer(2 * LATE_S, near.send_signal, [signal.SIGCONT]).start()
+        return [(LATE_S, message)]
+
+    _, cell = near_udp(probe, answers, 64, "--samples", "1000", "--wait", "spin")
+    assert len(cell["rtt_ns"]) == 1000 and max(cell["rtt_ns"]) < LATE_S * 1e9
+    assert cell["lost"] >= 1 and cell["late"] >= 1 and cell["corrupt"] == 0
 
 
 @pytest.mark.parametrize("size", [0, 1, 7])

@@ -45,7 +45,7 @@ static enum vv_outcome exchange_batch(struct pingpong_run *run, vv_ns *ns, struc
     if (outcome == VV_OUTCOME_ANSWERED) outcome = vv_series_take(&run->series, error);
   }
   vv_ns end_ns = vv_session_clock_ns(session);
-  session->stop_at_ns = VV_NEVER;
+  outcome = vv_series_over(&run->series, outcome, end_ns);
   if (outcome == VV_OUTCOME_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return VV_OUTCOME_FAILED;
   return outcome;
 }

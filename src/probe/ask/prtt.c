@@ -110,7 +110,7 @@ static enum vv_outcome time_round(struct prtt_cell *cell, enum prtt_part part, s
   vv_ns taking_ns = part == RECEIVE ? vv_session_clock_ns(session) : start_ns;
   if (outcome == VV_OUTCOME_ANSWERED) outcome = vv_series_take(&cell->series, error);
   vv_ns end_ns = vv_session_clock_ns(session);
-  session->stop_at_ns = VV_NEVER;
+  outcome = vv_series_over(&cell->series, outcome, end_ns);
   if (outcome == VV_OUTCOME_FAILED || vv_series_elapsed(start_ns, end_ns, &took->rtt_ns, error) != 0 ||
       vv_series_elapsed(taking_ns, end_ns, &took->receive_ns, error) != 0) {
     return VV_OUTCOME_FAILED;

@@ -104,6 +104,14 @@ enum vv_outcome vv_series_take(struct vv_series *series, struct vv_error *error)
   return outcome;
 }
 
+enum vv_outcome vv_series_over(struct vv_series *series, enum vv_outcome outcome, vv_ns end_ns) {
+  struct vv_session *session = series->session;
+  bool late = outcome == VV_OUTCOME_ANSWERED && session->stack->datagram && end_ns > session->stop_at_ns;
+  session->stop_at_ns = VV_NEVER;
+  series->late += late;
+  return late ? VV_OUTCOME_LOST : outcome;
+}
+
 int vv_series_elapsed(vv_ns start_ns, vv_ns end_ns, vv_ns *elapsed_ns, struct vv_error *error) {
   *elapsed_ns = end_ns - start_ns;
   if (*elapsed_ns >= 0) return 0;
@@ -158,7 +166,7 @@ int vv_series_exchange(struct vv_series *series, vv_ns *ns, struct vv_error *err
   enum vv_outcome outcome = vv_series_give(series, error);
   if (outcome == VV_OUTCOME_ANSWERED) outcome = vv_series_take(series, error);
   vv_ns end_ns = vv_session_clock_ns(session);
-  session->stop_at_ns = VV_NEVER;
+  outcome = vv_series_over(series, outcome, end_ns);
   if (outcome == VV_OUTCOME_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return -1;
   outcome = vv_series_settle(series, outcome, false, error);
   return outcome == VV_OUTCOME_FAILED ? -1 : outcome == VV_OUTCOME_ANSWERED;

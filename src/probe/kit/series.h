@@ -84,6 +84,14 @@ enum vv_outcome vv_series_give(struct vv_series *series, struct vv_error *error)
 enum vv_outcome vv_series_take(struct vv_series *series, struct vv_error *error);
 
 /*
+ * Ends the timed part, which ended so at that time of the session's clock. A
+ * host that was away may find an answer and the time-out together: a datagram
+ * that came after session->stop_at_ns is late, and its message lost, whoever
+ * looked first.
+ */
+enum vv_outcome vv_series_over(struct vv_series *series, enum vv_outcome outcome, vv_ns end_ns);
+
+/*
  * The time between two readings of the session's clock. 0, or -1 and *error
  * "clock-backwards": no time is ever negative.
  */
