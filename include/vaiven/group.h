@@ -128,6 +128,13 @@ void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes);
 /* How datagrams reach everybody: never VV_GROUP_ANY. */
 enum vv_group_route vv_group_route_of(const struct vv_group *group);
 
+/*
+ * The rate in bit/s of the medium that all ranks share, one sending at a time,
+ * because the card of one of them speaks half duplex (a hub): roots then send
+ * no faster, and ranks take turns to ask. 0: each has a link of its own.
+ */
+uint64_t vv_group_shared_bps(const struct vv_group *group);
+
 /* Datagrams that this rank has sent again for others, and those it asked for itself, since it was opened. */
 void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *asked);
 

@@ -11,7 +11,7 @@
 static const char usage[] =
     "usage: vaiven-sim group --seeds FIRST-LAST          runs drawn from seeds: everything that can go wrong\n"
     "       vaiven-sim group [--seed S] [--ranks N] ...  one run, as asked, and what it cost\n"
-    "  --hub --rate-bps R --operations K --size BYTES --mixed --compute-us T --buffer BYTES\n"
+    "  --hub --untold --rate-bps R --operations K --size BYTES --mixed --compute-us T --buffer BYTES\n"
     "  --loss P --correlated P --burst P --bad-host P --reorder P --duplicate P --flip P\n"
     "  --pauses K --pause-ms T --deaf --crash --partition\n";
 
@@ -20,6 +20,7 @@ static const struct vv_sim_option options[] = {
     {"--seed", VV_SIM_OPTION_U64, AT(seed)},
     {"--ranks", VV_SIM_OPTION_U32, AT(ranks)},
     {"--hub", VV_SIM_OPTION_HUB, AT(fabric)},
+    {"--untold", VV_SIM_OPTION_FLAG, AT(untold)},
     {"--rate-bps", VV_SIM_OPTION_U64, AT(rate_bps)},
     {"--operations", VV_SIM_OPTION_U32, AT(operations)},
     {"--size", VV_SIM_OPTION_U64, AT(size_bytes)},

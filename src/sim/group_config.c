@@ -77,6 +77,7 @@ void vv_sim_group_config_draw(struct vv_sim_group_config *config, uint64_t seed)
   draw_faults(config, &rng);
   config->take_max = 1 + (uint32_t)below(&rng, 64);
   if (one_in(&rng, 8)) spare_faults(config);
+  config->untold = one_in(&rng, 2);
 }
 
 /* Every size class has its turn: nothing, a few bytes, anything. */

@@ -13,6 +13,7 @@ struct vv_sim_group_config {
   uint64_t seed;
   uint32_t ranks;
   enum vv_lan_fabric fabric;
+  bool untold; /* on a hub: the cards do not say that they share it */
   uint64_t rate_bps;
   uint64_t buffer_bytes; /* of each socket, as the kernel counts */
   uint32_t datagram_bytes;

@@ -14,13 +14,7 @@
 #define RETRY_NS  (100 * VV_US)
 #define RTT_NS    (500 * VV_US)
 
-enum { SCRIBBLE = 0xee, GROUP_STREAM = 0x5117, BURST_DATAGRAMS = 8, UDP_BYTES = 28, LINE_BYTES = 64 };
-
-/* The rate of datagrams on a link that frames of full size fill. */
-static uint64_t payload_rate_bps(const struct vv_sim_group_config *config) {
-  uint64_t wire = vv_eth_wire_bytes(config->datagram_bytes + UDP_BYTES, false);
-  return config->rate_bps * config->datagram_bytes / wire;
-}
+enum { SCRIBBLE = 0xee, GROUP_STREAM = 0x5117, UDP_BYTES = 28, LINE_BYTES = 64 };
 
 static struct vv_rank_config rank_config_of(const struct vv_sim_group_config *config, uint32_t rank) {
   vv_ns frame_ns = vv_eth_ns(vv_eth_wire_bytes(config->datagram_bytes + UDP_BYTES, false), config->rate_bps);
@@ -31,9 +25,7 @@ static struct vv_rank_config rank_config_of(const struct vv_sim_group_config *co
       .datagram_bytes = config->datagram_bytes,
       .window_datagrams = vv_credit_datagrams(config->buffer_bytes, vv_sim_charge_bytes(config->datagram_bytes)),
       .rtt_ns = RTT_NS + 2 * frame_ns,
-      .slot_ns = config->fabric == VV_LAN_HUB ? 100 * VV_US : 0,
-      .rate_bps = payload_rate_bps(config),
-      .burst_datagrams = BURST_DATAGRAMS,
+      .shared_bps = config->fabric == VV_LAN_HUB && !config->untold ? config->rate_bps : 0,
   };
   memcpy(rank_config.key, &config->seed, sizeof config->seed);
   return rank_config;

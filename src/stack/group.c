@@ -194,7 +194,9 @@ static enum vv_got group_recv(struct vv_end *end, uint8_t *message, size_t size_
 static const char *group_way(const struct vv_end *end) {
   const struct vv_group *group = end->config.far ? end->group : near.group;
   if (!group) return "multicast, or broadcast of the subnet"; /* found out when all far ends are linked */
-  return vv_group_route_of(group) == VV_GROUP_MULTICAST ? "multicast" : "broadcast of the subnet";
+  const bool multicast = vv_group_route_of(group) == VV_GROUP_MULTICAST;
+  if (vv_group_shared_bps(group) == 0) return multicast ? "multicast" : "broadcast of the subnet";
+  return multicast ? "multicast, on a shared medium" : "broadcast of the subnet, on a shared medium";
 }
 
 static int64_t group_resent(const struct vv_end *end) {

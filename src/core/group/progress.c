@@ -27,10 +27,10 @@ void vv_progress_report(struct vv_rank *self, vv_ns now_ns) {
   }
   struct vv_credit_line least = vv_credit_least(&self->credit, &self->tree, self->consumed);
   if (!vv_credit_due(&self->credit, &self->tree, least.consumed)) return;
-  if (self->config.slot_ns == 0) {
+  if (self->slot_ns == 0) {
     vv_say_report(self);
   } else if (self->report_ns == VV_NEVER) {
-    self->report_ns = now_ns + vv_tree_slot(&self->tree) * self->config.slot_ns;
+    self->report_ns = now_ns + vv_tree_slot(&self->tree) * self->slot_ns;
   }
 }
 

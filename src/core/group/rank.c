@@ -12,6 +12,10 @@
 #include "core/group/say.h"
 #include "core/group/sender.h"
 
+#define WIRE_MORE_BYTES 66  /* of a datagram: UDP 8, IPv4 20, Ethernet with preamble and gap 38 */
+#define SLOT_BYTES      125 /* a control PDU on the wire, and some time to hear it */
+#define BURST_DATAGRAMS 8
+
 struct rank_parts {
   void *store, *credit, *repair;
 };
@@ -40,6 +44,16 @@ static void check(const struct vv_rank_config *config) {
   assert(config->datagram_bytes <= VV_GPDU_DATAGRAM_BYTES_MAX && config->rtt_ns > 0);
 }
 
+/* How far apart ranks speak that would else collide: 0 where they cannot. */
+static vv_ns slot_ns(const struct vv_rank_config *config) {
+  return config->shared_bps > 0 ? (vv_ns)(SLOT_BYTES * 8 * VV_SEC / config->shared_bps) : 0;
+}
+
+/* What a root may send, so that those who ask find the medium free now and then; 0: as much as the sockets take. */
+static uint64_t payload_bps(const struct vv_rank_config *config) {
+  return config->shared_bps / (config->datagram_bytes + WIRE_MORE_BYTES) * config->datagram_bytes;
+}
+
 void vv_rank_init(struct vv_rank *self, void *memory, const struct vv_rank_config *config) {
   check(config);
   memset(self, 0, sizeof *self);
@@ -51,10 +65,11 @@ void vv_rank_init(struct vv_rank *self, void *memory, const struct vv_rank_confi
   self->tree = (struct vv_tree){.ranks = config->ranks, .rank = config->rank};
   vv_gpdu_keys_init(&self->keys, config->key, config->stream);
   vv_store_init(&self->store, parts.store, window, self->body_bytes);
-  vv_credit_init(&self->credit, parts.credit, &self->tree, window, config->slot_ns > 0);
+  self->slot_ns = slot_ns(config);
+  vv_credit_init(&self->credit, parts.credit, &self->tree, window, self->slot_ns > 0);
   vv_repair_init(&self->repair, parts.repair, window, config->rtt_ns);
-  vv_gap_init(&self->gap, config->rtt_ns, config->rank % VV_TREE_SLOTS * config->slot_ns, config->ranks, window);
-  vv_rate_init(&self->rate, config->rate_bps, (uint64_t)config->burst_datagrams * config->datagram_bytes, window);
+  vv_gap_init(&self->gap, config->rtt_ns, config->rank % VV_TREE_SLOTS * self->slot_ns, config->ranks, window);
+  vv_rate_init(&self->rate, payload_bps(config), (uint64_t)BURST_DATAGRAMS * config->datagram_bytes, window);
   vv_member_init(&self->member, config->rtt_ns);
   self->stalled_ns = self->poll_ns = self->remind_ns = self->report_ns = VV_NEVER;
   self->late_rank = UINT32_MAX;

@@ -65,7 +65,7 @@ static void finish(struct vv_rank *self, vv_ns now_ns) {
 /* Until those who answer a poll one after the other, on a hub, have all had their turn. */
 static vv_ns turns_ns(const struct vv_rank *self) {
   uint32_t ranks = self->config.ranks;
-  return (ranks < VV_TREE_SLOTS ? ranks : VV_TREE_SLOTS) * self->config.slot_ns;
+  return (ranks < VV_TREE_SLOTS ? ranks : VV_TREE_SLOTS) * self->slot_ns;
 }
 
 void vv_sender_stall(struct vv_rank *self, vv_ns now_ns) {

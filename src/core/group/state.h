@@ -32,9 +32,7 @@ struct vv_rank_config {
   uint32_t datagram_bytes;   /* UDP payload that no link on the way fragments: 1472 for an MTU of 1500 */
   uint32_t window_datagrams; /* the least of all ranks' vv_credit_datagrams; VV_RANK_WINDOW_MIN .. VV_GPDU_WINDOW_MAX */
   vv_ns rtt_ns;              /* a small datagram to a rank and its answer, both engines idle */
-  vv_ns slot_ns;             /* on a hub, how far apart ranks ask; 0 on a switch */
-  uint64_t rate_bps;         /* of payload, that the slowest link can carry; 0: as fast as the sockets take it */
-  uint32_t burst_datagrams;  /* at once, if there is a rate; >= 1 */
+  uint64_t shared_bps;       /* of the medium on which one sends at a time (a hub); 0: each has a link of its own */
 };
 
 #define VV_RANK_WINDOW_MIN 2
@@ -119,6 +117,7 @@ struct vv_rank_current {
 
 struct vv_rank {
   struct vv_rank_config config;
+  vv_ns slot_ns;       /* ranks speak so far apart that would else collide; 0 where they cannot */
   uint32_t body_bytes; /* of a full datagram, without the 16 bytes of header */
   struct vv_gpdu_keys keys;
   struct vv_rank_current current;

@@ -498,7 +498,7 @@ static int meet(struct vv_group *group, const struct vv_group_config *config, st
                                        .datagram_bytes = reach.datagram_bytes,
                                        .window_datagrams = reach.window_datagrams,
                                        .rtt_ns = reach.rtt_ns,
-                                       .burst_datagrams = 1};
+                                       .shared_bps = reach.shared_bps};
   group->room = reach.datagram_bytes;
   group->bytes = malloc((size_t)2 * VV_CAST_BATCH * group->room);
   group->memory = malloc(vv_rank_bytes(&rank_config));
@@ -629,6 +629,10 @@ uint64_t vv_group_foreign(const struct vv_group *group) {
 
 enum vv_group_route vv_group_route_of(const struct vv_group *group) {
   return group->route;
+}
+
+uint64_t vv_group_shared_bps(const struct vv_group *group) {
+  return group->core.config.shared_bps;
 }
 
 void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *asked) {

@@ -21,6 +21,8 @@
 #define RTT_NS_MIN          VV_MS
 #define RTT_NS_MAX          (100 * VV_MS)
 #define ROUNDS              3
+#define MBPS                UINT64_C(1000000)
+#define NOT_SHARED          UINT32_MAX
 /* Where foreign datagrams may have crowded a train out: datagrams so far apart, to ranks that read all the while. */
 #define LISTENINGS     3
 #define LISTEN_NS      (200 * VV_MS) /* at most, for the first datagram of the job */
@@ -250,11 +252,13 @@ static int choose(const struct reach_trial *trial, struct vv_reach *reach, uint8
   return 0;
 }
 
-/* What all ranks can send and hold: the least that any of them says, which may be anything. */
+/* What all ranks can send and hold, and on which medium: the least that any of them says, which may be anything. */
 static int cut(struct reach_trial *trial, struct vv_reach *reach) {
-  const uint32_t own_bytes = trial->cast->mtu_bytes;
-  uint32_t agreed[VV_MEETING_VALUES];
-  if (agree(trial, own_bytes, (uint32_t)trial->cast->room_bytes, agreed) != 0) return -1;
+  const uint32_t own_bytes = trial->cast->mtu_bytes, own_mbps = trial->cast->shared_mbps;
+  uint32_t agreed[VV_MEETING_VALUES] = {own_bytes, (uint32_t)trial->cast->room_bytes,
+                                        own_mbps > 0 ? own_mbps : NOT_SHARED};
+  if (vv_meeting_agree(trial->meeting, agreed, trial->deadline_ns, trial->error) != 0) return -1;
+  reach->shared_bps = agreed[2] < NOT_SHARED ? agreed[2] * MBPS : 0;
   if (agreed[0] < MTU_MIN) {
     vv_error_set(trial->error, "mtu-too-small",
                  "the interface of a rank has an MTU of %u bytes, and a group needs %u; this rank's has %u", agreed[0],

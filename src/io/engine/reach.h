@@ -32,6 +32,7 @@ struct vv_reach {
   uint32_t datagram_bytes;
   uint32_t window_datagrams;
   vv_ns rtt_ns;
+  uint64_t shared_bps; /* of the slowest card that speaks half duplex; 0: none does */
 };
 
 /*

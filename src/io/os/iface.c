@@ -4,11 +4,16 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "io/os/socket.h"
+
+#define WORD_BYTES      16
+#define SHARED_MBPS_MAX 1000 /* IEEE 802.3 has no half duplex above */
 
 static bool same_host(const struct sockaddr *a, const struct vv_address *b) {
   if (!a || a->sa_family != b->any.sa_family) return false;
@@ -67,4 +72,24 @@ int vv_iface_read(const char *name, struct vv_iface *iface, struct vv_error *err
   close(fd);
   if (result == 0) *iface = found;
   return result;
+}
+
+/* The first word of a file of that interface in /sys/class/net: "" when there is none. */
+static void read_word(const char *name, const char *file, char word[WORD_BYTES]) {
+  char path[64];
+  word[0] = '\0';
+  snprintf(path, sizeof path, "/sys/class/net/%s/%s", name, file);
+  FILE *open = fopen(path, "re");
+  if (!open) return;
+  if (fscanf(open, "%15s", word) != 1) word[0] = '\0'; /* a card that is down gives an error for an answer */
+  fclose(open);
+}
+
+uint32_t vv_iface_shared_mbps(const char *name) {
+  char duplex[WORD_BYTES], speed[WORD_BYTES];
+  read_word(name, "duplex", duplex);
+  if (strcmp(duplex, "half") != 0) return 0;
+  read_word(name, "speed", speed);
+  const long mbps = strtol(speed, NULL, 10);
+  return mbps > 0 && mbps <= SHARED_MBPS_MAX ? (uint32_t)mbps : 0;
 }

@@ -26,4 +26,11 @@ int vv_iface_of(const char *address, char name[VV_IFACE_NAME_MAX], struct vv_err
 /* What the interface of that name is now. 0, or -1 and *error "no-iface". */
 int vv_iface_read(const char *name, struct vv_iface *iface, struct vv_error *error);
 
+/*
+ * The rate of the medium that the interface shares with others, on which one
+ * sends at a time: its card speaks half duplex, because it is on a hub
+ * (/sys/class/net). 0: it has a link of its own, or nobody tells.
+ */
+uint32_t vv_iface_shared_mbps(const char *name);
+
 #endif

@@ -25,6 +25,7 @@ int vv_cast_open(struct vv_cast *cast, const char *address, struct vv_error *err
   if (own.any.sa_family != AF_INET) return vv_error_set(error, "bad-address", "a group needs IPv4 addresses");
   if (vv_iface_of(address, name, error) != 0 || vv_iface_read(name, &iface, error) != 0) return -1;
   cast->mtu_bytes = (uint32_t)iface.mtu_bytes;
+  cast->shared_mbps = vv_iface_shared_mbps(name);
   const int fd = cast->fds[VV_CAST_OWN] = vv_socket_bound(SOCK_DGRAM, &own, 0, 0, error);
   if (fd < 0) return -1;
   cast->own = own.v4;

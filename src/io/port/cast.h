@@ -31,6 +31,7 @@ struct vv_cast {
   struct sockaddr_in own;   /* where `own` is bound */
   struct sockaddr_in group; /* address of the group, port P; 0 until it is joined */
   uint32_t mtu_bytes;       /* of that interface */
+  uint32_t shared_mbps;     /* of the medium that it shares with others (vv_iface_shared_mbps); 0: of its own */
   uint64_t room_bytes;      /* of each socket's buffer; 0: unknown */
   bool awaits;              /* vv_cast_await comes to an end */
   size_t cut_bytes;         /* so long are the datagrams of a train, which passes the kernel as one; 0: no trains */

@@ -170,7 +170,9 @@ int main(int argc, char **argv) {
   while (strcmp(routes[config.route], argv[6]) != 0) config.route++;
   struct vv_group *end = vv_group_open(&config, &problem);
   if (!end) return failed(&problem);
-  printf("open %s\n", routes[vv_group_route_of(end)]);
+  printf("open %s", routes[vv_group_route_of(end)]);
+  if (vv_group_shared_bps(end) > 0) printf(" shared %" PRIu64, vv_group_shared_bps(end));
+  puts("");
   int result = 0;
   while (result == 0 && fgets(line, sizeof line, stdin)) result = obey(end, &config, line);
   if (result != 2) return 1; /* without a word: the others see a rank that has died */

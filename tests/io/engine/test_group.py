@@ -292,6 +292,21 @@ def sent_again(group: Group, many: int, size: int, seed: int) -> float:
 
 
 @pytest.mark.lab
+def test_one_card_on_a_hub_makes_roots_slow_down(lab: Lab, on_lab, tmp_path: Path) -> None:
+    """The lab has 1 Gb/s; the words of one host's card about itself are another's, on a hub of 10 Mb/s."""
+    (tmp_path / "duplex").write_text("half\n")
+    (tmp_path / "speed").write_text("10\n")
+    mounts = " && ".join(f"mount --bind {tmp_path}/{file} /sys/class/net/eth0/{file}" for file in ("duplex", "speed"))
+    group = on_lab(prefix={2: ["unshare", "--mount", "sh", "-c", f'{mounts} && exec "$@"', "sh"]})
+    assert group.opened() == {"open multicast shared 10000000"}
+    group.cast(0, 500_000)
+    said = [rank.hear().split(" ") for rank in group.ranks]
+    assert {words[0] for words in said} == {"done"}
+    assert max(int(words[1]) for words in said) > 0.8 * 500_000 * 8 / 10  # us on the wire
+    assert group.leave() == ["left"] * 4
+
+
+@pytest.mark.lab
 @pytest.mark.parametrize("seed", [1, 2])
 def test_who_merely_sleeps_is_not_called_deaf(cured: Lab, on_lab, capfd, seed: int) -> None:
     """Any roots, any sizes, one rank in four asleep for up to 30 ms, nothing lost: nothing is said or sent again."""
