@@ -22,7 +22,7 @@ static int64_t now_ns(void) {
 }
 
 int main(int argc, char **argv) {
-  struct vv_group_config config = {.timeout_ms = 10000};
+  struct vv_group_config config = {VV_GROUP_CONFIG, .timeout_ms = 10000};
   struct vv_group_problem problem;
   char line[64];
   if (argc != 5) return 2;

@@ -5,7 +5,7 @@
  * for a hundred. User mode, no privileges, any IPv4 subnet whose switches carry
  * multicast or broadcast; nothing is ever lost, whoever is slow.
  *
- *   struct vv_group_config config = { .ranks = 8, .rank = rank, .address = "10.1.0.3",
+ *   struct vv_group_config config = { VV_GROUP_CONFIG, .ranks = 8, .rank = rank, .address = "10.1.0.3",
  *                                     .meeting = "10.1.0.1:7000", .timeout_ms = 10000 };
  *   memcpy(config.key, key, sizeof config.key);
  *   struct vv_group *group = vv_group_open(&config, &problem);
@@ -21,6 +21,9 @@
  *
  * A thread of the library answers peers that have lost something while the
  * application computes. Calls on one group come from one thread at a time.
+ *
+ * Whatever is missing or impossible is answered by a code, never by a crash: a call
+ * without a group, a config or a buffer is "bad-call". `problem` may be NULL.
  */
 #ifndef VAIVEN_GROUP_H
 #define VAIVEN_GROUP_H
@@ -45,8 +48,12 @@ enum vv_group_route {
   VV_GROUP_BROADCAST, /* the broadcast address of the subnet: every host of it is interrupted */
 };
 
-/* Strings are read during the call alone. */
+/* Begins the initializer of a config; in C++ say config.size_bytes = sizeof config. */
+#define VV_GROUP_CONFIG .size_bytes = sizeof(struct vv_group_config)
+
+/* Strings are read during the call alone. All is to be set but what says that it may be NULL, `route` and `spin`. */
 struct vv_group_config {
+  size_t size_bytes;   /* of this struct, when the program was compiled: a later library may have more members */
   uint32_t ranks;      /* 1 .. VV_GROUP_RANKS_MAX */
   uint32_t rank;       /* this one, from 0 */
   const char *address; /* own numeric IPv4 address: it says which interface. Ranks may share one */
@@ -56,7 +63,7 @@ struct vv_group_config {
    * refused. It proves who is of the job, and hides nothing. Groups of one job may share it: nothing of one is believed
    * in another. */
   uint8_t key[VV_GROUP_KEY_BYTES];
-  uint32_t timeout_ms;       /* how long to wait for the others in open and leave */
+  uint32_t timeout_ms;       /* how long to wait for the others in open and leave; >= 1 */
   enum vv_group_route route; /* the same at all ranks */
   bool spin;                 /* keep the processor while waiting in a broadcast */
   /* Told what is worth knowing and no error: a rank that all wait for, multicast that does not arrive though unicast

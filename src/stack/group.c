@@ -87,7 +87,8 @@ static struct vv_end *group_open(const struct vv_stack_config *config, char cont
   end->config = *config;
   end->bounce = bounce;
   snprintf(end->address, sizeof end->address, "%s", config->address);
-  end->group_config = (struct vv_group_config){.address = end->address,
+  end->group_config = (struct vv_group_config){VV_GROUP_CONFIG,
+                                               .address = end->address,
                                                .meeting = end->meeting,
                                                .timeout_ms = TIMEOUT_MS,
                                                .spin = config->wait == VV_WAIT_SPIN,

@@ -31,6 +31,7 @@ int main(void) {
   struct vv_group *group;
   char text[] = "alone";
   memset(&config, 0, sizeof config);
+  config.size_bytes = sizeof config;
   config.ranks = 1;
   config.address = "127.0.0.1";
   config.meeting = "127.0.0.1:1";

@@ -24,6 +24,7 @@
 #include "core/group/rank.h"
 #include "core/wire/bytes.h"
 #include "io/boot/meeting.h"
+#include "io/engine/group_config.h"
 #include "io/engine/reach.h"
 #include "io/os/clock.h"
 #include "io/port/cast.h"
@@ -92,6 +93,7 @@ static_assert((int)VV_GROUP_TIMEOUT == VV_CODE_TIMEOUT && (int)VV_GROUP_GONE == 
               "kinds are the same inside and outside");
 
 static void problem_of(const struct vv_error *error, uint32_t rank, struct vv_group_problem *problem) {
+  if (!problem) return;
   problem->kind = (enum vv_group_kind)error->kind;
   problem->code = error->code;
   problem->rank = rank == VV_MEETING_NOBODY ? -1 : (int64_t)rank;
@@ -425,20 +427,6 @@ static void hand_over(struct vv_group *group) {
 
 /* Opening */
 
-static int check_config(const struct vv_group_config *config, struct vv_error *error) {
-  if (config->ranks < 1 || config->ranks > VV_GROUP_RANKS_MAX || config->rank >= config->ranks) {
-    return vv_error_set(error, "bad-rank", "rank %u of %u: ranks go from 0, and a group has 1 to %u", config->rank,
-                        config->ranks, VV_GROUP_RANKS_MAX);
-  }
-  static const uint8_t zeros[VV_KEY_BYTES];
-  if (memcmp(config->key, zeros, sizeof zeros) == 0) {
-    vv_error_set(error, "bad-key", "the key of the group is all zeros, which anybody can guess");
-    return vv_error_remedy(
-        error, "give all ranks the same %d random bytes (getrandom, or a file that others cannot read)", VV_KEY_BYTES);
-  }
-  return 0;
-}
-
 static struct vv_group *make(const struct vv_group_config *config) {
   struct vv_group *group = calloc(1, sizeof *group);
   if (!group) return NULL;
@@ -544,7 +532,7 @@ static void give_up(struct vv_group *group) {
 
 struct vv_group *vv_group_open(const struct vv_group_config *config, struct vv_group_problem *problem) {
   struct vv_error error = {0};
-  if (check_config(config, &error) != 0) return problem_of(&error, VV_MEETING_NOBODY, problem), NULL;
+  if (vv_group_config_check(config, &error) != 0) return problem_of(&error, VV_MEETING_NOBODY, problem), NULL;
   struct vv_group *group = make(config);
   if (!group || !group->watched || !group->asleep) {
     vv_error_set(&error, "no-memory", "no memory for a group of %u ranks", config->ranks);
@@ -565,7 +553,9 @@ struct vv_group *vv_group_open(const struct vv_group_config *config, struct vv_g
 static int check_operation(const struct vv_group *group, const struct vv_rank_operation *operation,
                            struct vv_group_problem *problem) {
   struct vv_error error;
-  if (operation->root >= group->meeting.ranks) {
+  if (!group || (!operation->buffer && operation->size_bytes > 0)) {
+    vv_error_set(&error, "bad-call", group ? "a message of bytes has no buffer" : "there is no group");
+  } else if (operation->root >= group->meeting.ranks) {
     vv_error_set(&error, "bad-rank", "there is no rank %u in a group of %u", operation->root, group->meeting.ranks);
   } else if (operation->size_bytes > VV_GPDU_SIZE_BYTES_MAX) {
     vv_error_set(&error, "bad-size", "a message has %" PRIu64 " bytes at most", VV_GPDU_SIZE_BYTES_MAX);
@@ -592,7 +582,7 @@ static int operate(struct vv_group *group, const struct vv_rank_operation *opera
   }
   int result = group->stopped ? VV_GROUP_STOPPED : 0;
   if (group->failed) {
-    *problem = group->problem;
+    if (problem) *problem = group->problem;
     result = -1;
   }
   if (size_bytes && result == 0) *size_bytes = group->size_bytes;
@@ -614,6 +604,7 @@ int vv_group_receive(struct vv_group *group, uint32_t root, void *buffer, size_t
 }
 
 void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes) {
+  if (!group) return;
   lock(group);
   if (group->stopped) vv_rank_redirect(&group->core, group->at_ns, buffer, room_bytes);
   pthread_mutex_unlock(&group->lock);
@@ -621,6 +612,7 @@ void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes) {
 
 uint64_t vv_group_foreign(const struct vv_group *group) {
   struct vv_group *own = (struct vv_group *)(uintptr_t)group;
+  if (!group) return 0;
   lock(own);
   const uint64_t foreign = group->core.counts.foreign;
   pthread_mutex_unlock(&own->lock);
@@ -628,19 +620,24 @@ uint64_t vv_group_foreign(const struct vv_group *group) {
 }
 
 enum vv_group_route vv_group_route_of(const struct vv_group *group) {
-  return group->route;
+  return group ? group->route : VV_GROUP_ANY;
 }
 
 uint64_t vv_group_shared_bps(const struct vv_group *group) {
-  return group->core.config.shared_bps;
+  return group ? group->core.config.shared_bps : 0;
 }
 
 void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *asked) {
   struct vv_group *own = (struct vv_group *)(uintptr_t)group;
-  lock(own);
-  *given = group->core.counts.repairs_one + group->core.counts.repairs_all;
-  *asked = group->core.counts.asks;
-  pthread_mutex_unlock(&own->lock);
+  uint64_t own_given = 0, own_asked = 0;
+  if (group) {
+    lock(own);
+    own_given = group->core.counts.repairs_one + group->core.counts.repairs_all;
+    own_asked = group->core.counts.asks;
+    pthread_mutex_unlock(&own->lock);
+  }
+  if (given) *given = own_given;
+  if (asked) *asked = own_asked;
 }
 
 /*

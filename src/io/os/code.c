@@ -30,6 +30,8 @@ static const struct vv_code codes[] = {
     {"wrong-key", VV_CODE_REFUSED, "The other side does not hold the key of this launch, or of this job."},
 
     {"bad-address", VV_CODE_WRONG, "That is no numeric IPv4 or IPv6 address, or none of this host."},
+    {"bad-call", VV_CODE_WRONG, "A call was made without what it is about: a group, a config or a buffer."},
+    {"bad-config", VV_CODE_WRONG, "The config of a group is of another version, or a member of it is missing or impossible."},
     {"bad-key", VV_CODE_WRONG, "That is no key."},
     {"bad-port", VV_CODE_WRONG, "A group cannot meet at that port."},
     {"bad-rank", VV_CODE_WRONG, "There is no such rank in the group."},

@@ -156,7 +156,7 @@ static int obey(struct vv_group *end, const struct vv_group_config *config, cons
 int main(int argc, char **argv) {
   static const char *const routes[] = {"any", "multicast", "broadcast"};
   struct vv_group_problem problem;
-  struct vv_group_config config = {.timeout_ms = 60000, .notice = notice, .stop = has_no_patience};
+  struct vv_group_config config = {VV_GROUP_CONFIG, .timeout_ms = 60000, .notice = notice, .stop = has_no_patience};
   char line[200];
   if (argc < 7) return 2;
   setvbuf(stdout, NULL, _IOLBF, 0);

@@ -18,6 +18,7 @@ PROGRAM = """\
 #include <vaiven/group.h>
 int main() {
   vv_group_config config = {};
+  config.size_bytes = sizeof config;
   config.ranks = 1;
   config.address = "127.0.0.1";
   config.meeting = "127.0.0.1:7000";
