@@ -2,6 +2,8 @@
 # What vaiven.__getattr__ loads, for type checkers and editors.
 
 from vaiven.errors import VaivenError as VaivenError
+from vaiven.face.group import Group as Group
+from vaiven.face.group import GroupError as GroupError
 from vaiven.face.lab import Lab as Lab
 from vaiven.face.lab import lab as lab
 from vaiven.face.measure import measure as measure

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import os
 import shutil
 import sysconfig
@@ -27,6 +28,22 @@ def program(name: str) -> Path:
     if found:
         return Path(found)
     raise VaivenError(f"the program {name} is not installed", "run `make`, or `pip install .`", code="no-program")
+
+
+def library() -> Path:
+    """libvaiven, for programs in this process.
+
+    Searched: $VAIVEN_NATIVE, the package, the package that is installed for this Python, and where the system looks.
+    VaivenError ("no-library") if it is nowhere.
+    """
+    installed = Path(sysconfig.get_path("purelib"), "vaiven")
+    for place in (os.environ.get("VAIVEN_NATIVE"), _PACKAGE, installed):
+        if place and (Path(place) / "libvaiven.so").is_file():
+            return Path(place) / "libvaiven.so"
+    found = ctypes.util.find_library("vaiven")
+    if found:
+        return Path(found)
+    raise VaivenError("libvaiven is not installed", "run `make`, or `pip install .`", code="no-library")
 
 
 def ready(kind: str) -> Path:

@@ -55,6 +55,12 @@ def test_it_measures_without_a_compiler(home: Debian) -> None:
     assert {one["stack"] for one in costs} >= {"icmp", "eth", "udp", "tcp"}
 
 
+def test_a_group_is_there_for_python(home: Debian) -> None:
+    config = "ranks=1, rank=0, address='127.0.0.1', meeting='127.0.0.1:7000', key=bytes(range(1, 17))"
+    text = f"import vaiven; group = vaiven.Group({config}); group.broadcast(bytearray(8)); print(group.repairs)"
+    assert home.said("/opt/vaiven/bin/python3", "-c", text) == "(0, 0)\n"
+
+
 def test_a_library_that_is_not_here_is_named_with_its_package(home: Debian) -> None:
     known = json.loads(home.said("vaiven", "stacks", "--json"))["stacks"]
     absent = {name: stack["absent"] for name, stack in known.items()}

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks in Python over the real libvaiven: any buffer, every byte, errors with their kinds, Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import vaiven
+
+KEY = bytes(range(1, 17))
+ALONE = {"ranks": 1, "rank": 0, "address": "127.0.0.1", "meeting": "127.0.0.1:7000", "key": KEY}
+BEGIN = """
+import sys
+import numpy as np
+import vaiven
+ranks, rank, meeting = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+where = {"ranks": ranks, "rank": rank, "address": "127.0.0.1", "meeting": meeting, "key": bytes(range(1, 17))}
+"""
+
+
+def free_port() -> int:
+    """A port that is free, and the one after it, which the group needs, too."""
+    while True:
+        with socket.socket() as one, socket.socket() as next_one:
+            one.bind(("127.0.0.1", 0))
+            port = one.getsockname()[1]
+            try:
+                next_one.bind(("127.0.0.1", port + 1))
+            except (OSError, OverflowError):
+                continue
+            return port
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., list[subprocess.Popen[str]]]]:
+    """Ranks that carry out a program: start(3, TEXT)."""
+    started: list[subprocess.Popen[str]] = []
+
+    def call(ranks: int, text: str) -> list[subprocess.Popen[str]]:
+        meeting = f"127.0.0.1:{free_port()}"
+        for rank in range(ranks):
+            words = [sys.executable, "-c", BEGIN + text, str(ranks), str(rank), meeting]
+            started.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        return started
+
+    yield call
+    for one in started:
+        one.kill()
+        one.wait()
+        assert one.stdout
+        one.stdout.close()
+
+
+def said(ranks: list[subprocess.Popen[str]]) -> list[str]:
+    texts = [one.communicate(timeout=120)[0] for one in ranks]
+    assert [one.returncode for one in ranks] == [0] * len(ranks), texts
+    return texts
+
+
+def test_whatever_has_a_buffer_is_sent_as_it_is(start) -> None:
+    texts = said(
+        start(
+            3,
+            """
+right = [
+    np.arange(120_000, dtype=np.float64).reshape(300, 400),
+    np.array([1 + 2j, 3 - 4j] * 9, dtype=np.complex128),
+    np.array([(1, 2.5), (3, 4.5)], dtype=[("n", "i4"), ("x", "f8")]),
+    bytearray(b"once for everybody"),
+    np.array([], dtype=np.int8),
+]
+with vaiven.Group(**where) as group:
+    for root, one in enumerate(right):
+        root %= ranks
+        own = one if rank == root else type(one)(len(one)) if isinstance(one, bytearray) else np.zeros_like(one)
+        group.broadcast(own, root)
+        assert bytes(own) == bytes(one), root
+    frozen = b"read only" if rank == 0 else bytearray(9)
+    group.broadcast(frozen)
+    assert bytes(frozen) == b"read only"
+    room = bytearray(1000)
+    if rank == 1:
+        group.broadcast(b"of some length", root=1)
+    else:
+        assert room[:group.receive(room, root=1)] == b"of some length"
+    print(group.route, group.shared_bps, group.foreign, *group.repairs)
+""",
+        )
+    )
+    assert {text.split()[0] for text in texts} == {"multicast"}
+    assert {text.split()[1] for text in texts} == {"None"}
+
+
+def test_a_rank_that_dies_is_named_to_the_others(start) -> None:
+    texts = said(
+        start(
+            3,
+            """
+group = vaiven.Group(**where)
+group.broadcast(bytearray(8))
+if rank == 2:
+    import os
+    os._exit(0)
+try:
+    for _ in range(10_000):
+        group.broadcast(bytearray(100_000))
+except vaiven.GroupError as error:
+    print(error.code, error.kind, error.rank)
+group.leave()
+group.leave()
+""",
+        )
+    )
+    assert texts == ["rank-died gone 2\n"] * 2 + [""]
+
+
+def test_ctrl_c_ends_a_wait(start) -> None:
+    ranks = start(
+        2,
+        """
+import os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started this may have it ignored
+group = vaiven.Group(**where)
+if rank == 0:
+    try:
+        print("waits", flush=True)
+        group.broadcast(bytearray(8), root=1)
+    except KeyboardInterrupt:
+        os.write(1, b"interrupted\\n")
+        os._exit(0)
+time.sleep(60)
+""",
+    )
+    assert ranks[0].stdout and ranks[0].stdout.readline() == "waits\n"
+    until = time.monotonic() + 60
+    while ranks[0].poll() is None and time.monotonic() < until:
+        ranks[0].send_signal(signal.SIGINT)  # a signal ends a wait, but not one that it comes just before
+        time.sleep(0.2)
+    assert ranks[0].stdout.read() == "interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"key": b"short"}, "bad-key"),
+        ({"key": bytes(16)}, "bad-key"),
+        ({"rank": 1}, "bad-rank"),
+        ({"timeout_s": 0}, "bad-config"),
+        ({"ranks": 2, "address": "nowhere"}, "bad-address"),
+    ],
+)
+def test_what_cannot_be_is_said(wrong: dict, code: str) -> None:
+    with pytest.raises(vaiven.GroupError) as error:
+        vaiven.Group(**ALONE | wrong)
+    assert (error.value.code, error.value.kind, error.value.rank) == (code, "wrong", None)
+    assert isinstance(error.value, vaiven.VaivenError)
+
+
+def test_buffers_that_cannot_be_taken_are_refused_before_anything_is_sent() -> None:
+    with vaiven.Group(**ALONE) as group:
+        with pytest.raises(BufferError, match="ascontiguousarray"):
+            group.broadcast(np.zeros((4, 4))[:, ::2])
+        with pytest.raises(BufferError, match="cannot be written"):
+            group.receive(b"read only")
+        with pytest.raises(TypeError):
+            group.broadcast(7)
+        group.broadcast(np.zeros(4))
+    with pytest.raises(vaiven.GroupError) as error:
+        group.broadcast(np.zeros(4))
+    assert error.value.code == "bad-call"
