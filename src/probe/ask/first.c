@@ -78,12 +78,12 @@ static int connect_anew(struct first_run *run, vv_ns *ns, struct vv_error *error
   struct vv_session *session = run->session;
   struct vv_tcp_state state;
   if (vv_session_reopen(session, error) != 0) return -1;
+  *ns = session->connect_ns;
   if (!vv_tcp_read_state(session->stack->descriptor(session->end), &state)) {
     vv_error_set(error, "no-tcp-state", "this system does not tell how its TCP connections stand (TCP_INFO)");
     return vv_error_remedy(error, "let a host that is not emulated be the near end");
   }
   run->initial_window = state.window_segments > 0 ? state.window_segments : 1;
-  *ns = session->connect_ns;
   return 0;
 }
 
