@@ -22,6 +22,10 @@
  * A thread of the library answers peers that have lost something while the
  * application computes. Calls on one group come from one thread at a time.
  *
+ * A child of fork has no place in the group: its calls are "bad-call", and leave frees
+ * what it has of it. Leave a group before dlclose of the library, whose thread else
+ * runs on in what is gone.
+ *
  * Whatever is missing or impossible is answered by a code, never by a crash: a call
  * without a group, a config or a buffer is "bad-call". `problem` may be NULL.
  */

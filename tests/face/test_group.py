@@ -122,6 +122,31 @@ group.leave()
     assert texts == ["rank-died gone 2\n"] * 2 + [""]
 
 
+def test_a_child_of_fork_disturbs_nobody(start) -> None:
+    texts = said(
+        start(
+            3,
+            """
+import os
+group = vaiven.Group(**where)
+group.broadcast(bytearray(8))
+if rank == 1 and os.fork() == 0:
+    try:
+        group.broadcast(bytearray(100_000), root=1)
+    except vaiven.GroupError as error:
+        os.write(1, f"{error.code} {error.kind}".encode())
+    group.leave()
+    os._exit(0)
+if rank == 1:
+    assert os.wait()[1] == 0
+group.broadcast(bytearray(100_000), root=1)
+group.leave()
+""",
+        )
+    )
+    assert texts == ["", "bad-call wrong", ""]
+
+
 def test_ctrl_c_ends_a_wait(start) -> None:
     ranks = start(
         2,

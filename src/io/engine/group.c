@@ -76,6 +76,7 @@ struct vv_group {
   bool deaf_told;
   struct vv_group_problem problem;
 
+  unsigned generation; /* of the process that opened it */
   pthread_mutex_t lock;
   pthread_t thread;
   bool has_thread;
@@ -84,6 +85,22 @@ struct vv_group {
   struct pollfd *asleep; /* what the thread polls without the lock */
   vv_ns asleep_until_ns; /* when it wakes by itself */
 };
+
+/* A child of fork has the group's memory and descriptors, but not its thread: nothing of it is the child's. */
+
+static unsigned generation; /* of processes: a child's is one more than its parent's */
+
+static void begin_generation(void) {
+  generation++;
+}
+
+static void watch_forks(void) {
+  pthread_atfork(NULL, NULL, begin_generation);
+}
+
+static bool is_own(const struct vv_group *group) {
+  return group && group->generation == generation;
+}
 
 /* Problems */
 
@@ -428,9 +445,12 @@ static void hand_over(struct vv_group *group) {
 /* Opening */
 
 static struct vv_group *make(const struct vv_group_config *config) {
+  static pthread_once_t watched = PTHREAD_ONCE_INIT;
+  pthread_once(&watched, watch_forks);
   struct vv_group *group = calloc(1, sizeof *group);
   if (!group) return NULL;
   group->meeting = (struct vv_meeting){.ranks = config->ranks, .rank = config->rank, .lost = VV_MEETING_NOBODY};
+  group->generation = generation;
   group->cast = (struct vv_cast){.fds = {-1, -1, -1}};
   group->wake[0] = group->wake[1] = -1;
   group->timeout_ms = config->timeout_ms;
@@ -553,8 +573,12 @@ struct vv_group *vv_group_open(const struct vv_group_config *config, struct vv_g
 static int check_operation(const struct vv_group *group, const struct vv_rank_operation *operation,
                            struct vv_group_problem *problem) {
   struct vv_error error;
-  if (!group || (!operation->buffer && operation->size_bytes > 0)) {
-    vv_error_set(&error, "bad-call", group ? "a message of bytes has no buffer" : "there is no group");
+  if (!group) {
+    vv_error_set(&error, "bad-call", "there is no group");
+  } else if (!is_own(group)) {
+    vv_error_set(&error, "bad-call", "the group is that of the process which this one was forked from");
+  } else if (!operation->buffer && operation->size_bytes > 0) {
+    vv_error_set(&error, "bad-call", "a message of bytes has no buffer");
   } else if (operation->root >= group->meeting.ranks) {
     vv_error_set(&error, "bad-rank", "there is no rank %u in a group of %u", operation->root, group->meeting.ranks);
   } else if (operation->size_bytes > VV_GPDU_SIZE_BYTES_MAX) {
@@ -604,7 +628,7 @@ int vv_group_receive(struct vv_group *group, uint32_t root, void *buffer, size_t
 }
 
 void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes) {
-  if (!group) return;
+  if (!is_own(group)) return;
   lock(group);
   if (group->stopped) vv_rank_redirect(&group->core, group->at_ns, buffer, room_bytes);
   pthread_mutex_unlock(&group->lock);
@@ -612,7 +636,7 @@ void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes) {
 
 uint64_t vv_group_foreign(const struct vv_group *group) {
   struct vv_group *own = (struct vv_group *)(uintptr_t)group;
-  if (!group) return 0;
+  if (!is_own(group)) return 0;
   lock(own);
   const uint64_t foreign = group->core.counts.foreign;
   pthread_mutex_unlock(&own->lock);
@@ -630,7 +654,7 @@ uint64_t vv_group_shared_bps(const struct vv_group *group) {
 void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *asked) {
   struct vv_group *own = (struct vv_group *)(uintptr_t)group;
   uint64_t own_given = 0, own_asked = 0;
-  if (group) {
+  if (is_own(group)) {
     lock(own);
     own_given = group->core.counts.repairs_one + group->core.counts.repairs_all;
     own_asked = group->core.counts.asks;
@@ -660,7 +684,7 @@ static void part(struct vv_group *group) {
 
 void vv_group_leave(struct vv_group *group) {
   if (!group) return;
-  if (group->has_thread) {
+  if (group->has_thread && is_own(group)) {
     lock(group);
     if (!group->failed) part(group);
     group->stopping = true;

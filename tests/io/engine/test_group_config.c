@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -104,11 +106,38 @@ static void test_calls_without_what_they_are_about(void **state) {
   vv_group_leave(group);
 }
 
+static void test_a_child_of_fork_has_no_place(void **state) {
+  (void)state;
+  const struct vv_group_config config = right();
+  struct vv_group_problem problem = {0};
+  struct vv_group *group = vv_group_open(&config, &problem);
+  char text[8] = "alone";
+  assert_non_null(group);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    const bool refuses = vv_group_broadcast(group, 0, text, sizeof text, &problem) == -1 &&
+                         strcmp(problem.code, "bad-call") == 0 && strstr(problem.text, "forked") &&
+                         vv_group_foreign(group) == 0;
+    vv_group_leave(group);
+    struct vv_group *own = vv_group_open(&config, &problem);
+    const bool opens = own && vv_group_broadcast(own, 0, text, sizeof text, &problem) == 0;
+    vv_group_leave(own);
+    _exit(refuses && opens ? 0 : 1);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  assert_int_equal(vv_group_broadcast(group, 0, text, sizeof text, &problem), 0);
+  vv_group_leave(group);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_config_with_one_thing_wrong),
       cmocka_unit_test(test_words_that_are_no_addresses),
       cmocka_unit_test(test_calls_without_what_they_are_about),
+      cmocka_unit_test(test_a_child_of_fork_has_no_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
