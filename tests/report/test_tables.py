@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.report import made_up
 
 from vaiven.model.numbers import DASH, percent_text
-from vaiven.report import tables
+from vaiven.report import tables, views
+from vaiven.report.several import audience_table
 from vaiven.report.words import answer
+from vaiven.results.audiences import audiences
 from vaiven.results.costs import StackCost, knees_in
 from vaiven.results.findings import Findings
 from vaiven.results.results import Results
+from vaiven.store.query import Run
 
 
 def _cost(found: Findings, stack: str) -> StackCost:
@@ -89,6 +93,49 @@ def test_without_enough_launches_there_are_dashes_and_the_reason(few: Findings) 
     table = tables.cost_table(few.costs)
     assert all(cell == DASH for row in table.rows for cell in row[2:])
     assert "udp: no law: too few launches: 5 of 8" in table.notes and table.caption.endswith("t(n) = α + β n")
+
+
+def test_a_note_names_the_pair_where_it_is_not_of_all(disturbed: Run, few: Findings) -> None:
+    """Three pairs with a law and one without: whose it is cannot be seen from the stack."""
+    without = next(cost for cost in few.costs if cost.stack == "udp" and cost.pair == ("h1", "h3"))
+    costs = [*Results(disturbed).costs, replace(without, near="h8", far="h9")]
+    notes = tables.cost_table(costs).notes
+    assert "udp (h8 → h9): no law: too few launches: 5 of 8" in notes
+    assert not any(note.startswith("udp: no law") for note in notes)
+    papers = tables.papers_table(costs)
+    assert [column.name for column in papers.columns][:2] == ["hosts", "stack"] and papers.rows[-1][0] == "h8 → h9"
+
+
+def test_a_law_that_fits_badly_between_some_hosts_names_them(jumps: Findings, found: Findings) -> None:
+    costs = [*found.costs, *(replace(cost, near="h8", far="h9") for cost in jumps.costs)]
+    (note,) = (note for note in tables.misfit_notes(costs) if "tcp" in note)
+    assert "tcp (h8 → h9)" in note.partition(":")[0]
+
+
+def test_knees_and_layers_of_several_pairs_say_whose_they_are(jumps: Findings) -> None:
+    knees = knees_in([*jumps.costs, *(replace(cost, far="h9") for cost in jumps.costs)])
+    assert {row[0] for row in tables.knee_table(knees).rows} == {"h1 → h2", "h1 → h9"}
+    both = replace(jumps.ladders, items=(*jumps.ladders, replace(jumps.ladders[0], far="h9")))
+    assert [table.caption for table in views.tables(both)] == [
+        f"What each layer adds, one way, {pair}" for pair in ("h1 → h2", "h1 → h9")
+    ]
+
+
+@pytest.mark.parametrize("ask", ["stream", "pingpongs"])
+def test_a_note_of_many_at_once_names_the_pair(tmp_path: Path, ask: str) -> None:
+    one = replace(audiences(made_up.write_fanout(tmp_path, blocks=2))[0], ask=ask, clock="barrier", fars=2)
+    both = [replace(one, near=near, far=f"{far}*2") for near, far in (("h1", "h2"), ("h3", "h4"))]
+    notes = audience_table(both).notes
+    assert [pair for pair in ("h1 → h2", "h3 → h4") if any(f", {pair}: no clock" in note for note in notes)] == [
+        "h1 → h2",
+        "h3 → h4",
+    ]
+
+
+def test_floor_and_of_wire_are_explained_where_they_stand(found: Findings, few: Findings) -> None:
+    (known,), (unknown,) = (tables.measured_table(one.costs).notes for one in (found, few))
+    assert "floor is the smallest time of all" in known and "of wire is the rate over" in known
+    assert "floor" in unknown and "of wire" not in unknown
 
 
 def test_what_the_frames_explain_is_no_knee(found: Findings) -> None:

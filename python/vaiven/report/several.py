@@ -15,6 +15,7 @@ _CAPTIONS = {
     "exchange": "Everybody to everybody at once: the time until all have everything",
     "pingpongs": "Several ping-pongs at once: the round trip of one of them",
 }
+_BY_PAIR = ("stream", "pingpongs")  # questions that are asked of pairs of hosts, of which there may be several
 _RATES = {
     "fanout": ("rate", "the message counted once: size over time"),
     "stream": ("all", "the rate of all connections together"),
@@ -77,7 +78,7 @@ def _together_table(found: Sequence[Audience]) -> Table:
         (
             size_text(one.size_bytes),
             one.stack,
-            f"{one.near} → {one.far.partition('*')[0]}",
+            _hosts(one),
             count_text(one.fars),
             value_text(one.typical_ns, one.time),
             _ratio(one.to_one) if one.fars > 1 else DASH,
@@ -97,7 +98,7 @@ def _row(one: Audience) -> tuple[str, ...]:
     return (
         size_text(one.size_bytes),
         one.stack,
-        *((f"{one.near} → {one.far.partition('*')[0]}",) if one.ask == "stream" else ()),
+        *((_hosts(one),) if one.ask == "stream" else ()),
         count_text(one.fars + (one.ask == "exchange")),
         value_text(one.typical_ns, one.time),
         _ratio(one.to_one) if one.fars > 1 else DASH,
@@ -109,6 +110,10 @@ def _row(one: Audience) -> tuple[str, ...]:
         percent_text(one.lost / one.rounds) if one.lost else "0",
         *again,
     )
+
+
+def _hosts(one: Audience) -> str:
+    return f"{one.near} → {one.far.partition('*')[0]}"
 
 
 def _times(ratio: float | None) -> str:
@@ -131,9 +136,10 @@ def _setups(found: Sequence[Audience]) -> Iterable[str]:
         yield f"{stack} sets up a session before each message: {span}, which its times leave out"
 
 
-def _notes(found: Iterable[Audience]) -> Iterable[str]:
+def _notes(found: Sequence[Audience]) -> Iterable[str]:
+    several = found[0].ask in _BY_PAIR and len({_hosts(one) for one in found}) > 1
     for one in found:
-        who = f"{one.stack} to {one.fars}, {size_text(one.size_bytes)}"
+        who = f"{one.stack} to {one.fars}, {size_text(one.size_bytes)}{f', {_hosts(one)}' if several else ''}"
         if one.clock == "barrier":
             yield f"{who}: no clock good enough: every end counts from when it heard that all are there"
         elif one.clock_error_ns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from vaiven.model.ladder import Ladder
@@ -17,6 +17,7 @@ from vaiven.model.numbers import (
     estimate_text,
     percent_text,
     rate_text,
+    several_text,
     size_text,
     time_interval_text,
     time_text,
@@ -25,6 +26,7 @@ from vaiven.results.costs import SizePoint, StackCost, StackKnee
 from vaiven.results.facts import Host
 from vaiven.stats.estimate import Estimate
 
+_PAIRS_NAMED = 4  # of those that a note is about; more are counted
 MISFIT_TOLD = 0.1  # a line that misses a size by more than this is called into question in words
 
 
@@ -51,6 +53,7 @@ class Table:
     labels: int = 1
 
 
+_HOSTS = Column("hosts", "near → far", number=False)
 _STACK = Column("stack", "the way the message travels", number=False)
 _SIZE = Column("size", "payload of one message")
 
@@ -59,7 +62,7 @@ def cost_table(costs: Sequence[StackCost]) -> Table:
     """One row per stack (and pair of hosts, where there are several): the law through its medians, its full rate."""
     pairs = len({cost.pair for cost in costs}) > 1
     columns = (
-        *((Column("hosts", "near → far", number=False),) if pairs else ()),
+        *((_HOSTS,) if pairs else ()),
         _STACK,
         Column("start α", "what an empty message takes beyond the wire, by the law through the medians"),
         Column("per byte β", "what each byte adds to that"),
@@ -70,7 +73,7 @@ def cost_table(costs: Sequence[StackCost]) -> Table:
     rows = tuple((*((pair_text(cost),) if pairs else ()), *_cost_row(cost)) for cost in costs)
     wire = [cost.cost.typical.wire_ns is not None for cost in costs]
     law = "t(n) = wire(n) + α + β n" if all(wire) else "t(n) = α + β n"
-    notes = (*_letters(any(wire), all(wire)), *dict.fromkeys(_cost_notes(costs)))
+    notes = (*_letters(any(wire), all(wire)), *_of_whom(costs, _cost_notes), *misfit_notes(costs))
     return Table(f"Cost of a message, one way: {law}", columns, rows, notes)
 
 
@@ -92,7 +95,7 @@ def measured_table(costs: Sequence[StackCost]) -> Table:
     costs = [cost for cost in costs if cost.points]
     sizes = {cost.points[0].size_bytes for cost in costs}
     columns = (
-        *((Column("hosts", "near → far", number=False),) if pairs else ()),
+        *((_HOSTS,) if pairs else ()),
         _STACK,
         Column("smallest", "time of the smallest message: median over launches, 95 % interval"),
         Column("floor", "the smallest time of all of them"),
@@ -112,7 +115,15 @@ def measured_table(costs: Sequence[StackCost]) -> Table:
         for cost in costs
     )
     smallest = f" ({size_text(min(sizes))})" if len(sizes) == 1 else ""
-    return Table(f"Smallest{smallest} and largest message, as measured, one way", columns, rows)
+    caption = f"Smallest{smallest} and largest message, as measured, one way"
+    return Table(caption, columns, rows, _measured_words(any(cost.points[0].wire_ns for cost in costs)))
+
+
+def _measured_words(wire: bool) -> tuple[str, ...]:
+    """What the words of the table mean, where they stand. wire: whether that of any stack is known."""
+    floor = "floor is the smallest time of all, what remains when nothing disturbs"
+    rate = "of wire is the rate over what the frames of such messages allow on this link: 100 % is the physical limit"
+    return (f"{floor}; {rate}",) if wire else (floor,)
 
 
 def size_table(cost: StackCost) -> Table:
@@ -168,8 +179,8 @@ def ratio_table(costs: Sequence[StackCost]) -> Table:
     return Table("Typical time over what the wire alone would take", columns, tuple(rows))
 
 
-def ladder_table(ladder: Ladder) -> Table:
-    """What each layer adds over the one below it, one row per size."""
+def ladder_table(ladder: Ladder, hosts: str = "") -> Table:
+    """What each layer adds over the one below it, one row per size. hosts: "near → far", where it is one of several."""
     top = ladder.rungs[-1]
     columns = (
         _SIZE,
@@ -186,7 +197,8 @@ def ladder_table(ladder: Ladder) -> Table:
         if rung.below_zero.size:
             sizes = ", ".join(map(size_text, rung.below_zero))
             notes.append(f"{rung.name} is faster than {rung.over} at {sizes}: there it is not a layer on top of it")
-    return Table("What each layer adds, one way", columns, tuple(rows), tuple(notes))
+    caption = f"What each layer adds, one way{f', {hosts}' if hosts else ''}"
+    return Table(caption, columns, tuple(rows), tuple(notes))
 
 
 def distribution_table(costs: Sequence[StackCost], size_bytes: int) -> Table:
@@ -235,7 +247,9 @@ def _residual_note(cost: StackCost) -> str:
 
 def knee_table(knees: Sequence[StackKnee]) -> Table:
     """Where the cost of each stack changes its law, and what is known to lie there."""
+    pairs = len({(one.near, one.far) for one in knees}) > 1
     columns = (
+        *((_HOSTS,) if pairs else ()),
         _STACK,
         Column("at", "where the law changes, with its interval"),
         Column("what", "a jump of the time, or a bend; confirmed: found again in sizes added around it", number=False),
@@ -251,13 +265,16 @@ def knee_table(knees: Sequence[StackKnee]) -> Table:
         slopes = (_slope_text(knee.slope_before), _slope_text(knee.slope_after))
         at, jump = two_lines(estimate_text(knee.size)), two_lines(estimate_text(knee.step))
         kind = f"{knee.kind.value}, confirmed" if one.explained.confirmed else knee.kind.value
-        rows.append((one.stack, at, kind, jump, *slopes, causes or "nothing known"))
-    return Table("Where the cost changes its law", columns, tuple(rows))
+        hosts = (f"{one.near} → {one.far}",) if pairs else ()
+        rows.append((*hosts, one.stack, at, kind, jump, *slopes, causes or "nothing known"))
+    return Table("Where the cost changes its law", columns, tuple(rows), labels=1 + pairs)
 
 
 def papers_table(costs: Sequence[StackCost]) -> Table:
     """The published estimators of the same launches: no intervals, means instead of medians, unweighted lines."""
+    pairs = len({cost.pair for cost in costs}) > 1
     columns = (
+        *((_HOSTS,) if pairs else ()),
         _STACK,
         Column("latency", "mean time of the empty (or one-byte) message"),
         Column("(t − latency)/n", "per byte, at the largest size"),
@@ -265,21 +282,22 @@ def papers_table(costs: Sequence[StackCost]) -> Table:
         Column("line: slope", "the same, time per byte"),
         Column("exchanges"),
     )
-    rows, notes = [], []
+    rows = []
     for cost in costs:
         papers = cost.papers
         tau = papers.tau_ns_per_byte[-1] if papers.tau_ns_per_byte.size else None
         row = (cost.stack, time_text(papers.latency_ns), _slope_text(tau), time_text(papers.intercept_ns))
-        rows.append((*row, _slope_text(papers.slope_ns_per_byte), count_text(papers.repetitions)))
-        notes += [f"{cost.stack}: no {why}" for why in papers.refused]
-    return Table("The papers' own estimators, one way", columns, tuple(rows), tuple(notes))
+        row = (*row, _slope_text(papers.slope_ns_per_byte), count_text(papers.repetitions))
+        rows.append((*((pair_text(cost),) if pairs else ()), *row))
+    notes = _of_whom(costs, lambda cost: (f"no {why}" for why in cost.papers.refused))
+    return Table("The papers' own estimators, one way", columns, tuple(rows), tuple(notes), labels=1 + pairs)
 
 
 def loggp_table(found: Sequence[LogGP]) -> Table:
     """One row per stack (and pair of hosts): where the start-up of a message goes."""
     pairs = len({(one.near, one.far) for one in found}) > 1
     columns = (
-        *((Column("hosts", "near → far", number=False),) if pairs else ()),
+        *((_HOSTS,) if pairs else ()),
         _STACK,
         Column("L", "latency that no processor pays, of the smallest message"),
         Column("o_s", "what sending the smallest message costs the processor"),
@@ -342,8 +360,8 @@ def value_text(ns: float, estimate: Estimate) -> str:
 
 MESSAGE = (
     Column("size", "payload of the message"),
-    Column("stack", "the way the message travels", number=False),
-    Column("hosts", "near → far", number=False),
+    _STACK,
+    _HOSTS,
 )
 
 
@@ -403,28 +421,43 @@ def _measured_row(cost: StackCost, with_size: bool) -> tuple[str, ...]:
     )
 
 
-def _cost_notes(costs: Iterable[StackCost]) -> Iterable[str]:
+def _cost_notes(cost: StackCost) -> Iterable[str]:
+    """Why a stack has no law, or no letter of it, and what else must be known of its law."""
+    line = cost.cost.typical
+    letters = {"α": line.alpha, "β": line.beta, "n½": cost.half.size}
+    for name, estimate in [("law", line)] if line.refused else letters.items():
+        if estimate.refused:
+            yield f"no {name}: {estimate.refused}"
+    yield from line.notes
+
+
+def _of_whom(costs: Sequence[StackCost], notes: Callable[[StackCost], Iterable[str]]) -> Iterable[str]:
+    """What is said of each stack, once: of all of its pairs of hosts, or of those that it is said of."""
+    said: dict[tuple[str, str], list[StackCost]] = {}
     for cost in costs:
-        line = cost.cost.typical
-        letters = {"α": line.alpha, "β": line.beta, "n½": cost.half.size}
-        for name, estimate in [("law", line)] if line.refused else letters.items():
-            if estimate.refused:
-                yield f"{cost.stack}: no {name}: {estimate.refused}"
-        yield from (f"{cost.stack}: {note}" for note in cost.cost.typical.notes)
-    yield from misfit_notes(costs)
+        for note in notes(cost):
+            said.setdefault((cost.stack, note), []).append(cost)
+    yield from (f"{', '.join(_names(those, costs))}: {note}" for (_, note), those in said.items())
 
 
-def misfit_notes(costs: Iterable[StackCost]) -> Iterable[str]:
+def _names(those: Sequence[StackCost], costs: Sequence[StackCost]) -> Iterable[str]:
+    """The stacks among all of a table, each with the pairs of hosts that are meant, where they are not all it has."""
+    for stack in dict.fromkeys(cost.stack for cost in those):
+        pairs = [pair_text(cost) for cost in those if cost.stack == stack]
+        every = sum(cost.stack == stack for cost in costs) == len(pairs)
+        yield stack if every else f"{stack} ({several_text(pairs, _PAIRS_NAMED)})"
+
+
+def misfit_notes(costs: Sequence[StackCost]) -> Iterable[str]:
     """A line for the stacks whose law misses a size by more than 10 % of its time, and where it changes."""
     bad: dict[str, list[StackCost]] = {}
     for cost in costs:
         if cost.cost.typical.misfit > MISFIT_TOLD:
             bad.setdefault(law_change(cost), []).append(cost)
     for where, those in bad.items():
-        names = ", ".join(dict.fromkeys(cost.stack for cost in those))
         most = max(cost.cost.typical.misfit for cost in those)
-        up_to = "up to " if len(those) > 1 else ""
-        yield f"{names}: the law fits badly (misfit {up_to}{percent_text(most)}){': ' if where else ''}{where}"
+        fits = f"the law fits badly (misfit {'up to ' if len(those) > 1 else ''}{percent_text(most)})"
+        yield f"{', '.join(_names(those, costs))}: {fits}{': ' if where else ''}{where}"
 
 
 def law_change(cost: StackCost) -> str:

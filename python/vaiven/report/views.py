@@ -82,7 +82,8 @@ def _(said: Knees) -> tuple[Table, ...]:
 
 @tables.register
 def _(said: Ladders) -> tuple[Table, ...]:
-    return tuple(of_costs.ladder_table(one.ladder) for one in said)
+    several = len(said) > 1
+    return tuple(of_costs.ladder_table(one.ladder, " → ".join(one.pair) if several else "") for one in said)
 
 
 @tables.register
