@@ -16,7 +16,8 @@ from vaiven import outputs
 from vaiven.errors import VaivenError
 from vaiven.plot.interactive import themed
 from vaiven.report.fanout import many_section
-from vaiven.report.page import document, environment, host_widget, pair_sections
+from vaiven.report.html import environment, picture
+from vaiven.report.page import host_widget, pair_sections
 from vaiven.report.tables import Table
 from vaiven.report.views import tables
 from vaiven.report.widget import Choice, Widget
@@ -66,7 +67,7 @@ class Picture:
     def svg(self) -> str:
         """An SVG document, on white."""
         label = self._choice.label
-        return document(self._choice.figure, f"{self.title}{f', {label}' if label else ''}")
+        return picture(self._choice.figure, f"{self.title}{f', {label}' if label else ''}")
 
     @property
     def table(self) -> Table:

@@ -1,46 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Findings -> one HTML document that needs nothing else: no network, no other file.
-
-Everything that came from a plan, a host or a run passes through jinja2's escaping, or stands as JSON in a data block
-whose `<`, `>` and `&` are written as escapes. The document's own policy forbids every request and every script but
-two, named by their digests: the page's own, and the plotting library, which is packed and which the first unpacks.
-Until then, and where no script runs, each figure stands as a still picture (`plot.still`).
-"""
+"""Findings -> the page of one run: the answer in words, tables, figures, how to repeat it."""
 
 from __future__ import annotations
 
-import base64
-import gzip
-import hashlib
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
-import jinja2
-from markupsafe import Markup
-
-from vaiven import __version__
 from vaiven.model.ladder import Ladder
 from vaiven.model.numbers import bits_text, count_text, duration_text, rate_text, size_text, time_text
 from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals, Staircase
 from vaiven.plot.interactive import (
-    Figure,
     distribution_figure,
     host_figure,
     ladder_figure,
     rate_figure,
     ratio_figure,
     residual_figure,
-    themed,
     time_figure,
 )
-from vaiven.plot.still import still
 from vaiven.report.fanout import ManySection, many_section
 from vaiven.report.first import FirstSection, first_section
+from vaiven.report.html import document, picture
 from vaiven.report.staircase import staircase
 from vaiven.report.tables import (
     Column,
@@ -67,9 +48,6 @@ from vaiven.results.costs import StackCost, knees_in
 from vaiven.results.findings import Findings, Pair
 from vaiven.results.sentinel import Sentinel
 from vaiven.results.warnings import Notice
-
-_TEMPLATES = Path(__file__).parent / "templates"
-_LIBRARY = Path(__file__).parent / "vendored" / "plotly-basic.min.js"  # of npm's plotly.js-basic-dist-min, as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,52 +85,31 @@ class PairSection:
 
 def page(findings: Findings) -> str:
     """The whole document as text; about 1 MB, half of it the plotting library."""
-    script = (_TEMPLATES / "page.js").read_text()
     sections = pair_sections(findings)
     maps = host_widget(findings)
     many = many_section(findings.audiences, findings.run)
     first = first_section(findings.openings)
-    return (
-        environment()
-        .get_template("page.html")
-        .render(
-            findings=findings,
-            answer=answer(findings),
-            where=where(findings.run),
-            cost_table=cost_table(_by_middle(findings)),
-            measured_table=measured_table(_by_middle(findings)),
-            papers_table=papers_table(_by_middle(findings)),
-            sections=sections,
-            map_widget=maps,
-            many=many,
-            first=first,
-            host_table=host_table(findings.hosts),
-            facts=run_facts(findings),
-            told=told([one for one in findings.warnings if one not in findings.alarms]),
-            hidden_pairs=len(findings.pairs) - len(sections),
-            css=Markup((_TEMPLATES / "page.css").read_text()),
-            script=Markup(script),
-            library=packed_library(),
-            digests=" ".join(f"'sha256-{_digest(one)}'" for one in (script, _LIBRARY.read_text())),
-            data=Markup(script_json(_widget_data(sections, maps, many, first))),
-            version=__version__,
-        )
+    found = answer(findings)
+    return document(
+        "page.html",
+        _widgets(sections, maps, many, first),
+        question=found.question,
+        about=f"run {findings.run.id}",
+        findings=findings,
+        answer=found,
+        where=where(findings.run),
+        cost_table=cost_table(_by_middle(findings)),
+        measured_table=measured_table(_by_middle(findings)),
+        papers_table=papers_table(_by_middle(findings)),
+        sections=sections,
+        map_widget=maps,
+        many=many,
+        first=first,
+        host_table=host_table(findings.hosts),
+        facts=run_facts(findings),
+        told=told([one for one in findings.warnings if one not in findings.alarms]),
+        hidden_pairs=len(findings.pairs) - len(sections),
     )
-
-
-@lru_cache(maxsize=1)
-def environment() -> jinja2.Environment:
-    """The templates, with all that comes from elsewhere escaped."""
-    found = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters["tied"] = tied
-    found.filters["still"] = lambda figure: Markup(still(figure))
-    return found
 
 
 def pictures(findings: Findings) -> dict[str, str]:
@@ -164,22 +121,16 @@ def pictures(findings: Findings) -> dict[str, str]:
         title = f"{pair[0]} to {pair[1]}"
         costs = findings.of_pair(pair)
         drawn, wire = curves(costs), staircase(findings.run, map(_wire_times, costs))
-        found[f"time-{number}.svg"] = document(time_figure(drawn, wire), title)
-        found[f"rate-{number}.svg"] = document(rate_figure(drawn, line, wire), title)
+        found[f"time-{number}.svg"] = picture(time_figure(drawn, wire), title)
+        found[f"rate-{number}.svg"] = picture(rate_figure(drawn, line, wire), title)
     many = many_section(findings.audiences, findings.run)
     for widget in many.widgets if many else ():
         which = f", {widget.choose} {widget.choices[0].label}" if widget.choose else ""
-        found[f"{widget.id}.svg"] = document(widget.choices[0].figure, f"{widget.title}{which}")
+        found[f"{widget.id}.svg"] = picture(widget.choices[0].figure, f"{widget.title}{which}")
     first = first_section(findings.openings)
     for number, choice in enumerate(first.widget.choices if first and first.widget else (), start=1):
-        found[f"first-{number}.svg"] = document(choice.figure, choice.label)
+        found[f"first-{number}.svg"] = picture(choice.figure, choice.label)
     return found
-
-
-def document(figure: Figure, title: str) -> str:
-    """A still picture as a file: it stands on white, wherever it is shown."""
-    light = themed(figure, "light")
-    return still(light | {"layout": light["layout"] | {"paper_bgcolor": "#ffffff"}}, title)
 
 
 def pair_sections(findings: Findings) -> tuple[PairSection, ...]:
@@ -242,19 +193,6 @@ def curves(costs: Sequence[StackCost]) -> tuple[Curve, ...]:
 
 def _wire_times(cost: StackCost) -> dict[int, float]:
     return {point.size_bytes: point.wire_ns for point in cost.points if point.wire_ns}
-
-
-def tied(text: str) -> str:
-    """The same words, with every number held to its unit at the end of a line."""
-    return re.sub(r"(?<=[\d\]]) (?=%|[kKMG]?i?[Bb]\b|[nµm]?s\b)", "\u00a0", text)
-
-
-def script_json(value: Any) -> str:
-    """JSON that can stand inside <script>: no `<`, `>`, `&`, and no line separators that JavaScript minds."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for bad in "<>&\u2028\u2029":
-        text = text.replace(bad, f"\\u{ord(bad):04x}")
-    return text
 
 
 def _by_middle(findings: Findings) -> tuple[StackCost, ...]:
@@ -390,24 +328,13 @@ def _line_bytes_per_s(findings: Findings) -> float | None:
     return None if findings.run.rate_bits_per_s is None else findings.run.rate_bits_per_s / 8
 
 
-def _widget_data(
+def _widgets(
     sections: Sequence[PairSection], maps: Widget | None, many: ManySection | None, first: FirstSection | None
-) -> dict[str, list[Figure]]:
+) -> list[Widget]:
     widgets = [widget for section in sections for widget in section.widgets] + ([maps] if maps else [])
     widgets += many.widgets if many else ()
-    widgets += [first.widget] if first and first.widget else ()
-    return {widget.id: [choice.figure for choice in widget.choices] for widget in widgets}
+    return widgets + ([first.widget] if first and first.widget else [])
 
 
 def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else value
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-@lru_cache(maxsize=1)
-def packed_library() -> str:
-    """The plotting library as the page carries it: gzip in base64, the same bytes every time."""
-    return base64.b64encode(gzip.compress(_LIBRARY.read_bytes(), mtime=0)).decode()
