@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.report import made_up
 
-from vaiven.report.files import write_page
+from vaiven.report.files import write_overlay, write_page
+from vaiven.results.overlay import overlay
 from vaiven.results.results import Results
 
 FLAGS = [
@@ -99,6 +100,13 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of one message for many, and nothing else, from a host with a hostile name."""
     root = tmp_path_factory.mktemp("many")
     return write_page(Results(made_up.write_fanout(root, near=made_up.HOSTILE)).findings(), root / "page.html")
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of three runs over each other."""
+    root = tmp_path_factory.mktemp("several")
+    return write_overlay(overlay(made_up.write_days(root, 3)), root / "page.html")
 
 
 def opened_by(browser: Browser, path: Path, **options: object) -> Opened:

@@ -262,3 +262,39 @@ def test_one_message_for_many_is_drawn_by_size_and_by_receivers(many: Path, open
     assert opened.page.evaluate(OVERLAPS) == [] and opened.complaints == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator("#cost").count() == 0
+
+
+RUNS = ["2026-01-02", "2026-01-03", "2026-01-04"]
+
+
+def test_several_runs_are_one_page_whose_legends_hide_a_run_in_every_figure(several: Path, open_page: Open) -> None:
+    opened = open_page(several)
+    page = opened.page
+    assert "in 3 runs?" in page.locator("h1").inner_text() and "virtual LAN" in page.locator(".where").inner_text()
+    opened.draw_all()
+    shown = "(plot) => plot.data.filter((one) => one.meta.role === 'typical').map((one) => [one.name, one.visible])"
+    assert [name for name, _ in page.locator("#stack-1 .plot").evaluate(shown)] == RUNS
+    page.locator("#stack-1 .legendtoggle").nth(2).click()
+    page.locator("#stack-2 .traces[style*='opacity: 0.5']").first.wait_for()
+    hidden = [name for name, visible in page.locator("#stack-2 .plot").evaluate(shown) if visible == "legendonly"]
+    assert hidden == [RUNS[1]]
+    page.locator("#by-date [data-choose]").select_option("64 B")
+    page.locator("#by-date .plot").focus()
+    page.keyboard.press("ArrowRight")
+    assert "2026-01-02 00:00: " in page.locator("#by-date .reading").inner_text()
+    assert opened.complaints == [] and opened.requests == [several.as_uri()]
+
+
+def test_several_runs_on_a_phone_on_paper_and_without_scripts(several: Path, open_page: Open) -> None:
+    opened = open_page(several, **PHONE)
+    page = opened.page
+    opened.draw_all()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate(OVERLAPS) == [] and page.evaluate(COVERED) == []
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("figure.widget:not(:has(.main-svg))").count() == 0 and page.evaluate(OVERLAPS) == []
+    still = open_page(several, java_script_enabled=False).page
+    assert still.evaluate(STILLS) == [True] * 3
+    inside = still.locator("#by-date .still text").all_text_contents()
+    assert set(RUNS) <= set(inside) and "slower (+) or faster (−), %" in inside

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import datetime, timedelta
 from typing import Any
 
 import plotly.graph_objects as go
 import pytest
 
 from vaiven.plot import interactive
-from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals, Staircase
+from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals, Staircase, Trend
 
 NAN = math.nan
 TCP = Curve("tcp", (0, 1024), (40e3, 120e3), (39e3, NAN), (42e3, NAN), (38e3, 118e3), (12e3, 90e3))
 UDP = Curve("udp", (0, 1024), (30e3, 110e3), (29e3, 109e3), (31e3, 111e3), (28e3, 108e3), (11e3, 89e3))
+DAYS = tuple(datetime(2026, 1, day, 7, 51) for day in (1, 2, 9))
 HOSTILE = 'x</script><b onmouseover="f()">$x^2$'
 
 FIGURES = {
@@ -29,6 +31,8 @@ FIGURES = {
     "ladder": interactive.ladder_figure(
         [64], [Layer("wire", (10e3,), (10e3,), (10e3,)), Layer("tcp", (30e3,), (29e3,), (31e3,))]
     ),
+    "by date": interactive.trend_figure([Trend("tcp", DAYS, (40e3, 41e3, 50e3))]),
+    "change": interactive.change_figure([Trend("all", DAYS, (0.99, 1.0, 1.2))]),
     "hosts": interactive.host_figure(HostMap(("a",), ("b", "c"), ((1.0, None),), (("1 µs", "–"),), "time")),
 }
 
@@ -123,6 +127,24 @@ def test_a_map_is_of_bars_and_names_its_hosts() -> None:
     assert {trace["type"] for trace in figure["data"]} == {"bar"}
     assert figure["data"][0]["customdata"] == [["a → b", "1 µs"]] and figure["data"][0]["y"] == ["a"]
     assert figure["layout"]["xaxis"]["ticktext"] == ["b", "c"]
+
+
+def test_runs_stand_by_their_dates_as_far_apart_as_they_were_made() -> None:
+    times, changes = FIGURES["by date"], FIGURES["change"]
+    assert times["data"][0]["x"] == changes["data"][0]["x"] == [0, 1, 8]
+    assert times["layout"]["xaxis"]["ticktext"] == ["2026-01-01", "2026-01-02", "2026-01-09"]
+    assert times["data"][0]["customdata"][2] == ["2026-01-09 07:51", "50.0 µs"]
+    assert changes["data"][0]["y"] == [-1, 0, 20] and changes["data"][0]["customdata"][2][1] == "+20.0 %"
+
+
+def test_runs_of_one_day_stand_by_the_time_of_day_and_those_of_one_instant_have_room() -> None:
+    hours = (DAYS[0], DAYS[0] + timedelta(hours=3))
+    assert interactive.trend_figure([Trend("tcp", hours, (1.0, 2.0))])["layout"]["xaxis"]["ticktext"] == [
+        "01-01 07:51",
+        "01-01 10:51",
+    ]
+    low, high = interactive.trend_figure([Trend("tcp", hours[:1] * 2, (1.0, 2.0))])["layout"]["xaxis"]["range"]
+    assert low < 0 < high
 
 
 STEPS = Staircase((1, 1472, 1473, 2000), (1e3, 90e3, 120e3, 140e3))

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import datetime
 from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
 from vaiven.plot import interactive
-from vaiven.plot.curves import Curve, Distribution, Fan, HostMap, Layer, Residuals, Staircase
+from vaiven.plot.curves import Curve, Distribution, Fan, HostMap, Layer, Residuals, Staircase, Trend
 from vaiven.plot.palette import _LOOKS
 from vaiven.plot.still import HEIGHT, WIDTH, still
 
@@ -36,6 +37,7 @@ FIGURES = {
         [Layer("wire", (1e4, 9e4), (1e4, 9e4), (1e4, 9e4)), Layer("tcp", (3e4, -1e3), (2e4, -2e3), (4e4, 0))],
     ),
     "hosts": interactive.host_figure(HostMap((HOSTILE,), ("b", "c"), ((1.0, None),), (("1 µs", "–"),), "time")),
+    "by date": interactive.trend_figure([Trend(HOSTILE, (datetime(2026, 1, 1), datetime(2026, 1, 9)), (4e4, 5e4))]),
     "fan": interactive.fan_figure([Fan("raw", (1, 2), (1e6, 1e6), (NAN, NAN), (NAN, NAN), (1e6, 1e6))], "time"),
 }
 

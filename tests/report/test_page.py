@@ -31,7 +31,7 @@ SIZE_BYTES_MAX = 1_500_000
 MANY_BYTES_MAX = 4_000_000  # of the page of many pairs
 
 
-class _Parts(HTMLParser):
+class Parts(HTMLParser):
     """Scripts (attributes, text), ids, and every tag with its attributes."""
 
     def __init__(self, text: str) -> None:
@@ -64,27 +64,27 @@ def text(found: Findings) -> str:
 
 
 @pytest.fixture(scope="module")
-def parts(text: str) -> _Parts:
-    return _Parts(text)
+def parts(text: str) -> Parts:
+    return Parts(text)
 
 
 @pytest.fixture(scope="module")
-def hostile(few: Findings) -> _Parts:
-    return _Parts(page(few))
+def hostile(few: Findings) -> Parts:
+    return Parts(page(few))
 
 
 def test_one_file_small_enough_for_a_mail(text: str) -> None:
     assert len(text.encode()) <= SIZE_BYTES_MAX
 
 
-def test_nothing_is_fetched(parts: _Parts) -> None:
+def test_nothing_is_fetched(parts: Parts) -> None:
     for tag, attributes in parts.tags:
         for name in ("src", "href", "srcset", "action", "data"):
             value = attributes.get(name)
             assert value is None or value.startswith("#") or value == "data:,", (tag, name, value)
 
 
-def test_the_policy_names_exactly_the_two_scripts(parts: _Parts) -> None:
+def test_the_policy_names_exactly_the_two_scripts(parts: Parts) -> None:
     """The page's own, and what it unpacks."""
     policy = next(a["content"] for t, a in parts.tags if t == "meta" and a.get("http-equiv"))
     assert policy and "default-src 'none'" in policy
@@ -95,12 +95,12 @@ def test_the_policy_names_exactly_the_two_scripts(parts: _Parts) -> None:
     assert "unsafe" not in script_policy
 
 
-def unpacked(parts: _Parts) -> bytes:
+def unpacked(parts: Parts) -> bytes:
     packed = next(text for attributes, text in parts.scripts if attributes.get("id") == "library")
     return gzip.decompress(base64.b64decode(packed, validate=True))
 
 
-def test_the_plotting_library_comes_with_its_licence(parts: _Parts) -> None:
+def test_the_plotting_library_comes_with_its_licence(parts: Parts) -> None:
     banner = unpacked(parts)[:300].decode()
     assert "plotly.js (basic - minified)" in banner and "MIT license" in banner
     assert "plotly.js, © Plotly, Inc., MIT licence" in parts.text
@@ -111,7 +111,7 @@ def test_the_same_findings_give_the_same_page(found: Findings, text: str) -> Non
     assert page(found) == text
 
 
-def test_every_figure_has_a_table_and_a_text_alternative(parts: _Parts) -> None:
+def test_every_figure_has_a_table_and_a_text_alternative(parts: Parts) -> None:
     figures = json.loads(next(text for attributes, text in parts.scripts if attributes.get("id") == "figures"))
     ids = {attributes["id"] for _, attributes in parts.tags if attributes.get("id")}
     assert set(figures) == {"p1-time", "p1-rate", "p1-ladder", "p1-spread", "p1-residuals"}
@@ -122,12 +122,12 @@ def test_every_figure_has_a_table_and_a_text_alternative(parts: _Parts) -> None:
     assert len(plots) == len(figures) and all(plot["aria-label"] and plot["tabindex"] == "0" for plot in plots)
 
 
-def test_ids_are_unique(parts: _Parts) -> None:
+def test_ids_are_unique(parts: Parts) -> None:
     ids = [attributes["id"] for _, attributes in parts.tags if attributes.get("id")]
     assert len(ids) == len(set(ids))
 
 
-def test_the_page_tells_how_to_repeat_it(parts: _Parts, found: Findings) -> None:
+def test_the_page_tells_how_to_repeat_it(parts: Parts, found: Findings) -> None:
     for words in (
         found.run.id,
         "vaiven measure demo --seed 7",
@@ -139,7 +139,7 @@ def test_the_page_tells_how_to_repeat_it(parts: _Parts, found: Findings) -> None
         assert words in parts.text
 
 
-def test_verdicts_stand_in_words_and_as_a_matrix(parts: _Parts, found: Findings) -> None:
+def test_verdicts_stand_in_words_and_as_a_matrix(parts: Parts, found: Findings) -> None:
     assert found.comparison and len(found.comparison) == 10
     for line in summary(found.comparison):
         assert tied(line) in parts.text
@@ -176,17 +176,17 @@ def test_warnings_of_a_kind_stand_together(few: Findings) -> None:
         Notice(code="tail", text="too late", where="udp"),
     ]
     assert told(ours) == (Told(ours[0], (ours[2],)), Told(ours[1], ()))
-    text = _Parts(page(replace(few, warnings=tuple(ours)))).text
+    text = Parts(page(replace(few, warnings=tuple(ours)))).text
     assert "and 1 more like it" in text and text.count("too late") == 2
 
 
-def test_loggp_is_on_the_page_where_it_was_measured(tmp_path: Path, parts: _Parts) -> None:
+def test_loggp_is_on_the_page_where_it_was_measured(tmp_path: Path, parts: Parts) -> None:
     ns = {"o_s": 3e3, "o_r": 2e3, "g": 5e3, "L": 20e3}
     run = made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 64, 4096), samples=9, loggp_ns=ns, spread=0.0)
     found = Results(run).findings()
     (one,) = found.loggp
     assert [round(each.value) for each in (one.o_s, one.o_r, one.L)] == [3001, 2000, 20000]
-    text = _Parts(page(found)).text
+    text = Parts(page(found)).text
     assert "LogGP: where the time of a message goes" in text and "overheads and gap by size" in text
     assert tied("Sending the smallest tcp message costs the processor 3.00 µs, receiving it 2.00 µs; 20.0 µs") in text
     assert "LogGP" not in parts.text
@@ -195,7 +195,7 @@ def test_loggp_is_on_the_page_where_it_was_measured(tmp_path: Path, parts: _Part
 def test_one_stack_alone_has_no_verdicts(tmp_path: Path) -> None:
     alone = Results(made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 64, 4096), samples=9)).findings()
     assert alone.comparison is None and not any("compare" in command for command in alone.run.commands)
-    assert "Who is faster" not in _Parts(page(alone)).text
+    assert "Who is faster" not in Parts(page(alone)).text
 
 
 def test_what_the_sentinel_and_the_two_ways_say_is_on_the_first_screen(disturbed: Run) -> None:
@@ -203,7 +203,7 @@ def test_what_the_sentinel_and_the_two_ways_say_is_on_the_first_screen(disturbed
     said = {warning.code: warning for warning in found.warnings}
     assert said["drift"].where == "udp 64 B, h1 → h2" and "the sentinel drifted by +" in said["drift"].text
     assert "h2 to h1 takes" in said["asymmetric"].text
-    text = _Parts(page(found)).text
+    text = Parts(page(found)).text
     assert "in 12 blocks: the sentinel drifted" in text and "One way, h1 to h2 and back: h2 to h1 takes" in text
 
 
@@ -213,7 +213,7 @@ def test_a_steady_sentinel_and_equal_ways_are_no_warning(tmp_path: Path) -> None
         made_up.write_run(tmp_path, sizes=(1, 64), samples=9, sentinel_change=0, one_way_ns=ways)
     ).findings()
     assert not {warning.code for warning in found.warnings} & {"drift", "block-off", "asymmetric"}
-    text = _Parts(page(found)).text
+    text = Parts(page(found)).text
     assert "in 12 blocks: the sentinel held still; from the first block to the last" in text
     assert "both ways cost the same" in text
 
@@ -228,23 +228,23 @@ def test_what_the_run_found_out_itself_is_not_told_twice(tmp_path: Path) -> None
 def test_the_reader_chooses_the_pair_that_comes_first(disturbed: Run) -> None:
     chosen = Results(disturbed).findings(("h2", "h3"))
     assert pair_sections(chosen)[0].title == "From h2 to h3"
-    assert "the numbers above are of h2 → h3" in _Parts(page(chosen)).text
+    assert "the numbers above are of h2 → h3" in Parts(page(chosen)).text
     with pytest.raises(VaivenError, match="has no pair h9,h1") as caught:
         Results(disturbed).findings(("h9", "h1"))
     assert "h1,h2" in caught.value.remedy
 
 
-def test_hostile_strings_are_text(hostile: _Parts) -> None:
+def test_hostile_strings_are_text(hostile: Parts) -> None:
     assert made_up.HOSTILE in hostile.text
     assert len(hostile.scripts) == 3 and not any(tag in ("img", "b") and "src" in a for tag, a in hostile.tags)
     assert not any(name.startswith("on") for _, attributes in hostile.tags for name in attributes)
 
 
-def test_an_unfinished_run_and_repeated_warnings_are_said(hostile: _Parts) -> None:
+def test_an_unfinished_run_and_repeated_warnings_are_said(hostile: Parts) -> None:
     assert "The run did not finish" in hostile.text and "(2 times)" in hostile.text
 
 
-def test_many_pairs_have_a_map(hostile: _Parts) -> None:
+def test_many_pairs_have_a_map(hostile: Parts) -> None:
     figures = json.loads(next(text for attributes, text in hostile.scripts if attributes.get("id") == "figures"))
     assert len(figures["hosts-map"]) == 4  # two stacks, two numbers each
     assert "h1" in figures["hosts-map"][0]["data"][0]["y"]
@@ -263,7 +263,7 @@ def test_pictures_are_the_two_formats_of_every_pair(found: Findings, few: Findin
     assert len(pictures(few)) == 6
 
 
-def test_explanations_are_not_by_mouse_alone(parts: _Parts, text: str) -> None:
+def test_explanations_are_not_by_mouse_alone(parts: Parts, text: str) -> None:
     """Every heading with a hint has it in a list below some table of the same columns, too."""
     hinted = {a["title"] for tag, a in parts.tags if tag == "th" and a.get("title")}
     below = set(re.findall(r"<dd>([^<]*)</dd>", text))

@@ -48,8 +48,7 @@ _GROUPS = {
         ),
         "report": (
             "vaiven.cli.report:report",
-            "Write a run as one HTML page that needs no network: the answer in words, tables, curves, "
-            "how to repeat it.",
+            "Write a run, or several, as one HTML page that needs no network: the answer in words, tables, curves.",
         ),
         "reproduce": (
             "vaiven.cli.reproduce:reproduce",

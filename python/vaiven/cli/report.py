@@ -1,38 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vaiven report`: a run as one HTML page, and its charts as SVG files."""
+"""`vaiven report`: a run, or several over each other, as one HTML page, and its charts as SVG files."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from vaiven.cli.compare import pair_of_hosts
 from vaiven.cli.terminal import say
 
-if TYPE_CHECKING:
-    pass
-
 
 def report(
-    run: str = "last",
-    /,
-    *,
+    *names: str,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     pair: str = "",
     svg: Path | None = None,
     link: str = "",
     runs: Path | None = None,
 ) -> None:
-    """Write a run as one HTML page that needs no network: the answer in words, tables, curves, how to repeat it.
+    """Write a run, or several, as one HTML page that needs no network: the answer in words, tables, curves.
 
     Parameters
     ----------
-    run
-        A run directory, the start of a run's id, or "last".
+    names
+        A run (a directory, the start of an id, or "last", which is also meant without one). Or several: the page has
+        their curves over each other, stack by stack, and how each message went from run to run, by date.
     output
-        The file to write, its directory made if need be; without it, the run's id with .html in this directory.
+        The file to write, its directory made if need be; without it, the run's id with .html in this directory (of
+        several the last one's, and how many more).
     pair
         The two hosts that the answer is about and that come first, NEAR,FAR; without it, the pair in the middle.
     svg
@@ -43,12 +40,17 @@ def report(
     runs
         Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
     """
-    from vaiven.report.files import write_page
+    from vaiven.report.files import write_overlay, write_page
     from vaiven.results.link import read_again
+    from vaiven.results.overlay import overlay
     from vaiven.results.results import Results
     from vaiven.store import query
 
-    found = read_again(query.find(run, runs or query.root()), link)
+    found = [read_again(query.find(name, runs or query.root()), link) for name in names or ("last",)]
     about = next(iter(pair_of_hosts(pair)), None)
-    page = write_page(Results(found).findings(about), output or Path(f"{found.name}.html"), svg)
+    if len(found) == 1:
+        page = write_page(Results(found[0]).findings(about), output or Path(f"{found[0].name}.html"), svg)
+    else:
+        name = f"{found[-1].name}-and-{len(found) - 1}-more.html"
+        page = write_overlay(overlay(found, about), output or Path(name), svg)
     say(str(page))

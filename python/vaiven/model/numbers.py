@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from vaiven.stats.estimate import Estimate
 
@@ -62,6 +63,11 @@ def duration_text(seconds: float) -> str:
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def minute_text(made: datetime) -> str:
+    """When something was made: "2026-01-31 07:51"."""
+    return f"{made:%Y-%m-%d %H:%M}"
 
 
 def rate_text(bytes_per_s: float | None, significant: int = 3) -> str:

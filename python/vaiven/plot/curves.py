@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,15 @@ class Course:
     name: str
     at_ns: tuple[float, ...]
     sizes_bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """One thing from run to run: when each was made, and what it says, times in ns or ratios to what is usual."""
+
+    name: str
+    made: tuple[datetime, ...]
+    values: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,14 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from vaiven.model.numbers import (
     bits_text,
+    change_text,
     digits,
+    minute_text,
     percent_text,
     rate_interval_text,
     rate_text,
@@ -28,7 +31,7 @@ from vaiven.model.numbers import (
     time_text,
     time_ticks,
 )
-from vaiven.plot.curves import Course, Curve, Distribution, Fan, HostMap, Layer, Residuals, Staircase
+from vaiven.plot.curves import Course, Curve, Distribution, Fan, HostMap, Layer, Residuals, Staircase, Trend
 from vaiven.plot.palette import WIRE, Look, looks
 
 Figure = dict[str, Any]
@@ -145,6 +148,44 @@ def rate_figure(curves: Sequence[Curve], line_bytes_per_s: float | None, wire: S
     if line_bytes_per_s:
         layout |= _line_rate(line_bytes_per_s)
     return _figure(traces, xaxis=_size_axis(curves), **layout)
+
+
+def trend_figure(trends: Sequence[Trend]) -> Figure:
+    """Times of one message against the date of the run, logarithmic."""
+    traces = [_trend(one, look, one.values, list(map(time_text, one.values))) for one, look in _with_looks(trends)]
+    return _dated(traces, trends, _time_axis(y for trace in traces for y in trace["y"]))
+
+
+def change_figure(trends: Sequence[Trend]) -> Figure:
+    """Ratios to what is usual against the date of the run, in per cent more or less."""
+    traces = [
+        _trend(one, look, [100 * (ratio - 1) for ratio in one.values], list(map(change_text, one.values)))
+        for one, look in _with_looks(trends)
+    ]
+    axis = _axis("slower (+) or faster (−), %", zeroline=True, zerolinecolor=_QUIET, ticksuffix=" %")
+    return _dated(traces, trends, axis)
+
+
+def _trend(one: Trend, look: Look, values: Sequence[float], texts: Sequence[str]) -> Figure:
+    days = [_days(made, one.made[0]) for made in one.made]
+    trace = _trace(one.name, "typical", look, days, values, list(map(minute_text, one.made)), texts)
+    trace["hovertemplate"] = f"<b>{trace['name']}</b> %{{customdata[0]}}: %{{customdata[1]}}<extra></extra>"
+    return _marked(trace, look, None, None)
+
+
+def _dated(traces: list[Figure], trends: Sequence[Trend], yaxis: Figure) -> Figure:
+    """The figure over its dates: a mark at each run, of whose words those are left out that would lie on others."""
+    made = sorted({one for trend in trends for one in trend.made})
+    span = _days(made[-1], made[0])
+    shown = "%Y-%m-%d" if span >= 2 else "%m-%d %H:%M"
+    marks = {"tickvals": [_days(one, made[0]) for one in made], "ticktext": [f"{one:{shown}}" for one in made]}
+    margin = max(0.04 * span, 1 / 24 / 60)
+    axis = _axis("when the run was made, UTC", range=[-margin, span + margin], tickangle=0, **marks)
+    return _figure(traces, xaxis=axis, yaxis=yaxis, hovermode="closest")
+
+
+def _days(later: datetime, earlier: datetime) -> float:
+    return (later - earlier) / timedelta(days=1)
 
 
 def residual_figure(residuals: Sequence[Residuals]) -> Figure:

@@ -17,8 +17,9 @@ from vaiven.plot.interactive import fan_figure, time_figure
 from vaiven.report.several import aim_text, asked_alone, audience_table
 from vaiven.report.staircase import staircase
 from vaiven.report.tables import Table
-from vaiven.report.widget import Choice, Widget, spread_out
+from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
 from vaiven.results.facts import Facts
+from vaiven.stats.arrays import spread_out
 
 _UNTIL_LAST = "time until the last has it"
 _WIRE = (("wire", "the wire alone"),)
@@ -113,7 +114,7 @@ def _by_size(aim: str, found: Sequence[Audience], stacks: Sequence[str], wire: S
 def _by_receivers(fanouts: Sequence[Audience], stacks: Sequence[str]) -> Widget:
     sizes = sorted({one.size_bytes for one in fanouts}, reverse=True)
     choices = []
-    for size in (sizes[index] for index in spread_out(len(sizes))):
+    for size in (sizes[index] for index in spread_out(len(sizes), SIZES_DRAWN_MAX)):
         found = sorted((one for one in fanouts if one.size_bytes == size), key=lambda one: one.fars)
         fans = [
             Fan(

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of a run, and its pictures, as files."""
+"""The page of a run, or of several, and its pictures, as files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from vaiven import outputs
-from vaiven.report import page
+from vaiven.report import overlay, page
 from vaiven.results.findings import Findings
+from vaiven.results.overlay import Overlay
 
 _PAGE = b'<meta name="generator" content="vaiven'  # what a page of ours has near its beginning
 
@@ -17,7 +18,15 @@ def write_page(found: Findings, output: Path, svg: Path | None = None) -> Path:
 
     Raises VaivenError ("cannot-write").
     """
-    if svg is not None:
-        for name, text in page.pictures(found).items():
-            outputs.write(svg / name, text, outputs.SVG)
-    return outputs.write(output, page.page(found), _PAGE)
+    return _write(page.page(found), page.pictures(found) if svg else {}, output, svg)
+
+
+def write_overlay(found: Overlay, output: Path, svg: Path | None = None) -> Path:
+    """The same of several runs."""
+    return _write(overlay.overlay_page(found), overlay.overlay_pictures(found) if svg else {}, output, svg)
+
+
+def _write(text: str, pictures: dict[str, str], output: Path, svg: Path | None) -> Path:
+    for name, drawn in pictures.items() if svg else ():
+        outputs.write(svg / name, drawn, outputs.SVG)
+    return outputs.write(output, text, _PAGE)

@@ -11,7 +11,8 @@ from vaiven.model.slow_start import Opening, Step, Windows
 from vaiven.plot.curves import Course
 from vaiven.plot.interactive import sequence_figure
 from vaiven.report.tables import MESSAGE, Column, Table, message_cells, share_text
-from vaiven.report.widget import Choice, Widget, spread_out
+from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
+from vaiven.stats.arrays import spread_out
 
 _BURSTS_SHOWN = 6
 _POINTS_TOLD = 24  # of each course, in the table beside its figure
@@ -64,7 +65,7 @@ def first_section(found: Sequence[Opening]) -> FirstSection | None:
     if not found:
         return None
     seen = [one for one in found if one.look]
-    choices = tuple(_choice(seen[index]) for index in spread_out(len(seen)))
+    choices = tuple(_choice(seen[index]) for index in spread_out(len(seen), SIZES_DRAWN_MAX))
     says = (
         "Bytes of the first message of one connection against time: what left the near host, what came to the far "
         "one, what was acknowledged, and what the doubling of the window would make of it. Steps are bursts; a level "

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
-from vaiven.model.numbers import change_interval_text, change_text, several_text, size_text
+from vaiven.model.numbers import change_interval_text, change_text, minute_text, several_text, size_text
 from vaiven.report.tables import Column, Table
 from vaiven.results.history import Cell, Entry, History
 from vaiven.stats.steps import SIDE_MIN, Step
@@ -67,7 +68,7 @@ def _happened(one: Entry) -> Iterator[str]:
 
 
 def _day(one: Entry) -> str:
-    return one.created_utc[:16].replace("T", " ")
+    return minute_text(datetime.fromisoformat(one.created_utc))
 
 
 def _cell_text(cell: Cell, several: bool) -> str:

@@ -42,12 +42,13 @@ from vaiven.report.tables import (
     size_table,
 )
 from vaiven.report.verdicts import crossover_table, headline, matrix_table, verdict_table
-from vaiven.report.widget import Choice, Widget, spread_out
+from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
 from vaiven.report.words import answer, where
 from vaiven.results.costs import StackCost, knees_in
 from vaiven.results.findings import Findings, Pair
 from vaiven.results.sentinel import Sentinel
 from vaiven.results.warnings import Notice
+from vaiven.stats.arrays import spread_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def pictures(findings: Findings) -> dict[str, str]:
     for number, pair in enumerate(findings.told, start=1):
         title = f"{pair[0]} to {pair[1]}"
         costs = findings.of_pair(pair)
-        drawn, wire = curves(costs), staircase(findings.run, map(_wire_times, costs))
+        drawn, wire = curves(costs), staircase(findings.run, map(wire_times, costs))
         found[f"time-{number}.svg"] = picture(time_figure(drawn, wire), title)
         found[f"rate-{number}.svg"] = picture(rate_figure(drawn, line, wire), title)
     many = many_section(findings.audiences, findings.run)
@@ -191,7 +192,8 @@ def curves(costs: Sequence[StackCost]) -> tuple[Curve, ...]:
     )
 
 
-def _wire_times(cost: StackCost) -> dict[int, float]:
+def wire_times(cost: StackCost) -> dict[int, float]:
+    """What the wire takes of each size that it is known of."""
     return {point.size_bytes: point.wire_ns for point in cost.points if point.wire_ns}
 
 
@@ -202,7 +204,7 @@ def _by_middle(findings: Findings) -> tuple[StackCost, ...]:
 
 def _pair_section(name: str, findings: Findings, pair: Pair) -> PairSection:
     costs = tuple(cost for cost in findings.of_pair(pair) if cost.points)
-    ladder, wire = findings.ladder(pair), staircase(findings.run, map(_wire_times, costs))
+    ladder, wire = findings.ladder(pair), staircase(findings.run, map(wire_times, costs))
     makers: tuple[Callable[[], Widget | None], ...] = (
         lambda: _time_widget(name, costs, wire),
         lambda: _rate_widget(name, costs, wire, _line_bytes_per_s(findings)),
@@ -230,26 +232,33 @@ def _verdicts(name: str, findings: Findings, pair: Pair) -> Verdicts | None:
     )
 
 
-_SWITCHES = (("floor", "floor (smallest time, thin dots)"), ("wire", "the wire alone"))
+SWITCHES = (("floor", "floor (smallest time, thin dots)"), ("wire", "the wire alone"))
+
+
+def time_choices(costs: Sequence[StackCost], timed: Sequence[StackCost], wire: Staircase) -> tuple[Choice, ...]:
+    """Times of messages as times the wire, where that is known, and as they are. timed: the same costs for the second,
+    which has one wire for all of them, and none where theirs are not alike."""
+    drawn = curves(costs)
+    time = Choice("time", time_figure(curves(timed), wire), curve_table(timed, rates=False))
+    if not any(ns for curve in drawn for ns in curve.wire_ns):
+        return (time,)
+    return Choice("times the wire", ratio_figure(drawn), ratio_table(costs)), time  # over decades all times look alike
 
 
 def _time_widget(name: str, costs: Sequence[StackCost], wire: Staircase) -> Widget:
-    drawn = curves(costs)
-    choices = [Choice("time", time_figure(drawn, wire), curve_table(costs, rates=False))]
-    if any(ns for curve in drawn for ns in curve.wire_ns):  # over several decades times of all stacks look alike
-        choices.insert(0, Choice("times the wire", ratio_figure(drawn), ratio_table(costs)))
+    choices = time_choices(costs, costs, wire)
     says = (
         "Time of a message, one way, against its size, one line per stack: as times what the wire alone would take, or "
         "as it is; both axes are logarithmic."
     )
     choose = "show" if len(choices) > 1 else ""
-    return Widget(f"{name}-time", "How long a message takes", says, tuple(choices), choose, _SWITCHES)
+    return Widget(f"{name}-time", "How long a message takes", says, choices, choose, SWITCHES)
 
 
 def _rate_widget(name: str, costs: Sequence[StackCost], wire: Staircase, line_bytes_per_s: float | None) -> Widget:
     choice = Choice("", rate_figure(curves(costs), line_bytes_per_s, wire), curve_table(costs, rates=True))
     says = "Bytes per second that a message of each size achieves, one line per stack; sizes are logarithmic."
-    return Widget(f"{name}-rate", "How fast the bytes go", says, (choice,), roles=_SWITCHES)
+    return Widget(f"{name}-rate", "How fast the bytes go", says, (choice,), roles=SWITCHES)
 
 
 def _ladder_widget(name: str, ladder: Ladder | None) -> Widget | None:
@@ -265,7 +274,7 @@ def _distribution_widget(name: str, costs: Sequence[StackCost]) -> Widget:
     sizes = sorted(set.intersection(*({point.size_bytes for point in cost.points} for cost in costs)))
     sizes = sizes or sorted({point.size_bytes for cost in costs for point in cost.points})
     choices = []
-    for size in (sizes[i] for i in spread_out(len(sizes))):
+    for size in (sizes[i] for i in spread_out(len(sizes), SIZES_DRAWN_MAX)):
         points = [(cost.stack, cost.point(size)) for cost in costs]
         drawn = [Distribution(stack, point.quantiles_ns) for stack, point in points if point and point.quantiles_ns]
         choices.append(Choice(size_text(size), distribution_figure(drawn), distribution_table(costs, size)))

@@ -33,9 +33,3 @@ class Widget:
     choices: tuple[Choice, ...]
     choose: str = ""
     roles: tuple[tuple[str, str], ...] = ()
-
-
-def spread_out(count: int, most: int = SIZES_DRAWN_MAX) -> list[int]:
-    """Indices of the first, the last and some between, so many at most."""
-    drawn = min(count, most)
-    return sorted({round((count - 1) * k / max(1, drawn - 1)) for k in range(drawn)})

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vaiven.errors import VaivenError
 from vaiven.model.asymmetry import Asymmetry
 from vaiven.model.ladder import Ladder
 from vaiven.model.loggp import LogGP
@@ -24,7 +25,7 @@ from vaiven.results.sentinel import Sentinel
 from vaiven.results.warnings import ALARMS, Notice
 
 PAIRS_TOLD_MAX = 4  # curves and verdicts of more pairs would make a page that no mail carries; the costs have them all
-_HEADLINERS = ("tcp", "udp", "eth", "icmp")  # the stack that most programs use, first
+HEADLINERS = ("tcp", "udp", "eth", "icmp")  # the stack that most programs use, first
 
 Pair = tuple[str, str]
 
@@ -90,11 +91,18 @@ def pairs_of(found: Sequence[StackCost]) -> tuple[Pair, ...]:
     return tuple(dict.fromkeys(cost.pair for cost in found))
 
 
+def require_pair(run: str, found: Sequence[StackCost], about: Pair | None) -> None:
+    """VaivenError ("no-pair") where a reader chose hosts between which the run of that id measured nothing."""
+    if about is not None and about not in pairs_of(found):
+        there = "; ".join(",".join(pair) for pair in pairs_of(found))
+        raise VaivenError(f"the run {run} has no pair {','.join(about)}", f"it has {there}", code="no-pair")
+
+
 def middle(found: Sequence[StackCost], about: Pair | None) -> StackCost:
     """The headline stack between the chosen hosts, or the pair of hosts whose smallest message is the median one."""
     measured = [cost for cost in found if cost.points and about in (None, cost.pair)]
     stacks = {cost.stack for cost in measured}
-    stack = next((name for name in _HEADLINERS if name in stacks), measured[0].stack)
+    stack = next((name for name in HEADLINERS if name in stacks), measured[0].stack)
     ordered = sorted((cost for cost in measured if cost.stack == stack), key=lambda cost: cost.points[0].typical_ns)
     return ordered[(len(ordered) - 1) // 2]
 

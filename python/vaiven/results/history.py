@@ -24,9 +24,6 @@ from vaiven.store.query import Run
 
 HELD_BY = 0.8  # of the runs: a cell that fewer have is left out, and so is a run that lacks one of the others
 
-
-HELD_BY = 0.8  # of the runs: a cell that fewer have is left out, and so is a run that lacks one of the others
-
 Cell = tuple[str, str, str, int]  # near, far, stack, bytes
 
 
@@ -109,6 +106,20 @@ def history(plan: str, root: Path, ask: Question = "pingpong", stacks: Sequence[
     whole = between.side(found.runs, "ns_median", found.left_out)
     if not whole.runs:
         raise VaivenError(f"no run of {plan} can be read", "; ".join(whole.notes), code="no-run")
+    return _in_order(whole, plan, ask, stacks)
+
+
+def of_runs(runs: Sequence[Run]) -> History:
+    """Those runs, oldest first, of one plan or of several, by their ping-pongs.
+
+    Raises VaivenError ("nothing-measured"): the latest has no cell that most of the others have; and where one of them
+    cannot be read.
+    """
+    plans = dict.fromkeys(map(stored.plan_of, runs))
+    return _in_order(between.side(runs, "ns_median", required=runs), ", ".join(plans), "pingpong", ())
+
+
+def _in_order(whole: Side, plan: str, ask: Question, stacks: Sequence[str]) -> History:
     kept, cells, ns, lacking = _cells(whole, ask, stacks)
     settings = [stored.settings(run) for run in kept]
     changed = [

@@ -16,7 +16,7 @@ from vaiven.results.audiences import Audiences, audiences
 from vaiven.results.comparison import ALPHA, MARGIN, Comparison, comparison, rules
 from vaiven.results.costs import Costs, Knees, Sizes, costs, knees, sizes
 from vaiven.results.facts import Facts, Host, facts
-from vaiven.results.findings import Findings, Pair, pairs_of, told
+from vaiven.results.findings import Findings, Pair, require_pair, told
 from vaiven.results.first import Openings, openings
 from vaiven.results.history import History
 from vaiven.results.ladders import Ladders, ladders
@@ -137,6 +137,12 @@ class Results:
         """Where the numbers come from, and how to get them again."""
         return facts(self._run)
 
+    @property
+    def believed(self) -> Facts:
+        """The same without a rate of the link, where the times of the run speak against it."""
+        doubted = any(one.code == "slow-path" for one in self.doubts)
+        return replace(self.facts, rate_bits_per_s=None) if doubted else self.facts
+
     @cached_property
     def doubts(self) -> Warnings:
         """What speaks against what is said of the link, the gravest first. Of a run without ping-pongs nothing does."""
@@ -175,15 +181,10 @@ class Results:
         opened = self.openings if facts_of.asked(self._run, "first") else Openings(runs=(self._run.id,), items=())
         others = self.audiences or opened
         found = self._costs if others and not facts_of.asked(self._run, "pingpong") else self.costs
-        if about is not None and about not in pairs_of(found):
-            there = "; ".join(",".join(pair) for pair in pairs_of(found))
-            raise VaivenError(
-                f"the run {self._run.id} has no pair {','.join(about)}", f"it has {there}", code="no-pair"
-            )
+        require_pair(self._run.id, found, about)
         versus, why = self._compared(found, about)
-        doubted = any(one.code == "slow-path" for one in self.doubts)
         return Findings(
-            run=replace(self.facts, rate_bits_per_s=None) if doubted else self.facts,
+            run=self.believed,
             costs=found,
             ladders=self.ladders if found else Ladders(runs=(self._run.id,), items=()),
             hosts=self._hosts(found, opened),

@@ -46,3 +46,9 @@ def midranks(values: Floats) -> Floats:
     """The rank of each value from 1; equal values share the mean of their ranks."""
     _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[group]
+
+
+def spread_out(count: int, most: int) -> list[int]:
+    """Indices of the first of so many things, the last and some between, `most` at most."""
+    taken = min(count, most)
+    return sorted({round((count - 1) * k / max(1, taken - 1)) for k in range(taken)})

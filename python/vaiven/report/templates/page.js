@@ -27,7 +27,7 @@
     const [low, high] = axis.range;
     let end = -Infinity;
     const kept = axis.tickvals.map((value, index) => {
-      const place = axis.type === "log" ? Math.log10(value) : index; // names stand at 0, 1, 2
+      const place = axis.type === "log" ? Math.log10(value) : axis.type === "category" ? index : value; // names: 0, 1, 2
       const middle = ((place - low) / (high - low)) * width;
       const half = (axis.ticktext[index].length * letter) / 2;
       if (middle - half < end) return false;
