@@ -22,14 +22,14 @@ from vaiven import lab as _room
 __version__ = "0.1.0"
 __all__ = [
     "Estimate", "Group", "GroupError", "Lab", "Results", "Run", "Runs", "VaivenError", "compare", "history", "lab",
-    "measure", "open", "resume", "runs", "to_pandas",
+    "measure", "open", "overlay", "resume", "runs", "to_pandas",
 ]  # fmt: skip
 _PLACES = {
     "Estimate": "stats.estimate", "Group": "face.group", "GroupError": "face.group", "Lab": "face.lab",
     "Results": "results.results", "Run": "face.run",
     "Runs": "face.run", "VaivenError": "errors", "compare": "face.run", "history": "face.run",
-    "measure": "face.measure", "open": "face.run", "resume": "face.measure", "runs": "face.run",
-    "to_pandas": "results.frames",
+    "measure": "face.measure", "open": "face.run", "overlay": "face.run", "resume": "face.measure",
+    "runs": "face.run", "to_pandas": "results.frames",
 }  # fmt: skip
 
 

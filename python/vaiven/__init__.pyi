@@ -13,6 +13,7 @@ from vaiven.face.run import Runs as Runs
 from vaiven.face.run import compare as compare
 from vaiven.face.run import history as history
 from vaiven.face.run import open as open
+from vaiven.face.run import overlay as overlay
 from vaiven.face.run import runs as runs
 from vaiven.results.frames import to_pandas as to_pandas
 from vaiven.results.results import Results as Results

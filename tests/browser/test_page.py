@@ -23,6 +23,11 @@ OVERLAPS = """() => [...document.querySelectorAll(".plot")].flatMap((plot) => ["
     .map(([b]) => `${plot.parentElement.id}: ${a} / ${b}`));
 }))"""
 
+# Tables that paper would cut off.
+BEYOND = """() => [...document.querySelectorAll("table")].filter((one) =>
+  one.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((one) => one.textContent)"""
+A4 = {"width": 688, "height": 1000}  # between margins of 14 mm
+
 # Figures whose buttons lie on their legend.
 COVERED = """() => [...document.querySelectorAll(".plot")].filter((plot) => {
   const boxes = [".modebar-group", ".legend"].map((one) => plot.querySelector(one)?.getBoundingClientRect());
@@ -210,6 +215,8 @@ def test_on_paper_it_is_light_and_drawn_with_the_tables_that_are_open(plain: Pat
         drawn, room = plot.locator(".main-svg").first.bounding_box(), plot.bounding_box()
         assert drawn["height"] <= room["height"] + 1 and drawn["width"] <= room["width"] + 1
     assert page.evaluate(OVERLAPS) == []
+    page.set_viewport_size(A4)
+    assert page.evaluate(BEYOND) == []
     tables = [one.get_attribute("aria-label") for one in page.locator(".scroll").all() if one.is_visible()]
     assert len(tables) == 5 and "Rate by size (MB = 10⁶ bytes)" in tables
     assert not page.locator("#theme").is_visible() and not page.locator("nav").is_visible()
@@ -292,8 +299,10 @@ def test_several_runs_on_a_phone_on_paper_and_without_scripts(several: Path, ope
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.evaluate(OVERLAPS) == [] and page.evaluate(COVERED) == []
     page.emulate_media(media="print")
+    page.set_viewport_size(A4)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("figure.widget:not(:has(.main-svg))").count() == 0 and page.evaluate(OVERLAPS) == []
+    assert page.evaluate(BEYOND) == []
     still = open_page(several, java_script_enabled=False).page
     assert still.evaluate(STILLS) == [True] * 3
     inside = still.locator("#by-date .still text").all_text_contents()

@@ -269,6 +269,7 @@ def test_runs_are_compared_and_have_a_history(tmp_path: Path) -> None:
     assert len(alone.before) == 9 and "slower" in alone.to_frame()["verdict"].to_list()
     sides = vaiven.compare(runs[:9], runs[9:])
     assert "slower" in sides.to_frame()["verdict"].to_list() and set(sides.to_frame()["second_side"]) == {"before"}
+    assert "in 2 runs?" in vaiven.overlay(runs[:2], tmp_path / "all.html").read_text()
     told = vaiven.history("demo", runs=tmp_path)
     assert len(told) == 14 and told.to_frame()["run"].n_unique() == 14
     with pytest.raises(vaiven.VaivenError, match="is on both sides"):

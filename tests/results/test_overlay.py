@@ -62,6 +62,8 @@ def test_a_run_named_twice_or_without_a_ping_pong_is_refused_by_its_id(days: lis
     with pytest.raises(VaivenError, match=f"{days[1].id} is named twice") as twice:
         overlay([days[1], days[0], days[1]])
     assert twice.value.code == "same-run"
+    with pytest.raises(VaivenError, match="one run is nothing to lay over others"):
+        overlay(days[:1])
     fanout = made_up.write_fanout(tmp_path, blocks=2)
     with pytest.raises(VaivenError, match=fanout.id) as nothing:
         overlay([days[0], fanout])

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 from vaiven.errors import VaivenError
 from vaiven.report import notebook  # shows results in a notebook
-from vaiven.report.files import write_page
+from vaiven.report.files import write_overlay, write_page
 from vaiven.report.outcome import closing
 from vaiven.results import between, comparison, recorded
 from vaiven.results import history as histories
+from vaiven.results import overlay as overlays
 from vaiven.results.comparison import ALPHA, MARGIN, Comparison
 from vaiven.results.findings import Pair
 from vaiven.results.history import History
@@ -203,6 +204,15 @@ def compare(
     earlier, later = ([one] if isinstance(one, Run) else list(one) for one in (before, after))
     sides = (between.side([one._stored for one in side], asked.column) for side in (earlier, later))
     return comparison.sides_compared(*sides, asked, rules)
+
+
+def overlay(several: Sequence[Run], path: str | Path, *, pair: Pair | None = None) -> Path:
+    """Writes the page of several runs, over each other and by date, and returns where.
+
+    pair: between those two hosts, or those in the middle of each run. Raises VaivenError: "too-few-runs" (two at the
+    least), "same-run", "no-pair", "nothing-measured", "cannot-write".
+    """
+    return write_overlay(overlays.overlay([one._stored for one in several], pair), Path(path))
 
 
 def history(plan: str, *, ask: Question = "pingpong", stacks: Sequence[str] = (), runs: Name | None = None) -> History:

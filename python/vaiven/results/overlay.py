@@ -80,9 +80,11 @@ class Overlay:
 def overlay(runs: Sequence[Run], about: Pair | None = None) -> Overlay:
     """Two runs or more over each other, in order of time, between those two hosts or the ones in the middle of each.
 
-    Raises VaivenError: "same-run" (one is named twice), "no-pair", "nothing-measured" (one has no ping-pong), and where
-    one cannot be read.
+    Raises VaivenError: "too-few-runs", "same-run" (one is named twice), "no-pair", "nothing-measured" (one has no
+    ping-pong), and where one cannot be read.
     """
+    if len(runs) < 2:
+        raise VaivenError("one run is nothing to lay over others", "name two or more", code="too-few-runs")
     ordered = sorted(runs, key=made_at)
     for run in ordered:
         if [one.id for one in ordered].count(run.id) > 1:
