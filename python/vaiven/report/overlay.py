@@ -156,7 +156,8 @@ def history_widget(found: Overlay) -> Widget | None:
     made = tuple(datetime.fromisoformat(one.created_utc) for one in history)
     whole = Trend("all of it", made, tuple(one.whole for one in history))
     choices = [Choice("as a whole", change_figure([whole]), _whole_table(history, made))]
-    pair = history.cells[0][:2]
+    pairs = [(near, far) for near, far, _, _ in history.cells]
+    pair = found.drawn[-1].pair if found.drawn[-1].pair in pairs else pairs[0]
     sizes = sorted({size for *hosts, _, size in history.cells if tuple(hosts) == pair})
     for size in (sizes[index] for index in spread_out(len(sizes), SIZES_DRAWN_MAX - 1)):
         cells = {stack: at for at, (*hosts, stack, own) in enumerate(history.cells)

@@ -128,7 +128,7 @@ def _lead(cost: StackCost) -> str:
 def _tiles(findings: Findings, cost: StackCost) -> tuple[Tile, ...]:
     half, first, last = cost.half.size, cost.points[0], cost.points[-1]
     small = f"{size_text(first.size_bytes)} over {cost.stack}"
-    tiles = [Tile(small, time_text(first.typical_ns), f"one way; floor {time_text(first.floor_ns)}")]
+    tiles = [Tile(small, time_text(first.typical_ns), f"one way; {time_text(first.floor_ns)} at best, the floor")]
     if first.share_of_wire is not None and not first.below_wire:
         note = f"{time_text(first.wire_ns)} on the wire; the rest is the hosts'"
         tiles.append(
@@ -136,7 +136,8 @@ def _tiles(findings: Findings, cost: StackCost) -> tuple[Tile, ...]:
         )
     if last is not first:
         large = f"{size_text(last.size_bytes)} over {cost.stack}"
-        share = f"; {percent_text(last.share_of_wire)} of the wire" if last.share_of_wire is not None else ""
+        allowed = "of what the wire allows"
+        share = f"; {percent_text(last.share_of_wire)} {allowed}" if last.share_of_wire is not None else ""
         tiles.append(Tile(large, rate_text(last.rate_bytes_per_s), bits_text(last.rate_bytes_per_s) + share))
     if half.known and cost.half.between is not None:
         number, _, interval = two_lines(estimate_text(half)).partition("\n")
