@@ -175,6 +175,21 @@ def test_times_the_wire_have_floor_and_wire_too() -> None:
     assert _role(figure, "typical")[0]["error_y"]["array"] == pytest.approx([2 / 12, 0], rel=1e-4)
 
 
+def test_times_the_wire_have_its_steps_between_the_measured_sizes() -> None:
+    """What was measured is pointed at; between, the wire is exact and what the software adds is joined straight."""
+    curve = Curve("udp", (0, 1000), (30e3, 60e3), (NAN, NAN), (NAN, NAN), (28e3, 58e3), (10e3, 20e3))
+    figure = interactive.ratio_figure([curve], [Staircase((0, 500, 501, 1000), (10e3, 12e3, 16e3, 20e3))])
+    (line,), (marks,), (floor,) = (_role(figure, role) for role in ("between", "typical", "floor"))
+    above = [20e3, 30e3, 20e3 + 20e3 * 0.501, 40e3]
+    assert line["y"] == pytest.approx(
+        [1 + a / ns for a, ns in zip(above, (10e3, 12e3, 16e3, 20e3), strict=True)], rel=1e-5
+    )
+    assert line["hoverinfo"] == "skip" and line["legendgroup"] == marks["legendgroup"] and not line["showlegend"]
+    assert marks["mode"] == "markers" and marks["y"] == [3, 3]
+    assert len(floor["x"]) == 4 and floor["y"][0] == pytest.approx(2.8) and floor["y"][-1] == pytest.approx(2.9)
+    assert _role(FIGURES["ratio"], "between") == [] and _role(FIGURES["ratio"], "typical")[0]["mode"] == "lines+markers"
+
+
 def test_sizes_on_an_axis_are_in_one_notation() -> None:
     layer = Layer("wire", (1e3,) * 4, (1e3,) * 4, (1e3,) * 4)
     figure = interactive.ladder_figure([8, 1448, 4096, 10_000], [layer])

@@ -122,6 +122,16 @@ def test_every_figure_has_a_table_and_a_text_alternative(parts: Parts) -> None:
     assert len(plots) == len(figures) and all(plot["aria-label"] and plot["tabindex"] == "0" for plot in plots)
 
 
+def test_times_the_wire_come_first_and_have_its_steps(parts: Parts) -> None:
+    figures = json.loads(next(text for attributes, text in parts.scripts if attributes.get("id") == "figures"))
+    assert next(iter(figures)) == "p1-time"
+    lines = [trace for trace in figures["p1-time"][0]["data"] if trace["meta"]["role"] == "between"]
+    assert [line["name"] for line in lines] == list(made_up.START_NS)
+    for line in lines:  # the second frame is a step
+        steps = {size: y for size, y in zip(line["x"], line["y"], strict=True) if 1400 < size < 1600}
+        assert len(steps) >= 2 and max(steps.values()) > 1.002 * min(steps.values())
+
+
 def test_ids_are_unique(parts: Parts) -> None:
     ids = [attributes["id"] for _, attributes in parts.tags if attributes.get("id")]
     assert len(ids) == len(set(ids))

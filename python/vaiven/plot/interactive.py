@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
+
 from vaiven.model.numbers import (
     bits_text,
     change_text,
@@ -90,29 +92,49 @@ def fan_figure(fans: Sequence[Fan], title: str) -> Figure:
     return _figure(traces, xaxis=axis, yaxis=_time_axis(times, title))
 
 
-def ratio_figure(curves: Sequence[Curve]) -> Figure:
+def ratio_figure(curves: Sequence[Curve], wires: Sequence[Staircase] = ()) -> Figure:
     """Time over the time that the wire alone would take, by size; sizes without a wire time are left out.
 
-    The wire itself is the level line at 1.
+    The wire itself is the level line at 1. wires: of each curve, where its steps are known; between measured sizes its
+    line then has them, and what the software adds is joined straight.
     """
     traces = [_level(curves)]
-    for curve, look in _with_looks(curves):
+    for (curve, look), wire in zip(_with_looks(curves), wires or [NO_WIRE] * len(curves), strict=True):
         kept = [index for index, ns in enumerate(curve.wire_ns) if ns]
         part = Residuals(curve.name, tuple(curve.sizes_bytes[index] for index in kept), ())
-        wires = [curve.wire_ns[index] or math.nan for index in kept]
-        ratios, lows, highs = (
-            [times[index] / wire for index, wire in zip(kept, wires, strict=True)]
-            for times in (curve.typical_ns, curve.low_ns, curve.high_ns)
+        own = [curve.wire_ns[index] or math.nan for index in kept]
+        ratios, lows, highs, floors = (
+            [times[index] / ns for index, ns in zip(kept, own, strict=True)]
+            for times in (curve.typical_ns, curve.low_ns, curve.high_ns, curve.floor_ns)
         )
-        floors = [curve.floor_ns[index] / wire for index, wire in zip(kept, wires, strict=True)]
         texts = [
             f"{digits(ratio)} times the wire, floor {digits(floor)}"
             for ratio, floor in zip(ratios, floors, strict=True)
         ]
         ups, downs = ([abs(end - y) for end, y in zip(ends, ratios, strict=True)] for ends in (highs, lows))
-        traces.append(_line(part, look, ratios, texts, ups, downs))
-        traces.append(_floor_line(part, look, floors, [f"{digits(floor)} times the wire" for floor in floors]))
+        marks = _line(part, look, ratios, texts, ups, downs)
+        floor = _floor_line(part, look, floors, [f"{digits(floor)} times the wire" for floor in floors])
+        if kept and wire.sizes_bytes:
+            traces.append(_between(marks, _stepped(part, ratios, own, wire)))
+            marks["mode"] = "markers"
+            floor |= _stepped(part, floors, own, wire)
+        traces += [marks, floor]
     return _figure(traces, xaxis=_size_axis(curves), yaxis=_ratio_axis([y for trace in traces for y in trace["y"]]))
+
+
+def _between(marks: Figure, places: Figure) -> Figure:
+    """The line that goes through those marks by those places; it is not pointed at."""
+    line = {key: marks[key] for key in ("type", "name", "legendgroup", "line")} | places
+    line |= {"mode": "lines", "meta": {"role": "between"}, "showlegend": False}
+    return line | {"hoverinfo": "skip", "hovertemplate": None}
+
+
+def _stepped(curve: Residuals, ratios: Sequence[float], own_ns: Sequence[float], wire: Staircase) -> Figure:
+    """Places of a line through every step of the wire, from times over the wire's own at the measured sizes."""
+    above_ns = [(ratio - 1) * ns for ratio, ns in zip(ratios, own_ns, strict=True)]
+    joined = np.interp(wire.sizes_bytes, curve.sizes_bytes, above_ns)
+    heights = [1 + float(above) / ns for above, ns in zip(joined, wire.ns, strict=True)]
+    return {"x": _tidy(_places(wire.sizes_bytes)), "y": _tidy(heights), "customdata": []}
 
 
 def _level(curves: Sequence[Curve]) -> Figure:

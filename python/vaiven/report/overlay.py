@@ -8,12 +8,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vaiven.model.numbers import DASH, change_text, count_text, minute_text, rate_text, size_text, time_text
+from vaiven.model.numbers import (
+    DASH,
+    change_text,
+    count_text,
+    minute_text,
+    rate_text,
+    several_text,
+    size_text,
+    time_text,
+)
 from vaiven.plot.curves import Trend
 from vaiven.plot.interactive import NO_WIRE, change_figure, trend_figure
 from vaiven.report.history import history_table, summary
 from vaiven.report.html import document, picture
-from vaiven.report.page import SWITCHES, time_choices, wire_times
+from vaiven.report.page import SWITCHES, TIMES_SAID, time_choices, wire_times
 from vaiven.report.staircase import staircase
 from vaiven.report.tables import Column, Table, value_text
 from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
@@ -88,7 +97,7 @@ def answer(found: Overlay) -> Answer:
     if found.headline is None:
         return Answer(question, "No message of one stack and size was measured in all of these runs.", (), points)
     stack, size = found.headline
-    named = list(zip(labels(_facts(found)), _times(found), strict=True))
+    named = [(name, point.typical_ns) for name, one in _named(found) if (point := one.point(stack, size))]
     (first, before), (last, after) = named[0], named[-1]
     lead = (
         f"A message of {size_text(size)} over {stack} took {time_text(before)} one way in the first of these runs "
@@ -106,7 +115,7 @@ def answer(found: Overlay) -> Answer:
 def where_text(found: Overlay) -> str:
     """Which runs were on no real network, where there are such."""
     said = dict.fromkeys(where(one.run) for one in found.drawn)
-    virtual = [name for name, run in zip(labels(_facts(found)), _facts(found), strict=True) if run.virtual]
+    virtual = [name for name, one in _named(found) if one.run.virtual]
     if len(said) == 1 or not virtual:
         return next(iter(said))
     whose = "All runs" if len(virtual) == len(found.drawn) else f"The runs {', '.join(virtual)}"
@@ -127,7 +136,6 @@ def runs_table(found: Overlay) -> Table:
         Column(what, "the median over launches of each launch's median, one way, with its 95 % interval"),
         Column("largest", f"rate of the largest message over {stack}" if stack else "rate of the largest message"),
     )
-    named = zip(labels(_facts(found)), found.drawn, strict=True)
     rows = tuple(
         (
             name,
@@ -138,7 +146,7 @@ def runs_table(found: Overlay) -> Table:
             count_text(one.run.launches),
             *_headline_cells(one, stack, size),
         )
-        for name, one in named
+        for name, one in _named(found)
     )
     return Table("The runs, oldest first", columns, rows)
 
@@ -172,15 +180,12 @@ def history_widget(found: Overlay) -> Widget | None:
 
 
 def _stack_widget(name: str, found: Overlay, stack: str) -> Widget:
-    named = zip(labels(_facts(found)), found.drawn, strict=True)
-    costs = [replace(cost, stack=label) for label, one in named if (cost := one.cost(stack))]
+    shown = [(replace(cost, stack=name), one.run) for name, one in _named(found) if (cost := one.cost(stack))]
+    costs, runs = [cost for cost, _ in shown], [run for _, run in shown]
     alike = found.one_link
-    wire = staircase(found.drawn[0].run, map(wire_times, costs)) if alike else NO_WIRE
-    choices = time_choices(costs, costs if alike else list(map(_without_wire, costs)), wire)
-    says = (
-        f"Time of a message over {stack}, one way, against its size, one line per run: as times what the wire alone "
-        "would take, or as it is; both axes are logarithmic."
-    )
+    wire = staircase(runs[0], map(wire_times, costs)) if alike else NO_WIRE
+    choices = time_choices(costs, costs if alike else list(map(_without_wire, costs)), runs, wire)
+    says = f"Time of a message over {stack}, one way, against its size, one line per run{TIMES_SAID}"
     return Widget(name, stack, says, choices, "show" if len(choices) > 1 else "", SWITCHES)
 
 
@@ -209,19 +214,13 @@ def _headline_cells(one: RunCosts, stack: str, size: int) -> tuple[str, str]:
     if cost is None or point is None:
         return DASH, DASH
     last = cost.points[-1]
-    return value_text(
-        point.typical_ns, point.typical
-    ), f"{rate_text(last.rate_bytes_per_s)}\n{size_text(last.size_bytes)}"
+    largest = f"{rate_text(last.rate_bytes_per_s)}\n{size_text(last.size_bytes)}"
+    return value_text(point.typical_ns, point.typical), largest
 
 
-def _facts(found: Overlay) -> list[Facts]:
-    return [one.run for one in found.drawn]
-
-
-def _times(found: Overlay) -> list[float]:
-    """The headline message in each run that is drawn."""
-    points = (one.point(*found.headline) for one in found.drawn) if found.headline else ()
-    return [point.typical_ns for point in points if point]
+def _named(found: Overlay) -> list[tuple[str, RunCosts]]:
+    """The runs that are drawn, each with its label."""
+    return list(zip(labels([one.run for one in found.drawn]), found.drawn, strict=True))
 
 
 def _drawn(found: Overlay) -> tuple[str, ...]:
@@ -230,11 +229,11 @@ def _drawn(found: Overlay) -> tuple[str, ...]:
 
 def _not_drawn(found: Overlay) -> Iterator[str]:
     if left := found.stacks[STACKS_DRAWN_MAX:]:
-        yield f"curves of {STACKS_DRAWN_MAX} stacks are drawn, not of {', '.join(left)}"
+        yield f"curves of {STACKS_DRAWN_MAX} stacks are drawn, not of {several_text(left, 8)}"
 
 
 def _alarms(found: Overlay) -> Iterator[Alarm]:
-    for name, one in zip(labels(_facts(found)), found.drawn, strict=True):
+    for name, one in _named(found):
         yield from (Alarm(", ".join(filter(None, (name, alarm.where))), alarm.text, alarm.code) for alarm in one.alarms)
 
 

@@ -45,6 +45,7 @@ from vaiven.report.verdicts import crossover_table, headline, matrix_table, verd
 from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
 from vaiven.report.words import answer, where
 from vaiven.results.costs import StackCost, knees_in
+from vaiven.results.facts import Facts
 from vaiven.results.findings import Findings, Pair
 from vaiven.results.sentinel import Sentinel
 from vaiven.results.warnings import Notice
@@ -206,7 +207,7 @@ def _pair_section(name: str, findings: Findings, pair: Pair) -> PairSection:
     costs = tuple(cost for cost in findings.of_pair(pair) if cost.points)
     ladder, wire = findings.ladder(pair), staircase(findings.run, map(wire_times, costs))
     makers: tuple[Callable[[], Widget | None], ...] = (
-        lambda: _time_widget(name, costs, wire),
+        lambda: _time_widget(name, costs, findings.run, wire),
         lambda: _rate_widget(name, costs, wire, _line_bytes_per_s(findings)),
         lambda: _ladder_widget(name, ladder),
         lambda: _distribution_widget(name, costs),
@@ -234,23 +235,30 @@ def _verdicts(name: str, findings: Findings, pair: Pair) -> Verdicts | None:
 
 SWITCHES = (("floor", "floor (smallest time, thin dots)"), ("wire", "the wire alone"))
 
+TIMES_SAID = (
+    ": as times what the wire alone would take, with each step of the wire between the measured sizes, or as it is; "
+    "both axes are logarithmic."
+)
 
-def time_choices(costs: Sequence[StackCost], timed: Sequence[StackCost], wire: Staircase) -> tuple[Choice, ...]:
+
+def time_choices(
+    costs: Sequence[StackCost], timed: Sequence[StackCost], runs: Sequence[Facts], wire: Staircase
+) -> tuple[Choice, ...]:
     """Times of messages as times the wire, where that is known, and as they are. timed: the same costs for the second,
-    which has one wire for all of them, and none where theirs are not alike."""
+    which has one wire for all of them, and none where theirs are not alike. runs: of each cost the run that it is of.
+    """
     drawn = curves(costs)
     time = Choice("time", time_figure(curves(timed), wire), curve_table(timed, rates=False))
     if not any(ns for curve in drawn for ns in curve.wire_ns):
         return (time,)
-    return Choice("times the wire", ratio_figure(drawn), ratio_table(costs)), time  # over decades all times look alike
+    wires = [staircase(run, [wire_times(cost)]) for cost, run in zip(costs, runs, strict=True)]
+    ratio = Choice("times the wire", ratio_figure(drawn, wires), ratio_table(costs))
+    return ratio, time  # over several decades times of all stacks look alike
 
 
-def _time_widget(name: str, costs: Sequence[StackCost], wire: Staircase) -> Widget:
-    choices = time_choices(costs, costs, wire)
-    says = (
-        "Time of a message, one way, against its size, one line per stack: as times what the wire alone would take, or "
-        "as it is; both axes are logarithmic."
-    )
+def _time_widget(name: str, costs: Sequence[StackCost], run: Facts, wire: Staircase) -> Widget:
+    choices = time_choices(costs, costs, [run] * len(costs), wire)
+    says = f"Time of a message, one way, against its size, one line per stack{TIMES_SAID}"
     choose = "show" if len(choices) > 1 else ""
     return Widget(f"{name}-time", "How long a message takes", says, choices, choose, SWITCHES)
 

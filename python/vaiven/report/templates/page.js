@@ -40,7 +40,7 @@
 
   const PAPER = { width: 660, height: 340 }; // as page.css says of a plot on paper
   const groupOf = (trace) => trace.legendgroup || trace.name;
-  const ofStack = (trace) => ["typical", "floor", "wire"].includes(trace.meta.role);
+  const ofStack = (trace) => ["typical", "between", "floor", "wire"].includes(trace.meta.role);
 
   // The plotting library travels packed; the page's policy names the digest of what comes out.
   async function unpacked(id) {
