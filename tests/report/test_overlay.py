@@ -24,7 +24,7 @@ from vaiven.report.overlay import (
     stack_widgets,
     where_text,
 )
-from vaiven.results.overlay import Overlay, overlay
+from vaiven.results.overlay import DRAWN_MAX, Overlay, overlay
 from vaiven.store.query import Run
 
 
@@ -76,6 +76,7 @@ def test_each_stack_has_a_line_for_each_run_over_the_wires_staircase(found: Over
         for choice in widget.choices:
             assert [t["name"] for t in choice.figure["data"] if t["meta"]["role"] == "typical"] == NAMES
             assert [column.name for column in choice.table.columns][1:4] == NAMES
+            assert not any(t["meta"]["role"] == "floor" for t in choice.figure["data"])  # a line for each run is enough
         stairs = [t for t in widget.choices[1].figure["data"] if t["meta"]["role"] == "wire" and t["mode"] == "lines"]
         assert len(stairs) == 1 and len(stairs[0]["x"]) > 3
 
@@ -122,6 +123,14 @@ def test_labels_are_no_longer_than_it_takes_to_tell_runs_apart(found: Overlay) -
     later = replace(one, started="2026-01-02 00:07:30 UTC")
     assert labels([one, later]) == ("2026-01-02 00:00", "2026-01-02 00:07")
     assert labels([one, replace(one, id="x-abcdef")])[1] == "2026-01-02 00:00:00 abcdef"
+
+
+def test_a_page_of_many_runs_and_stacks_still_fits_in_a_mail(days: list[Run], run: Run) -> None:
+    """As many as are drawn at most, of 16 sizes up to 1 MiB."""
+    found = overlay([days[0], run])
+    one = next(one for one in found.drawn if one.run.id == run.id)
+    wide = replace(one, costs=tuple(replace(one.costs[0], stack=f"s{n}") for n in range(STACKS_DRAWN_MAX)))
+    assert len(overlay_page(replace(found, drawn=(wide,) * DRAWN_MAX)).encode()) <= SIZE_BYTES_MAX
 
 
 def test_more_stacks_than_a_page_carries_are_named(found: Overlay) -> None:

@@ -49,6 +49,7 @@ _INK = {"light": "#1d2733", "dark": "#e4e9ee"}
 _QUIET = {"light": "#5b6470", "dark": "#a3adb9"}
 _GRID = {"light": "#e3e7ec", "dark": "#2c3540"}
 _PAPER = {"light": "#ffffff", "dark": "#171d24"}
+_HAIR_ACROSS, _HAIR_UP = 1.02, 0.001  # what is nearer than that is one place, of sizes and of ratios
 _RAMP = ((0, 34, 78), (88, 92, 110), (148, 142, 119), (202, 186, 106), (254, 232, 56))  # told apart by everybody
 _SIZE_TITLE = "message size (payload)"
 _TIME_TITLE = "time, one way"
@@ -98,28 +99,30 @@ def ratio_figure(curves: Sequence[Curve], wires: Sequence[Staircase] = ()) -> Fi
     The wire itself is the level line at 1. wires: of each curve, where its steps are known; between measured sizes its
     line then has them, and what the software adds is joined straight.
     """
-    traces = [_level(curves)]
-    for (curve, look), wire in zip(_with_looks(curves), wires or [NO_WIRE] * len(curves), strict=True):
-        kept = [index for index, ns in enumerate(curve.wire_ns) if ns]
-        part = Residuals(curve.name, tuple(curve.sizes_bytes[index] for index in kept), ())
-        own = [curve.wire_ns[index] or math.nan for index in kept]
-        ratios, lows, highs, floors = (
-            [times[index] / ns for index, ns in zip(kept, own, strict=True)]
-            for times in (curve.typical_ns, curve.low_ns, curve.high_ns, curve.floor_ns)
-        )
-        texts = [
-            f"{digits(ratio)} times the wire, floor {digits(floor)}"
-            for ratio, floor in zip(ratios, floors, strict=True)
-        ]
-        ups, downs = ([abs(end - y) for end, y in zip(ends, ratios, strict=True)] for ends in (highs, lows))
-        marks = _line(part, look, ratios, texts, ups, downs)
-        floor = _floor_line(part, look, floors, [f"{digits(floor)} times the wire" for floor in floors])
-        if kept and wire.sizes_bytes:
-            traces.append(_between(marks, _stepped(part, ratios, own, wire)))
-            marks["mode"] = "markers"
-            floor |= _stepped(part, floors, own, wire)
-        traces += [marks, floor]
+    each = zip(_with_looks(curves), wires or [NO_WIRE] * len(curves), strict=True)
+    traces = [_level(curves), *(trace for (curve, look), wire in each for trace in _over_wire(curve, look, wire))]
     return _figure(traces, xaxis=_size_axis(curves), yaxis=_ratio_axis([y for trace in traces for y in trace["y"]]))
+
+
+def _over_wire(curve: Curve, look: Look, wire: Staircase) -> list[Figure]:
+    """One curve over its own wire: a line, its marks, and its floor where it has one."""
+    kept = [index for index, ns in enumerate(curve.wire_ns) if ns]
+    part = Residuals(curve.name, tuple(curve.sizes_bytes[index] for index in kept), ())
+    own = [curve.wire_ns[index] or math.nan for index in kept]
+    ratios, lows, highs, floors = (
+        [times[index] / ns for index, ns in zip(kept, own, strict=True)] if times else []
+        for times in (curve.typical_ns, curve.low_ns, curve.high_ns, curve.floor_ns)
+    )
+    texts, lowest = ([f"{digits(ratio)} times the wire" for ratio in several] for several in (ratios, floors))
+    if floors:
+        texts = [f"{text}, floor {digits(ratio)}" for text, ratio in zip(texts, floors, strict=True)]
+    ups, downs = ([abs(end - y) for end, y in zip(ends, ratios, strict=True)] for ends in (highs, lows))
+    marks = _line(part, look, ratios, texts, ups, downs)
+    floor = _floor_line(part, look, floors, lowest) if floors else None
+    if not kept or not wire.sizes_bytes:
+        return [marks, *([floor] if floor else [])]
+    line = _between(marks, _stepped(part, ratios, own, wire))
+    return [line, marks | {"mode": "markers"}, *([floor | _stepped(part, floors, own, wire)] if floor else [])]
 
 
 def _between(marks: Figure, places: Figure) -> Figure:
@@ -134,7 +137,17 @@ def _stepped(curve: Residuals, ratios: Sequence[float], own_ns: Sequence[float],
     above_ns = [(ratio - 1) * ns for ratio, ns in zip(ratios, own_ns, strict=True)]
     joined = np.interp(wire.sizes_bytes, curve.sizes_bytes, above_ns)
     heights = [1 + float(above) / ns for above, ns in zip(joined, wire.ns, strict=True)]
-    return {"x": _tidy(_places(wire.sizes_bytes)), "y": _tidy(heights), "customdata": []}
+    places = _seen(list(zip(_places(wire.sizes_bytes), heights, strict=True)))
+    return {"x": _tidy([x for x, _ in places]), "y": _tidy([y for _, y in places]), "customdata": []}
+
+
+def _seen(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Those of a line on two logarithmic axes that are not where the one before them is, as far as one sees."""
+    kept = list(places[:1])
+    for x, y in places[1:-1]:
+        if x >= _HAIR_ACROSS * kept[-1][0] or abs(y / kept[-1][1] - 1) >= _HAIR_UP:
+            kept.append((x, y))
+    return kept + list(places[1:][-1:])
 
 
 def _level(curves: Sequence[Curve]) -> Figure:

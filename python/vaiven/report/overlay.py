@@ -22,7 +22,7 @@ from vaiven.plot.curves import Trend
 from vaiven.plot.interactive import NO_WIRE, change_figure, trend_figure
 from vaiven.report.history import history_table, summary
 from vaiven.report.html import document, picture
-from vaiven.report.page import SWITCHES, TIMES_SAID, time_choices, wire_times
+from vaiven.report.page import TIMES_SAID, WIRE_SWITCH, time_choices, wire_times
 from vaiven.report.staircase import staircase
 from vaiven.report.tables import Column, Table, value_text
 from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
@@ -33,7 +33,7 @@ from vaiven.results.history import History
 from vaiven.results.overlay import Overlay, RunCosts
 from vaiven.stats.arrays import spread_out
 
-STACKS_DRAWN_MAX = 12  # each is a figure of its own: more would make a page that no mail carries
+STACKS_DRAWN_MAX = 8  # each is a figure of its own: more would make a page that no mail carries
 _MADE = Column("run", "when it was made, UTC", number=False)
 _STARTED_LETTERS = (10, 16, 19)  # of "2026-01-02 03:04:05 UTC": the day, the minute, the second
 _ID_LETTERS = 6  # at the end of a run's id, which are random
@@ -184,9 +184,9 @@ def _stack_widget(name: str, found: Overlay, stack: str) -> Widget:
     costs, runs = [cost for cost, _ in shown], [run for _, run in shown]
     alike = found.one_link
     wire = staircase(runs[0], map(wire_times, costs)) if alike else NO_WIRE
-    choices = time_choices(costs, costs if alike else list(map(_without_wire, costs)), runs, wire)
+    choices = time_choices(costs, costs if alike else list(map(_without_wire, costs)), runs, wire, floors=False)
     says = f"Time of a message over {stack}, one way, against its size, one line per run{TIMES_SAID}"
-    return Widget(name, stack, says, choices, "show" if len(choices) > 1 else "", SWITCHES)
+    return Widget(name, stack, says, choices, "show" if len(choices) > 1 else "", (WIRE_SWITCH,))
 
 
 def _without_wire(cost: StackCost) -> StackCost:

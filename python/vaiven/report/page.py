@@ -176,8 +176,8 @@ def sentinel_text(sentinel: Sentinel) -> str:
     return f"{sentinel.cell}, in {sentinel.drift.blocks} blocks: {sentinel.drift.text}{span}"
 
 
-def curves(costs: Sequence[StackCost]) -> tuple[Curve, ...]:
-    """What the time and rate figures are drawn from."""
+def curves(costs: Sequence[StackCost], floors: bool = True) -> tuple[Curve, ...]:
+    """What the time and rate figures are drawn from. floors: whether they are shown."""
     return tuple(
         Curve(
             name=cost.stack,
@@ -185,7 +185,7 @@ def curves(costs: Sequence[StackCost]) -> tuple[Curve, ...]:
             typical_ns=tuple(point.typical_ns for point in cost.points),
             low_ns=tuple(_or_nan(point.typical.low) for point in cost.points),
             high_ns=tuple(_or_nan(point.typical.high) for point in cost.points),
-            floor_ns=tuple(point.floor_ns for point in cost.points),
+            floor_ns=tuple(point.floor_ns for point in cost.points if floors),
             wire_ns=tuple(point.wire_ns for point in cost.points),
         )
         for cost in costs
@@ -233,7 +233,8 @@ def _verdicts(name: str, findings: Findings, pair: Pair) -> Verdicts | None:
     )
 
 
-SWITCHES = (("floor", "floor (smallest time, thin dots)"), ("wire", "the wire alone"))
+WIRE_SWITCH = ("wire", "the wire alone")
+_SWITCHES = (("floor", "floor (smallest time, thin dots)"), WIRE_SWITCH)
 
 TIMES_SAID = (
     ": as times what the wire alone would take, with each step of the wire between the measured sizes, or as it is; "
@@ -242,13 +243,13 @@ TIMES_SAID = (
 
 
 def time_choices(
-    costs: Sequence[StackCost], timed: Sequence[StackCost], runs: Sequence[Facts], wire: Staircase
+    costs: Sequence[StackCost], timed: Sequence[StackCost], runs: Sequence[Facts], wire: Staircase, floors: bool = True
 ) -> tuple[Choice, ...]:
     """Times of messages as times the wire, where that is known, and as they are. timed: the same costs for the second,
     which has one wire for all of them, and none where theirs are not alike. runs: of each cost the run that it is of.
     """
-    drawn = curves(costs)
-    time = Choice("time", time_figure(curves(timed), wire), curve_table(timed, rates=False))
+    drawn = curves(costs, floors)
+    time = Choice("time", time_figure(curves(timed, floors), wire), curve_table(timed, rates=False))
     if not any(ns for curve in drawn for ns in curve.wire_ns):
         return (time,)
     wires = [staircase(run, [wire_times(cost)]) for cost, run in zip(costs, runs, strict=True)]
@@ -260,13 +261,13 @@ def _time_widget(name: str, costs: Sequence[StackCost], run: Facts, wire: Stairc
     choices = time_choices(costs, costs, [run] * len(costs), wire)
     says = f"Time of a message, one way, against its size, one line per stack{TIMES_SAID}"
     choose = "show" if len(choices) > 1 else ""
-    return Widget(f"{name}-time", "How long a message takes", says, choices, choose, SWITCHES)
+    return Widget(f"{name}-time", "How long a message takes", says, choices, choose, _SWITCHES)
 
 
 def _rate_widget(name: str, costs: Sequence[StackCost], wire: Staircase, line_bytes_per_s: float | None) -> Widget:
     choice = Choice("", rate_figure(curves(costs), line_bytes_per_s, wire), curve_table(costs, rates=True))
     says = "Bytes per second that a message of each size achieves, one line per stack; sizes are logarithmic."
-    return Widget(f"{name}-rate", "How fast the bytes go", says, (choice,), roles=SWITCHES)
+    return Widget(f"{name}-rate", "How fast the bytes go", says, (choice,), roles=_SWITCHES)
 
 
 def _ladder_widget(name: str, ladder: Ladder | None) -> Widget | None:
