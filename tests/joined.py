@@ -52,7 +52,8 @@ def known():
 
 @pytest.fixture
 def launched(known) -> Callable[..., Outcome]:
-    """launched(place, "openmpi", 0, 1): a ping-pong of these sizes from m1 to m2; fanout: to so many far ends there."""
+    """launched(place, "openmpi", 0, 1): a ping-pong of these sizes from m1 to m2; fanout: to so many far ends there,
+    or another question of several, with so many `fars`."""
 
     def call(
         where: Place,
@@ -60,10 +61,11 @@ def launched(known) -> Callable[..., Outcome]:
         *sizes: int,
         ask: str = "pingpong",
         fanout: int = 0,
+        fars: int = 1,
         on_cell=lambda _cell: None,
         **effort,
     ) -> Outcome:
-        far = ends.join(["m2"] * (fanout or 1))
+        far = ends.join(["m2"] * (fanout or fars))
         work = Launch(0, 0, stacks.parse(stack), "fanout" if fanout else ask, "m1", far, sizes)
         wanted = {"samples": 3, "cell_ms": 50, "timeout_ms": 20_000, "launch_s": 100} | effort
         setting = Setting(known, Effort(**wanted), None, 0.0, one_clock=True)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "io/os/watch.h"
+#include "stack/flows.h"
 
 #define WAY_MAX   640
 #define VALUE_MAX 4096 /* of a control variable, as long as libraries make them */
@@ -15,7 +16,7 @@
 #define LAST_BYTES 8            /* of the tag of a message, which no two in a row share */
 #define RELEASE_NS (5 * VV_SEC) /* for a control line to come that was sent before */
 
-enum { TAG_ADDRESS = 1, TAG_FIRST };
+enum { TAG_NOBODY, TAG_ADDRESS, TAG_FIRST };
 
 struct vv_end {
   struct vv_watch_stop stop;
@@ -24,7 +25,8 @@ struct vv_end {
   int peer_tag;             /* of what goes to the other */
   uint8_t last[LAST_BYTES]; /* how the last message of a broadcast began; all bytes alike before the first */
   size_t last_bytes;        /* its length */
-  MPI_Request sending;      /* that a stop broke off */
+  MPI_Request sending;      /* under way: one that a stop broke off is gone on with */
+  MPI_Request receiving;    /* under way, within one call */
 };
 
 static char way[WAY_MAX];
@@ -185,8 +187,11 @@ struct vv_end *vv_mpi_open(const struct vv_mpi_library *library, const struct vv
     return NULL;
   }
   /* A tag of its own keeps the messages of two ends of one process apart. */
-  *end = (struct vv_end){
-      .stop = config->stop, .own_tag = TAG_FIRST + tags++, .peer = MPI_PROC_NULL, .sending = MPI_REQUEST_NULL};
+  *end = (struct vv_end){.stop = config->stop,
+                         .own_tag = TAG_FIRST + tags++,
+                         .peer = MPI_PROC_NULL,
+                         .sending = MPI_REQUEST_NULL,
+                         .receiving = MPI_REQUEST_NULL};
   snprintf(contact, VV_STACK_CONTACT_MAX, "%d/%d", own_rank(), end->own_tag);
   describe(library);
   return end;
@@ -212,23 +217,27 @@ static enum vv_got failed(int code, const char *what, struct vv_error *error) {
   return VV_GOT_ERROR;
 }
 
-/* Until the request is done, or the stop says so. */
-static enum vv_got finish(const struct vv_end *end, MPI_Request *request, const char *what, struct vv_error *error) {
+/* Begins to send, unless that is under way. An MPI error code. */
+static int start_send(struct vv_end *end, const uint8_t *message, size_t size_bytes) {
+  if (end->sending != MPI_REQUEST_NULL) return MPI_SUCCESS;
+  return MPI_Isend(message, (int)size_bytes, MPI_BYTE, end->peer, end->peer_tag, MPI_COMM_WORLD, &end->sending);
+}
+
+/* Begins to receive. An MPI error code. */
+static int start_recv(struct vv_end *end, uint8_t *message, size_t size_bytes) {
+  return MPI_Irecv(message, (int)size_bytes, MPI_BYTE, end->peer, end->own_tag, MPI_COMM_WORLD, &end->receiving);
+}
+
+/* Until the request is done, or the stop says so. Each test moves whatever else is under way, too. */
+static enum vv_got finish(const struct vv_watch_stop *stop, MPI_Request *request, const char *what,
+                          struct vv_error *error) {
   for (;;) {
     int done;
     int code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS) return failed(code, what, error);
     if (done) return VV_GOT_MESSAGE;
-    if (vv_watch_rang() && end->stop.ask(end->stop.context)) return VV_GOT_STOPPED;
+    if (vv_watch_rang() && stop->ask(stop->context)) return VV_GOT_STOPPED;
   }
-}
-
-enum vv_got vv_mpi_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
-  if (end->sending == MPI_REQUEST_NULL) {
-    int code = MPI_Isend(message, (int)size_bytes, MPI_BYTE, end->peer, end->peer_tag, MPI_COMM_WORLD, &end->sending);
-    if (code != MPI_SUCCESS) return failed(code, "send", error);
-  }
-  return finish(end, &end->sending, "send", error);
 }
 
 /* Its buffer may be gone when the wait is given up, so no receive outlives one; one that has matched will end soon. */
@@ -241,12 +250,60 @@ static enum vv_got take_back(MPI_Request *request) {
   return cancelled ? VV_GOT_STOPPED : VV_GOT_MESSAGE;
 }
 
+enum vv_got vv_mpi_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  int code = start_send(end, message, size_bytes);
+  if (code != MPI_SUCCESS) return failed(code, "send", error);
+  return finish(&end->stop, &end->sending, "send", error);
+}
+
 enum vv_got vv_mpi_recv(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
-  MPI_Request request;
-  int code = MPI_Irecv(message, (int)size_bytes, MPI_BYTE, end->peer, end->own_tag, MPI_COMM_WORLD, &request);
+  int code = start_recv(end, message, size_bytes);
   if (code != MPI_SUCCESS) return failed(code, "receive", error);
-  enum vv_got got = finish(end, &request, "receive", error);
-  return got == VV_GOT_STOPPED ? take_back(&request) : got;
+  enum vv_got got = finish(&end->stop, &end->receiving, "receive", error);
+  return got == VV_GOT_STOPPED ? take_back(&end->receiving) : got;
+}
+
+enum vv_got vv_mpi_drain(struct vv_end *end, struct vv_error *error) {
+  for (;;) {
+    int found;
+    int code = MPI_Iprobe(MPI_ANY_SOURCE, TAG_NOBODY, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) return failed(code, "make progress", error);
+    if (end->stop.ask(end->stop.context)) return VV_GOT_STOPPED;
+  }
+}
+
+/* several at once ------------------------------------------------------ */
+
+/* Receives first, as programs do: what comes then has a place to go to. */
+static int start_all(struct vv_flow *flows, size_t count, struct vv_error *error) {
+  int code = MPI_SUCCESS;
+  for (size_t i = 0; i < count && code == MPI_SUCCESS; i++) {
+    if (flows[i].in_bytes > 0) code = start_recv(flows[i].end, flows[i].in, flows[i].size_bytes);
+  }
+  for (size_t i = 0; i < count && code == MPI_SUCCESS; i++) {
+    if (flows[i].out_bytes > 0) code = start_send(flows[i].end, flows[i].out, flows[i].out_bytes);
+  }
+  return code == MPI_SUCCESS ? 0 : (failed(code, "begin several messages", error), -1);
+}
+
+/* A request that is none counts as done. */
+static enum vv_got finish_one(struct vv_flow *flow, const struct vv_watch_stop *stop, struct vv_error *error) {
+  enum vv_got got = finish(stop, &flow->end->sending, "send", error);
+  if (got != VV_GOT_MESSAGE) return got;
+  flow->out_bytes = 0;
+  got = finish(stop, &flow->end->receiving, "receive", error);
+  if (got == VV_GOT_MESSAGE) flow->in_bytes = 0;
+  return got;
+}
+
+enum vv_got vv_mpi_flow(struct vv_flow *flows, size_t count, const struct vv_watch_stop *stop, struct vv_error *error) {
+  enum vv_got got = VV_GOT_MESSAGE;
+  if (start_all(flows, count, error) != 0) return VV_GOT_ERROR;
+  for (size_t i = 0; i < count && got == VV_GOT_MESSAGE; i++) got = finish_one(&flows[i], stop, error);
+  for (size_t i = 0; i < count && got == VV_GOT_STOPPED; i++) {
+    if (flows[i].in_bytes > 0 && take_back(&flows[i].end->receiving) == VV_GOT_MESSAGE) flows[i].in_bytes = 0;
+  }
+  return got;
 }
 
 /* broadcasts ---------------------------------------------------------- */

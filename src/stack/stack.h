@@ -78,7 +78,8 @@ struct vv_stack_config {
 /* Room for an end's contact: a short text that tells the other end how to reach it. */
 #define VV_STACK_CONTACT_MAX 128
 
-struct vv_end; /* one end; each stack defines its own */
+struct vv_end;  /* one end; each stack defines its own */
+struct vv_flow; /* one of several messages at once: flows.h */
 
 /* What became of one send or receive. */
 enum vv_got {
@@ -166,9 +167,14 @@ struct vv_stack {
    */
   unsigned (*parts)(const struct vv_end *end, size_t size_bytes);
   /*
-   * The socket that carries the messages, for who waits for several ends at
-   * once. NULL: there is none, or a message is more than one call.
+   * Several messages at once, each at an end of its own, whose stop is not asked
+   * (flows.h): until every flow has sent and received all. VV_GOT_MESSAGE;
+   * VV_GOT_STOPPED when stop says so (the flows tell what is missing, the same call
+   * goes on); VV_GOT_CLOSED; VV_GOT_ERROR and *error. NULL: one message after the
+   * other, and no more.
    */
+  enum vv_got (*flow)(struct vv_flow *flows, size_t count, const struct vv_watch_stop *stop, struct vv_error *error);
+  /* The TCP socket of an end of ours (own_tcp), for who asks for its state. NULL: there is none. */
   int (*descriptor)(const struct vv_end *end);
   /*
    * Near, of a stack that sets up a session for each message: when the last one
@@ -177,9 +183,10 @@ struct vv_stack {
    */
   int64_t (*began)(const struct vv_end *end, vv_ns *setup_ns);
   /*
-   * Near, of a stack that works only while one of its calls waits: waits until all
-   * that was sent has arrived, for who will then wait for something else. As send;
-   * NULL: the kernel, a thread or a daemon goes on by itself.
+   * Of a stack that works only while one of its calls waits: waits until all that
+   * was sent has arrived, or, where it cannot tell, until stop says so, for who
+   * will then wait for something else. As send; NULL: the kernel, a thread or a
+   * daemon goes on by itself.
    */
   enum vv_got (*drain)(struct vv_end *end, struct vv_error *error);
   /* How many pieces of what this end sent it had to send again so far. NULL: it cannot tell. */

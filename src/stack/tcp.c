@@ -13,6 +13,7 @@
 #include "io/os/socket.h"
 #include "io/os/tcp.h"
 #include "io/os/watch.h"
+#include "stack/flows.h"
 #include "stack/stream.h"
 
 #define BACKLOG 64
@@ -118,6 +119,11 @@ static int tcp_descriptor(const struct vv_end *end) {
   return end->stream.fd;
 }
 
+static enum vv_got tcp_flow(struct vv_flow *flows, size_t count, const struct vv_watch_stop *stop,
+                            struct vv_error *error) {
+  return vv_flows_run(flows, count, tcp_descriptor, false, stop, error);
+}
+
 static int64_t tcp_resent(const struct vv_end *end) {
   struct vv_tcp_state state;
   vv_tcp_read_state(end->stream.fd, &state);
@@ -147,8 +153,8 @@ static void tcp_close(struct vv_end *end) {
 /* What both tables have in common. */
 #define TCP                                                                                                            \
   .size_bytes_min = 1, .size_bytes_max = (size_t)64 << 20, .own_tcp = true, .two_writes = true, .path = VV_PATH_TCP,   \
-  .accept = tcp_accept, .connect = tcp_connect, .send = tcp_send, .recv = tcp_recv, .descriptor = tcp_descriptor,      \
-  .resent = tcp_resent, .mark = tcp_mark, .limits = tcp_limits, .close = tcp_close
+  .accept = tcp_accept, .connect = tcp_connect, .send = tcp_send, .recv = tcp_recv, .flow = tcp_flow,                  \
+  .descriptor = tcp_descriptor, .resent = tcp_resent, .mark = tcp_mark, .limits = tcp_limits, .close = tcp_close
 
 const struct vv_stack vv_stack_tcp = {
     .id = "tcp", .summary = "TCP, Nagle's algorithm off (TCP_NODELAY)", .open = tcp_open, TCP};

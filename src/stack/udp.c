@@ -9,7 +9,7 @@
 #include "io/os/datagram.h"
 #include "io/os/socket.h"
 #include "io/os/watch.h"
-#include "stack/stack.h"
+#include "stack/flows.h"
 
 #define SIZE_BYTES_MAX 65507 /* 65535 less the IPv4 header (20) and the UDP header (8) */
 
@@ -98,6 +98,11 @@ static int udp_descriptor(const struct vv_end *end) {
   return end->fd;
 }
 
+static enum vv_got udp_flow(struct vv_flow *flows, size_t count, const struct vv_watch_stop *stop,
+                            struct vv_error *error) {
+  return vv_flows_run(flows, count, udp_descriptor, true, stop, error);
+}
+
 static void udp_close(struct vv_end *end) {
   if (end) give_up(end);
 }
@@ -114,6 +119,6 @@ const struct vv_stack vv_stack_udp = {
     .connect = udp_connect,
     .send = udp_send,
     .recv = udp_recv,
-    .descriptor = udp_descriptor,
+    .flow = udp_flow,
     .close = udp_close,
 };

@@ -24,7 +24,11 @@ def test_messages_that_fill_every_buffer_arrive_whole(ask_many) -> None:
 
 @pytest.mark.parametrize(
     ("stack", "options", "words"),
-    [("eth", (), "no sockets"), ("tcp", ("--write", "split"), "one write"), ("udp", ("--sizes", "0"), "empty")],
+    [
+        ("eth", (), "one message after the other"),
+        ("tcp", ("--write", "split"), "one write"),
+        ("udp", ("--sizes", "0"), "empty"),
+    ],
 )
 def test_what_cannot_be_asked_is_refused(probe, stack: str, options: tuple[str, ...], words: str) -> None:
     ended = probe.alone("near", stack, "--peer", "127.0.0.1:9", "--ask", "stream", "--sizes", "8", *options)

@@ -99,6 +99,19 @@ static bool near_speaks(void *context) {
   return time_is_up(context) || vv_watch_has_input(session->control.fd);
 }
 
+/*
+ * Of a stack that works only while one of its calls waits: others may lack what this end has sent until the near end
+ * says the next thing, which it does not before it has heard `got`. Waits for that, at most until then. 0, or -1.
+ */
+static int drain(struct vv_session *session, vv_ns until_ns, struct vv_error *error) {
+  if (!session->stack->drain) return 0;
+  session->stop_at_ns = until_ns;
+  enum vv_got got = session->stack->drain(session->end, error);
+  session->stop_at_ns = VV_NEVER;
+  if (got == VV_GOT_CLOSED) vv_session_closed(session, error);
+  return got == VV_GOT_CLOSED || got == VV_GOT_ERROR ? -1 : 0;
+}
+
 static int take_round(struct exchange_taking *taking, const char *line, struct vv_error *error) {
   struct vv_session *session = taking->session;
   struct vv_mesh_round *round = &taking->round;
@@ -117,10 +130,14 @@ static int take_round(struct exchange_taking *taking, const char *line, struct v
   vv_mesh_check(round);
   taking->corrupt += round->corrupt;
   taking->messages += (int64_t)mesh.count - 1;
-  if (vv_rounds_hush(session, taking->hush_ns, error) < 0) return -1;
+  vv_ns until_ns = vv_clock_ns() + taking->hush_ns;
+  if (drain(session, until_ns, error) != 0 || vv_rounds_hush(session, until_ns - vv_clock_ns(), error) < 0) return -1;
   uint64_t tag = vv_rounds_tag(round->seq, round->size_bytes);
-  return vv_control_send(&session->control, error, "got tag=%" PRIu64 " at_ns=%" PRId64 " missing=%" PRIu32 " late=%d",
-                         tag, round->ended_ns, round->missing, round->late);
+  if (vv_control_send(&session->control, error, "got tag=%" PRIu64 " at_ns=%" PRId64 " missing=%" PRIu32 " late=%d",
+                      tag, round->ended_ns, round->missing, round->late) != 0) {
+    return -1;
+  }
+  return drain(session, VV_NEVER, error);
 }
 
 /* 1: the near end has said that it is over. */
@@ -155,7 +172,7 @@ static int far_cell(struct vv_session *session, const char *line, struct vv_erro
     return -1;
   }
   bool sound = size_bytes >= 1 && (uint64_t)size_bytes <= session->size_bytes_max && ends >= 2 && ends <= VV_MESH_MAX &&
-               number >= 1 && number < ends && session->stack->descriptor;
+               number >= 1 && number < ends && session->stack->flow;
   if (!sound) return vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
   if (mesh.count == 0) mesh = (struct vv_mesh){.session = session, .number = (size_t)number, .count = (size_t)ends};
   int result = vv_mesh_round_open(&taking.round, &mesh, (size_t)size_bytes, error);

@@ -19,26 +19,12 @@ static int check(const struct vv_probe_config *config, struct vv_error *error) {
   return vv_rounds_check_sizes(config, "fanout", error);
 }
 
-/* Until all have it, or begin to say so: what was lost is sent again meanwhile. */
-static enum vv_outcome drain(struct vv_rounds *rounds, struct vv_error *error) {
-  const struct vv_stack *stack = rounds->session->stack;
-  for (size_t i = 0; i < rounds->fars->count; i++) {
-    struct vv_session *session = rounds->fars->ends[i].session;
-    enum vv_got got = stack->drain(session->end, error);
-    if (got == VV_GOT_MESSAGE || got == VV_GOT_STOPPED) continue;
-    if (got == VV_GOT_CLOSED) vv_session_closed(session, error);
-    return VV_OUTCOME_FAILED;
-  }
-  return VV_OUTCOME_ANSWERED;
-}
-
 static enum vv_outcome give(struct vv_rounds *rounds, struct vv_error *error) {
   size_t sends = once(rounds->session->config) ? 1 : rounds->fars->count;
   enum vv_outcome outcome = VV_OUTCOME_ANSWERED;
   const struct vv_session *session = rounds->session;
   rounds->begun_ns = vv_clock_real_ns();
   for (size_t i = 0; i < sends && outcome == VV_OUTCOME_ANSWERED; i++) outcome = vv_rounds_give(rounds, i, error);
-  if (outcome == VV_OUTCOME_ANSWERED && session->stack->drain) outcome = drain(rounds, error);
   if (session->stack->began) rounds->begun_ns = session->stack->began(session->end, &rounds->setup_ns);
   return outcome;
 }

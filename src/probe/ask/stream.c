@@ -6,8 +6,8 @@
  */
 #include "io/os/watch.h"
 #include "probe/ask/question.h"
-#include "probe/kit/flows.h"
 #include "probe/kit/rounds.h"
+#include "stack/flows.h"
 
 static int check(const struct vv_probe_config *config, struct vv_error *error) {
   return vv_rounds_check(config, "stream", error);
@@ -24,13 +24,10 @@ static enum vv_outcome give(struct vv_rounds *rounds, struct vv_error *error) {
   struct vv_flow flows[VV_FARS_MAX];
   for (size_t i = 0; i < rounds->fars->count; i++) {
     struct vv_session *far = rounds->fars->ends[i].session;
-    flows[i] = (struct vv_flow){.fd = session->stack->descriptor(far->end),
-                                .datagram = session->stack->datagram,
-                                .out = vv_rounds_message(rounds),
-                                .out_bytes = rounds->size_bytes};
+    flows[i] = (struct vv_flow){.end = far->end, .out = vv_rounds_message(rounds), .out_bytes = rounds->size_bytes};
   }
   rounds->begun_ns = vv_clock_real_ns();
-  enum vv_got got = vv_flows_run(flows, rounds->fars->count, &stop, error);
+  enum vv_got got = session->stack->flow(flows, rounds->fars->count, &stop, error);
   if (got == VV_GOT_MESSAGE) return VV_OUTCOME_ANSWERED;
   if (got == VV_GOT_STOPPED) return vv_session_why(session, error) == 0 ? VV_OUTCOME_LOST : VV_OUTCOME_FAILED;
   if (got == VV_GOT_CLOSED) vv_session_closed(session, error);

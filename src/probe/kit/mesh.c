@@ -135,13 +135,11 @@ static uint64_t seq_of(const struct vv_mesh_round *round, size_t sender) {
 
 static size_t make_flows(const struct vv_mesh_round *round, struct vv_flow flows[VV_MESH_MAX]) {
   const struct vv_mesh *mesh = round->mesh;
-  const struct vv_stack *stack = mesh->session->stack;
   size_t count = 0, tag_bytes = round->size_bytes < VV_PAYLOAD_TAG_BYTES ? round->size_bytes : VV_PAYLOAD_TAG_BYTES;
   for (size_t i = 0; i < mesh->count; i++) {
     if (i == mesh->number) continue;
     struct vv_flow *flow = &flows[count++];
-    *flow = (struct vv_flow){.fd = stack->descriptor(mesh->ends[i]),
-                             .datagram = stack->datagram,
+    *flow = (struct vv_flow){.end = mesh->ends[i],
                              .out = round->out,
                              .out_bytes = round->size_bytes,
                              .in = round->in + i * round->size_bytes,
@@ -167,7 +165,7 @@ int vv_mesh_run(struct vv_mesh_round *round, const struct vv_watch_stop *stop, s
   vv_payload_fill(&mesh->session->payload, seq_of(round, mesh->number), round->out, round->size_bytes);
   size_t count = make_flows(round, flows);
   if (wait_for_begin(round, error) != 0) return -1;
-  enum vv_got got = vv_flows_run(flows, count, stop, error);
+  enum vv_got got = mesh->session->stack->flow(flows, count, stop, error);
   round->ended_ns = vv_clock_real_ns();
   round->missing = 0;
   for (size_t i = 0; i < count; i++) round->missing += flows[i].in_bytes > 0 || flows[i].out_bytes > 0;

@@ -13,8 +13,8 @@
 #define VV_PROBE_KIT_MESH_H
 
 #include "core/base/time.h"
-#include "probe/kit/flows.h"
 #include "probe/link/fars.h"
+#include "stack/flows.h"
 
 #define VV_MESH_MAX (VV_FARS_MAX + 1)
 

@@ -116,13 +116,34 @@ static int no_answer(const struct vv_rounds *rounds, struct vv_error *error) {
   return vv_error_remedy(error, "see whether the far hosts still run; give a longer --timeout-ms to a slow network");
 }
 
+/*
+ * Until all have it, or begin to say so: what was lost is sent again meanwhile, and what is left in a library goes on.
+ * How long one waits that spins is no cost of a message.
+ */
+static int drain(struct vv_rounds *rounds, struct vv_error *error) {
+  const struct vv_stack *stack = rounds->session->stack;
+  vv_ns cpu_start_ns = vv_clock_cpu_ns();
+  for (size_t i = 0; stack->drain && i < rounds->fars->count; i++) {
+    struct vv_session *session = rounds->fars->ends[i].session;
+    session->stop_at_ns = rounds->session->stop_at_ns;
+    enum vv_got got = stack->drain(session->end, error);
+    if (got == VV_GOT_CLOSED) vv_session_closed(session, error);
+    if (got == VV_GOT_CLOSED || got == VV_GOT_ERROR) return -1;
+  }
+  if (stack->spins) rounds->cpu_ns -= vv_clock_cpu_ns() - cpu_start_ns;
+  return 0;
+}
+
 /* 1 and the times, 0 when it was lost or came too late, -1 and *error. */
 static int try_round(struct vv_rounds *rounds, vv_ns *each_ns, struct vv_error *error) {
   struct vv_session *session = rounds->session;
   if (settle(rounds, error) != 0) return -1;
   vv_ns cpu_start_ns = vv_clock_cpu_ns();
   session->stop_at_ns = vv_clock_ns() + rounds->patience_ns;
-  enum vv_outcome own = rounds->config->give(rounds, error), outcome = own;
+  enum vv_outcome own = rounds->config->give(rounds, error);
+  bool sent = own == VV_OUTCOME_ANSWERED || own == VV_OUTCOME_WRONG;
+  if (sent && drain(rounds, error) != 0) own = VV_OUTCOME_FAILED;
+  enum vv_outcome outcome = own;
   session->stop_at_ns = VV_NEVER;
   rounds->cpu_ns += vv_clock_cpu_ns() - cpu_start_ns;
   vv_tally_messages(session, rounds->size_bytes, rounds->config->sends,
@@ -434,10 +455,9 @@ int vv_rounds_check_sizes(const struct vv_probe_config *config, const char *verb
 }
 
 int vv_rounds_check(const struct vv_probe_config *config, const char *verb, struct vv_error *error) {
-  if (!config->stack->descriptor) {
-    vv_error_set(error, "usage", "--ask %s: %s has no sockets that can be waited for together", verb,
-                 config->stack->id);
-    return vv_error_remedy(error, "ask tcp, tcp-nagle or udp");
+  if (!config->stack->flow) {
+    vv_error_set(error, "usage", "--ask %s: %s carries one message after the other", verb, config->stack->id);
+    return vv_error_remedy(error, "ask tcp, tcp-nagle, udp, openmpi, openmpi-nagle or mpich");
   }
   if (config->write != VV_WRITE_ONE) {
     vv_error_set(error, "usage", "--ask %s: a message is one write", verb);

@@ -101,7 +101,7 @@ int vv_rounds_hush(struct vv_session *session, vv_ns hush_ns, struct vv_error *e
 
 /*
  * Refuses what makes no sense to a question whose messages are all under way at
- * once: a stack without a socket to wait for, more than one write, empty
+ * once: a stack that carries one after the other, more than one write, empty
  * messages. 0, or -1 and *error.
  */
 int vv_rounds_check(const struct vv_probe_config *config, const char *verb, struct vv_error *error);

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Questions with several messages at once, asked of MPI: all arrive whole, over the cable, whatever its rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.lab.texts import lab_text
+
+from vaiven.run import path
+from vaiven.run.launchers import Outcome
+from vaiven.run.place import Place
+
+from ..joined import hosts_of
+
+STACKS = ("openmpi", "mpich")
+LONG = {"cell_ms": 30_000, "timeout_ms": 60_000}
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """The hosts m1 and m2 on a slow cable, which leaves buffers full."""
+    text = lab_text("slow-cable-test", 2, prefix="m", class_="paced", rate_mbps=10)
+    with hosts_of(text, tmp_path_factory.mktemp("state")) as found:
+        yield found
+
+
+def check(outcome: Outcome, ask: str, sizes: tuple[int, ...], ends: int, samples: int) -> None:
+    """Nothing was lost or damaged, and each of so many ends has its times. A round that an end began too late, as on a
+    busy machine, is counted and tried again, until the time of the cell is up."""
+    assert outcome.failure is None, outcome.failure
+    assert path.refused(outcome.crossed) is None
+    whole = [cell for cell in outcome.cells if cell.whole]
+    assert [(cell.ask, cell.size_bytes) for cell in whole] == [(ask, size) for size in sizes]
+    for cell in whole:
+        assert (cell.lost, cell.corrupt) == (0, 0) and min(cell.ns) > 0
+        each = [part.ns for part in outcome.cells if part.size_bytes == cell.size_bytes and not part.whole]
+        assert len(each) == ends and {len(ns) for ns in each} == {len(cell.ns)}
+        assert cell.ns == [max(ns) for ns in zip(*each, strict=True)]
+        assert len(cell.ns) == samples or cell.late > 0
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_stream_is_a_message_to_each_of_several_ranks(launch, stack: str) -> None:
+    sizes = (1, 1000, 3_000_000)
+    check(launch(stack, *sizes, ask="stream", fars=3, **LONG), "stream", sizes, 3, 3)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_everybody_gets_a_message_from_everybody_though_it_fills_every_buffer(launch, stack: str) -> None:
+    sizes = (1, 1000, 3_000_000)
+    check(launch(stack, *sizes, ask="exchange", fars=3, **LONG), "exchange", sizes, 4, 3)
+
+
+@pytest.mark.parametrize(("stack", "ask"), [("openmpi", "stream"), ("mpich", "exchange")])
+def test_what_the_library_has_left_travels_while_an_end_waits_for_the_others(launched, slow, stack: str, ask) -> None:
+    sizes = (60_000, 200_000)
+    outcome = launched(slow, stack, *sizes, ask=ask, fars=2, samples=2, **LONG)
+    check(outcome, ask, sizes, 2 + (ask == "exchange"), 2)
