@@ -25,8 +25,9 @@ struct vv_end {
   int peer_tag;             /* of what goes to the other */
   uint8_t last[LAST_BYTES]; /* how the last message of a broadcast began; all bytes alike before the first */
   size_t last_bytes;        /* its length */
-  MPI_Request sending;      /* under way: one that a stop broke off is gone on with */
-  MPI_Request receiving;    /* under way, within one call */
+  MPI_Request sending;      /* begun, or broken off by a stop, which is gone on with */
+  MPI_Request receiving;    /* begun */
+  bool came;                /* what was begun to be received, when a stop broke off what was sent before it */
 };
 
 static char way[WAY_MAX];
@@ -223,8 +224,9 @@ static int start_send(struct vv_end *end, const uint8_t *message, size_t size_by
   return MPI_Isend(message, (int)size_bytes, MPI_BYTE, end->peer, end->peer_tag, MPI_COMM_WORLD, &end->sending);
 }
 
-/* Begins to receive. An MPI error code. */
+/* Begins to receive, unless that is under way. An MPI error code. */
 static int start_recv(struct vv_end *end, uint8_t *message, size_t size_bytes) {
+  if (end->receiving != MPI_REQUEST_NULL) return MPI_SUCCESS;
   return MPI_Irecv(message, (int)size_bytes, MPI_BYTE, end->peer, end->own_tag, MPI_COMM_WORLD, &end->receiving);
 }
 
@@ -253,14 +255,28 @@ static enum vv_got take_back(MPI_Request *request) {
 enum vv_got vv_mpi_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
   int code = start_send(end, message, size_bytes);
   if (code != MPI_SUCCESS) return failed(code, "send", error);
-  return finish(&end->stop, &end->sending, "send", error);
+  enum vv_got got = finish(&end->stop, &end->sending, "send", error);
+  bool begun = end->receiving != MPI_REQUEST_NULL;
+  if (got == VV_GOT_STOPPED && begun) end->came = take_back(&end->receiving) == VV_GOT_MESSAGE;
+  return got;
 }
 
 enum vv_got vv_mpi_recv(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  if (end->came) {
+    end->came = false;
+    return VV_GOT_MESSAGE;
+  }
   int code = start_recv(end, message, size_bytes);
   if (code != MPI_SUCCESS) return failed(code, "receive", error);
   enum vv_got got = finish(&end->stop, &end->receiving, "receive", error);
   return got == VV_GOT_STOPPED ? take_back(&end->receiving) : got;
+}
+
+int vv_mpi_start(struct vv_end *end, const uint8_t *message, uint8_t *answer, size_t size_bytes,
+                 struct vv_error *error) {
+  int code = start_recv(end, answer, size_bytes);
+  if (code == MPI_SUCCESS) code = start_send(end, message, size_bytes);
+  return code == MPI_SUCCESS ? 0 : (failed(code, "begin a message", error), -1);
 }
 
 enum vv_got vv_mpi_drain(struct vv_end *end, struct vv_error *error) {

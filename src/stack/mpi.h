@@ -52,6 +52,9 @@ struct vv_end *vv_mpi_open(const struct vv_mpi_library *library, const struct vv
 int vv_mpi_link(struct vv_end *end, const char *contact, vv_ns deadline_ns, struct vv_error *error);
 enum vv_got vv_mpi_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error);
 enum vv_got vv_mpi_recv(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error);
+/* MPI_Irecv of the answer, then MPI_Isend of the message; send and recv test them until they are done. */
+int vv_mpi_start(struct vv_end *end, const uint8_t *message, uint8_t *answer, size_t size_bytes,
+                 struct vv_error *error);
 /* MPI_Irecv and MPI_Isend of all, then a test until each is done: every test moves all of them. */
 enum vv_got vv_mpi_flow(struct vv_flow *flows, size_t count, const struct vv_watch_stop *stop, struct vv_error *error);
 /*
@@ -76,7 +79,8 @@ int vv_mpi_release(struct vv_end *end, struct vv_error *error);
   .size_bytes_max = (size_t)64 << 20, .joined = true, .ranked = true, .spins = true, .path = VV_PATH_TCP,              \
   .accept = vv_mpi_link, .connect = vv_mpi_link, .way = vv_mpi_way, .close = vv_mpi_close
 #define VV_MPI_POINT_TO_POINT                                                                                          \
-  VV_MPI_ANY, .send = vv_mpi_send, .recv = vv_mpi_recv, .flow = vv_mpi_flow, .drain = vv_mpi_drain
+  VV_MPI_ANY, .send = vv_mpi_send, .recv = vv_mpi_recv, .start = vv_mpi_start, .flow = vv_mpi_flow,                    \
+              .drain = vv_mpi_drain
 #define VV_MPI_BROADCAST                                                                                               \
   VV_MPI_ANY, .size_bytes_min = 1, .to_all = true, .send = vv_mpi_bcast, .recv = vv_mpi_join_bcast,                    \
               .release = vv_mpi_release

@@ -152,6 +152,12 @@ struct vv_stack {
   enum vv_got (*send)(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error);
   /* Receives one whole message of exactly size_bytes. Datagrams of another size are dropped. */
   enum vv_got (*recv)(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error);
+  /*
+   * Begins a message and the receipt of its answer, both of size_bytes, and waits
+   * for neither; send and recv of the same buffers then wait for them. 0, or -1 and
+   * *error. NULL: whoever has called send need not call again for it to arrive.
+   */
+  int (*start)(struct vv_end *end, const uint8_t *message, uint8_t *answer, size_t size_bytes, struct vv_error *error);
   /* The clock that this stack's messages live by; NULL: vv_clock_ns(). */
   vv_ns (*clock_ns)(struct vv_end *end);
   /* Lets so much time of that clock pass; NULL together with clock_ns: a spinning wait. */

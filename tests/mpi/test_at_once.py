@@ -58,3 +58,18 @@ def test_what_the_library_has_left_travels_while_an_end_waits_for_the_others(lau
     sizes = (60_000, 200_000)
     outcome = launched(slow, stack, *sizes, ask=ask, fars=2, samples=2, **LONG)
     check(outcome, ask, sizes, 2 + (ask == "exchange"), 2)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_message_and_its_answer_are_begun_and_waited_for_after_the_work(launch, stack: str) -> None:
+    sizes = (0, 8, 500_000)
+    outcome = launch(stack, *sizes, ask="overlap", samples=20, **LONG)
+    assert outcome.failure is None, outcome.failure
+    cells = {(cell.size_bytes, cell.part): cell for cell in outcome.cells}
+    assert list(cells) == [(size, part) for size in sizes for part in ("", "talk", "work")]
+    for size in sizes:
+        both, _, work = (cells[size, part] for part in ("", "talk", "work"))
+        assert {len(cells[size, part].ns) for part in ("", "talk", "work")} == {20}
+        assert (both.lost, both.corrupt) == (0, 0)
+        # Whatever is hidden, both hold the whole work: at its quickest it takes no less than the work at its quickest.
+        assert min(both.ns) >= 0.9 * min(work.ns) > 0

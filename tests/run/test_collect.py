@@ -224,7 +224,7 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
         + line("raw", to_all=True)
         + line("null", alone=True)
         + line("pvm-direct-xdr", datagram=False, joined=True, steps=True)
-        + line("mpich", datagram=False, joined=True, ranked=True, at_once=True)
+        + line("mpich", datagram=False, joined=True, ranked=True, at_once=True, starts=True)
     )
     assert known.version == "0.1.0"
     assert {name: one.questions for name, one in known.stacks.items()} == {
@@ -245,7 +245,7 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
         "raw": ("fanout",),
         "null": ("pingpong", "prtt"),
         "pvm-direct-xdr": ("pingpong", "fanout", "steps", "prtt"),
-        "mpich": ("pingpong", "fanout", "stream", "exchange", "prtt"),
+        "mpich": ("pingpong", "fanout", "overlap", "stream", "exchange", "prtt"),
     }
     assert known.stacks["icmp"].needs == "CAP_NET_RAW"
     assert [known.stacks[name].alone for name in ("icmp", "udp", "null")] == [True, False, True]

@@ -118,6 +118,7 @@ class StackRecord(msgspec.Struct):
     ranked: bool = False
     spins: bool = False
     steps: bool = False
+    starts: bool = False
     own_tcp: bool = False
 
 
@@ -315,7 +316,9 @@ def _questions(record: StackRecord) -> tuple[str, ...]:
     if not record.kernel_echo and not record.alone:
         questions += ["fanout"] if record.joined else ["oneway", "fanout"]
     if not (record.kernel_echo or record.alone or record.joined):
-        questions += ["pingpongs", "overlap"]
+        questions.append("pingpongs")
+    if not (record.kernel_echo or record.alone) and (record.starts or not record.joined):
+        questions.append("overlap")
     if record.own_tcp:
         questions.append("first")
     if record.steps:

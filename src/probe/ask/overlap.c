@@ -7,6 +7,11 @@
  * then the answer taken. Where system and card move messages by themselves, both
  * take little longer than the longer of the two; where the processor has to do
  * it, as long as one after the other.
+ *
+ * To give a message away means what the stack has for it: one send, which returns
+ * once the system has the message; or, where a library moves a message only while
+ * it is called, to begin the message and the receipt of its answer (MPI_Isend and
+ * MPI_Irecv: vv_stack.start), and to wait for both after the computation.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,6 +43,20 @@ static void work(uint64_t steps) {
   kept = value;
 }
 
+static enum vv_outcome give_away(struct vv_series *series, struct vv_error *error) {
+  const struct vv_session *session = series->session;
+  if (!session->stack->start) return vv_series_give(series, error);
+  int result = session->stack->start(session->end, vv_series_message(series), vv_series_answer(series),
+                                     series->size_bytes, error);
+  return result == 0 ? VV_OUTCOME_ANSWERED : VV_OUTCOME_FAILED;
+}
+
+static enum vv_outcome take_answer(struct vv_series *series, struct vv_error *error) {
+  enum vv_outcome outcome = VV_OUTCOME_ANSWERED;
+  if (series->session->stack->start) outcome = vv_series_give(series, error); /* the rest of it */
+  return outcome == VV_OUTCOME_ANSWERED ? vv_series_take(series, error) : outcome;
+}
+
 /* 1 and the time, 0 when there was no right answer, -1 and *error. */
 static int one(struct overlap_run *run, enum overlap_part part, vv_ns *ns, struct vv_error *error) {
   struct vv_session *session = run->series.session;
@@ -45,9 +64,9 @@ static int one(struct overlap_run *run, enum overlap_part part, vv_ns *ns, struc
   if (vv_series_pause(&run->series, error) != 0) return -1;
   vv_ns start_ns = vv_clock_ns();
   session->stop_at_ns = start_ns + run->series.patience_ns;
-  if (part != WORK) outcome = vv_series_give(&run->series, error);
+  if (part != WORK) outcome = give_away(&run->series, error);
   if (part != TALK) work(run->steps);
-  if (part != WORK && outcome == VV_OUTCOME_ANSWERED) outcome = vv_series_take(&run->series, error);
+  if (part != WORK && outcome == VV_OUTCOME_ANSWERED) outcome = take_answer(&run->series, error);
   vv_ns end_ns = vv_clock_ns();
   session->stop_at_ns = VV_NEVER;
   if (outcome == VV_OUTCOME_FAILED || vv_series_elapsed(start_ns, end_ns, ns, error) != 0) return -1;
@@ -118,10 +137,15 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   return result;
 }
 
+/* Daemons and broadcasts: what their send has done when it returns is their own affair. */
+static bool is_told(const struct vv_stack *stack) {
+  return !stack->alone && (!stack->joined || stack->start);
+}
+
 static int check(const struct vv_probe_config *config, struct vv_error *error) {
-  if (!config->stack->alone) return 0;
-  vv_error_set(error, "usage", "--ask overlap: %s has no messages that travel by themselves", config->stack->id);
-  return vv_error_remedy(error, "ask a stack of the network");
+  if (is_told(config->stack)) return 0;
+  vv_error_set(error, "usage", "--ask overlap: %s does not tell when a message has been given away", config->stack->id);
+  return vv_error_remedy(error, "ask eth, llc, udp, tcp, openmpi or mpich");
 }
 
 const struct vv_question vv_question_overlap = {

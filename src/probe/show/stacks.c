@@ -25,6 +25,7 @@ int vv_show_stacks(const struct vv_probe_config *config, struct vv_error *error)
     vv_record_bool(&record, "datagram", (*at)->datagram);
     vv_record_bool(&record, "to_all", (*at)->to_all);
     vv_record_bool(&record, "at_once", (*at)->flow != NULL);
+    vv_record_bool(&record, "starts", (*at)->start != NULL);
     vv_record_bool(&record, "steps", (*at)->steps != NULL);
     vv_record_bool(&record, "joined", (*at)->joined);
     vv_record_bool(&record, "ranked", (*at)->ranked);
