@@ -143,6 +143,8 @@ def test_runs_of_one_day_stand_by_the_time_of_day_and_those_of_one_instant_have_
         "01-01 07:51",
         "01-01 10:51",
     ]
+    low, high = interactive.trend_figure([Trend("tcp", hours, (1.0, 2.0))])["layout"]["xaxis"]["range"]
+    assert high - low < 1.2 * 3 / 24
     low, high = interactive.trend_figure([Trend("tcp", hours[:1] * 2, (1.0, 2.0))])["layout"]["xaxis"]["range"]
     assert low < 0 < high
 

@@ -88,6 +88,15 @@ def test_unlike_links_have_no_wire_among_their_times(found: Overlay) -> None:
     assert not any(t["x"] for t in time.figure["data"] if t["meta"]["role"] == "wire") and NO_WIRE.sizes_bytes == ()
 
 
+def test_a_run_of_which_nobody_knows_the_wire_is_said_to_be_in_the_times_alone(found: Overlay) -> None:
+    points = found.drawn[0].costs[0].points
+    bare = replace(found.drawn[0].costs[0], points=tuple(replace(point, wire_ns=None) for point in points))
+    blind = replace(found.drawn[0], costs=(bare, *found.drawn[0].costs[1:]))
+    widget = stack_widgets(replace(found, drawn=(blind, *found.drawn[1:])))[0]
+    assert widget.says.endswith("Of 2026-01-02 nobody knows the wire: only the times have their lines.")
+    assert "nobody knows" not in stack_widgets(found)[0].says
+
+
 def test_by_date_there_is_the_whole_and_each_size(found: Overlay) -> None:
     widget = history_widget(found)
     assert widget is not None

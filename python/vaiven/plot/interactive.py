@@ -214,7 +214,7 @@ def _dated(traces: list[Figure], trends: Sequence[Trend], yaxis: Figure) -> Figu
     span = _days(made[-1], made[0])
     shown = "%Y-%m-%d" if span >= 2 else "%m-%d %H:%M"
     marks = {"tickvals": [_days(one, made[0]) for one in made], "ticktext": [f"{one:{shown}}" for one in made]}
-    margin = max(0.04 * span, 1 / 24 / 60)
+    margin = 0.06 * span or 1 / 24 / 60
     axis = _axis("when the run was made, UTC", range=[-margin, span + margin], tickangle=0, **marks)
     return _figure(traces, xaxis=axis, yaxis=yaxis, hovermode="closest")
 

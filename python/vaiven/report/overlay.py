@@ -22,7 +22,7 @@ from vaiven.plot.curves import Trend
 from vaiven.plot.interactive import NO_WIRE, change_figure, trend_figure
 from vaiven.report.history import history_table, summary
 from vaiven.report.html import document, picture
-from vaiven.report.page import TIMES_SAID, WIRE_SWITCH, time_choices, wire_times
+from vaiven.report.page import WIRE_SWITCH, time_choices, times_said, wire_times
 from vaiven.report.staircase import staircase
 from vaiven.report.tables import Column, Table, value_text
 from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
@@ -185,7 +185,7 @@ def _stack_widget(name: str, found: Overlay, stack: str) -> Widget:
     alike = found.one_link
     wire = staircase(runs[0], map(wire_times, costs)) if alike else NO_WIRE
     choices = time_choices(costs, costs if alike else list(map(_without_wire, costs)), runs, wire, floors=False)
-    says = f"Time of a message over {stack}, one way, against its size, one line per run{TIMES_SAID}"
+    says = f"Time of a message over {stack}, one way, against its size, one line per run{times_said(costs)}"
     return Widget(name, stack, says, choices, "show" if len(choices) > 1 else "", (WIRE_SWITCH,))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from vaiven.model.ladder import Ladder
-from vaiven.model.numbers import bits_text, count_text, duration_text, rate_text, size_text, time_text
+from vaiven.model.numbers import bits_text, count_text, duration_text, rate_text, several_text, size_text, time_text
 from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals, Staircase
 from vaiven.plot.interactive import (
     distribution_figure,
@@ -236,11 +236,6 @@ def _verdicts(name: str, findings: Findings, pair: Pair) -> Verdicts | None:
 WIRE_SWITCH = ("wire", "the wire alone")
 _SWITCHES = (("floor", "floor (smallest time, thin dots)"), WIRE_SWITCH)
 
-TIMES_SAID = (
-    ": as times what the wire alone would take, with each step of the wire between the measured sizes, or as it is; "
-    "both axes are logarithmic."
-)
-
 
 def time_choices(
     costs: Sequence[StackCost], timed: Sequence[StackCost], runs: Sequence[Facts], wire: Staircase, floors: bool = True
@@ -257,9 +252,21 @@ def time_choices(
     return ratio, time  # over several decades times of all stacks look alike
 
 
+def times_said(costs: Sequence[StackCost]) -> str:
+    """What the choices are, and whose line is in one of them alone."""
+    without = [cost.stack for cost in costs if not wire_times(cost)]
+    if len(without) == len(costs):
+        return "; both axes are logarithmic."
+    lacking = f" Of {several_text(without, 4)} nobody knows the wire: only the times have their lines."
+    return (
+        ": as times what the wire alone would take, with each step of the wire between the measured sizes, or as it "
+        f"is; both axes are logarithmic.{lacking if without else ''}"
+    )
+
+
 def _time_widget(name: str, costs: Sequence[StackCost], run: Facts, wire: Staircase) -> Widget:
     choices = time_choices(costs, costs, [run] * len(costs), wire)
-    says = f"Time of a message, one way, against its size, one line per stack{TIMES_SAID}"
+    says = f"Time of a message, one way, against its size, one line per stack{times_said(costs)}"
     choose = "show" if len(choices) > 1 else ""
     return Widget(f"{name}-time", "How long a message takes", says, choices, choose, _SWITCHES)
 
