@@ -30,6 +30,14 @@ def values(*words: int | str, seed: int = 1) -> list[int]:
         ("powers:10^0..10^3", [1, 10, 100, 1000]),
         ("log:1/decade:10..1000", [10, 100, 1000]),
         ("log:2/decade:1..100", [1, 3, 10, 32, 100]),
+        ("1k", [1000]),
+        ("64K", [64_000]),
+        ("64Ki", [65_536]),
+        ("10 kB", [10_000]),
+        ("4 KiB", [4096]),
+        ("1MB", [1_000_000]),
+        ("8 B", [8]),
+        ("decades:8B..1kB", [8, 10, 100, 1000]),
         ("paper-a", [8, 100, 1000, 60_000, 10**6, 10**7]),
     ],
 )
@@ -73,7 +81,8 @@ def test_words_join_and_only_single_sizes_are_explicit() -> None:
     "word",
     ["", "lin", "linear:0..100", "linear:100..0/4", "linear:0..100/0", "linear:0..10^6/1", "powers:2^5..3^6",
      "powers:2^9..2^5", "log:0/decade", "log:8/decade:0..100", "frames:100", "frames:99999", "1e6", "-1", "64 ",
-     "decades:8..10^99", "10^999999999", "9" * 5000, "$(id)", "`id`", "; id", "<b>64</b>", -1, SIZE_BYTES_MAX + 1],
+     "1 k B", "1G", "1kiB2", "decades:8..10^99", "10^999999999", "9" * 5000, "$(id)", "`id`", "; id",
+     "<b>64</b>", -1, SIZE_BYTES_MAX + 1],
 )  # fmt: skip
 def test_nonsense_is_refused_by_name(word: int | str) -> None:
     with pytest.raises(VaivenError) as caught:

@@ -129,5 +129,12 @@ def quantity(text: str) -> Quantity:
         return _refuse(text)
 
 
+def rate(text: str) -> Quantity:
+    """A rate as links have it: what `quantity` reads, or "1G", as ports are labelled: bits a second."""
+    return quantity(
+        re.sub(r"([0-9.])\s*([kKMG])\s*$", lambda found: f"{found[1]} {found[2].replace('K', 'k')}bit/s", text)
+    )
+
+
 def _refuse(text: str) -> Quantity:
     raise VaivenError(f"{text!r} is not a number with a unit", 'such as "0.086 us/byte", "100 Mb/s"', "bad-number")

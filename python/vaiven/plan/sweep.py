@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Size words: what `sizes` of a plan may say, and the message sizes (payload bytes) that it means.
 
-64  "64"  "10^6"  "64k"  "64Ki"  one size, asked for explicitly; k and M are 10^3 and 10^6, Ki and Mi 2^10 and 2^20
+64  "64"  "10^6"  "64k"  "64Ki"  one size, asked for explicitly; k (or K) and M are 10^3 and 10^6, Ki and Mi 2^10 and
+                          2^20; "10 kB" and "64 KiB", as sizes are printed, too
 "linear:0..100/4"         0, 4, ..., 100
 "decades"                 the powers of ten 1..10^6; "decades:8..10^7" adds both ends: 8, 10, 100, ..., 10^7
 "powers:2^5..2^19*8"      2^5, 2^6, ..., 2^19 elements of 8 bytes each; without "*8", bytes
@@ -29,8 +30,8 @@ PAPER_A = (8, 100, 1_000, 60_000, 1_000_000, 10_000_000)
 _TCP_HEADERS_BYTES = 52  # IPv4 20, TCP 20, the timestamps that Linux always adds 12
 _UDP_HEADERS_BYTES = 28
 _SIZES_MAX = 2_000  # of one plan: more is a slip of the pen, not an experiment
-_FACTORS = {"": 1, "k": 10**3, "M": 10**6, "Ki": 2**10, "Mi": 2**20}
-_NUMBER = r"\d+(?:\^\d+|k|M|Ki|Mi)?"
+_FACTORS = {"": 1, "K": 10**3, "M": 10**6, "KI": 2**10, "MI": 2**20}
+_NUMBER = r"\d+(?:\^\d+| ?(?:[kKM]i?B?|B))?"
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def fit(sizes: Sizes, stack: str, limits: Limits) -> tuple[tuple[int, ...], tupl
 
 def _meaning(word: int | str, seed: int) -> tuple[Iterable[int], bool]:
     if isinstance(word, int) or re.fullmatch(_NUMBER, word):
-        return [_checked(_number(str(word)), word)], True
+        return [_checked(word if isinstance(word, int) else _number(word), word)], True
     for pattern, sizes in _WORDS:
         match = re.fullmatch(pattern, word)
         if match:
@@ -105,12 +106,12 @@ def _checked(size: int, word: int | str) -> int:
 
 
 def _number(text: str) -> int:
-    """ "64", "10^6" or "64Ki"; anything absurd stops here, before it becomes a number of a million digits."""
-    text, unit = re.fullmatch(r"(.*?)(|k|M|Ki|Mi)", text).groups()
+    """ "64", "10^6", "64Ki" or "64 KiB"; anything absurd stops here, before it becomes a number of a million digits."""
+    text, unit = re.fullmatch(r"([\d^]+) ?(\w*)", text).groups()
     base, _, exponent = text.partition("^")
     if len(base) > 12 or len(exponent) > 2:
         raise VaivenError(f"{text} bytes is too large", f"at most {SIZE_BYTES_MAX} bytes", code="bad-size")
-    return int(base) ** int(exponent or 1) * _FACTORS[unit]
+    return int(base) ** int(exponent or 1) * _FACTORS[unit.upper().removesuffix("B")]
 
 
 def _span(parts: dict[str, str | None], low: int, high: int) -> tuple[int, int]:

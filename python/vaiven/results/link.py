@@ -7,7 +7,7 @@ import polars as pl
 
 from vaiven.errors import VaivenError
 from vaiven.model.path_speed import Load, PathSpeed, path_speed
-from vaiven.model.units import quantity
+from vaiven.model.units import rate
 from vaiven.results import rows
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -16,14 +16,16 @@ RATES_BPS = (1_000, 10**12)  # as in a plan's [link]
 
 
 def link_bps(text: str) -> int:
-    """ "100 Mb/s" in bit/s. Raises VaivenError ("bad-value")."""
+    """ "100 Mb/s", "100 Mbps" or "1G" in bit/s. Raises VaivenError ("bad-value")."""
     try:
-        rate = round(quantity(text).to("bit/s").value)
+        found = round(rate(text).to("bit/s").value)
     except VaivenError as error:
-        raise VaivenError(f"the link {text!r}: {error.what}", 'a rate, for example "100 Mb/s"', "bad-value") from None
-    if not RATES_BPS[0] <= rate <= RATES_BPS[1]:
+        raise VaivenError(
+            f"the link {text!r}: {error.what}", 'a rate, for example "100 Mb/s" or 1G', "bad-value"
+        ) from None
+    if not RATES_BPS[0] <= found <= RATES_BPS[1]:
         raise VaivenError(f"the link {text!r}", 'from "1 kb/s" to "1000 Gb/s"', code="bad-value")
-    return rate
+    return found
 
 
 def read_again(run: Run, text: str) -> Run:
