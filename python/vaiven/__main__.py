@@ -5,7 +5,7 @@ from vaiven.cli import start
 
 
 def main() -> None:
-    """Runs the command line; errors of ours become one line and exit status 1."""
+    """Runs the command line and ends with its exit status."""
     start()
 
 

@@ -39,7 +39,8 @@ class Document(typing.Generic[T]):
         try:
             self.value: T = msgspec.convert(tree, schema)
         except msgspec.ValidationError as error:
-            raise self._schema_error(str(error), schema, tree) from None
+            what, remedy, place = explained(str(error), schema, tree)
+            raise self.error(what, remedy, *place) from None
 
     def where(self, *place: str | int) -> str:
         """ "file:line" of that place, or of the nearest thing around it that has a line of its own."""
@@ -60,25 +61,27 @@ class Document(typing.Generic[T]):
         remedy = "see https://toml.io for the format"
         return VaivenError(f"not TOML: {what}", remedy, code="bad-toml", where=f"{self.name}:{line}")
 
-    def _schema_error(self, message: str, schema: Any, tree: Any) -> VaivenError:
-        what, _, path = message.partition(" - at `")
-        place: Place = tuple(
-            key or int(index) for key, index in _STEP.findall(path.rstrip("`").removeprefix("$")) if key or index
-        )
-        field = re.search(r"(unknown|required) field `([^`]*)`", what)
-        if field:
-            kind, key = field.groups()
-            of = ".".join(str(step) for step in place if isinstance(step, str)) or "the file"
-            what = f"{of} has no key {key!r}" if kind == "unknown" else f"{of} needs the key {key!r}"
-            keys = _keys(_schema_at(schema, place))
-            near = difflib.get_close_matches(key, keys, 1) if kind == "unknown" else []
-            remedy = f"did you mean {near[0]!r}?" if near else _remedy(_schema_at(schema, (*place, key)))
-            if kind == "unknown" and not near:
-                remedy = f"its keys are {', '.join(keys)}"
-            return self.error(what, remedy, *place, *([key] if kind == "unknown" else []))
-        key = next((step for step in reversed(place) if isinstance(step, str)), "the file")
-        what = f"{key} = {_excerpt(_value_at(tree, place))} is not possible"
-        return self.error(what, _remedy(_schema_at(schema, place)), *place)
+
+def explained(message: str, schema: Any, tree: Any) -> tuple[str, str, Place]:
+    """What msgspec says of a tree that is not of that schema, in our words: what is wrong, what is right, where."""
+    what, _, path = message.partition(" - at `")
+    place: Place = tuple(
+        key or int(index) for key, index in _STEP.findall(path.rstrip("`").removeprefix("$")) if key or index
+    )
+    field = re.search(r"(unknown|required) field `([^`]*)`", what)
+    if field:
+        kind, key = field.groups()
+        of = ".".join(str(step) for step in place if isinstance(step, str)) or "the file"
+        what = f"{of} has no key {key!r}" if kind == "unknown" else f"{of} needs the key {key!r}"
+        keys = _keys(_schema_at(schema, place))
+        near = difflib.get_close_matches(key, keys, 1) if kind == "unknown" else []
+        remedy = f"did you mean {near[0]!r}?" if near else _remedy(_schema_at(schema, (*place, key)))
+        if kind == "unknown" and not near:
+            remedy = f"its keys are {', '.join(keys)}"
+        return what, remedy, (*place, *([key] if kind == "unknown" else []))
+    key = next((step for step in reversed(place) if isinstance(step, str)), "the file")
+    what = f"{key} = {_excerpt(_value_at(tree, place))} is not possible"
+    return what, _remedy(_schema_at(schema, place)), place
 
 
 def load(path: Path, schema: type[T]) -> Document[T]:

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from vaiven import cli
+from vaiven.cli import parser
 
 # $1: the script. Then the line so far, word by word; prints what bash would offer for the last of them.
 _TRY = """
@@ -32,7 +32,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 )
 def test_bash_completes(tmp_path, line: list[str], offered: set[str]) -> None:
     script = tmp_path / "vaiven.bash"
-    script.write_text(cli.app.generate_completion(shell="bash"))
+    script.write_text(parser.app.generate_completion(shell="bash"))
     done = subprocess.run(["bash", "-c", _TRY, "bash", script, *line], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert offered <= set(done.stdout.split())

@@ -17,7 +17,7 @@ import pytest
 from tests.store.made import cell, launch, manifest
 
 from vaiven import cli
-from vaiven.cli import net, terminal
+from vaiven.cli import net, parser, terminal
 from vaiven.cli.status import Status
 from vaiven.store.record import End, Record
 
@@ -74,7 +74,7 @@ def verbs(run: Path) -> dict[tuple[str, ...], tuple[str, ...]]:
 
 def options(verb: tuple[str, ...]) -> Iterator[str]:
     """The options of a verb that take a value."""
-    app = cli.app
+    app = parser.app
     for word in verb:
         app = app[word]
     for argument in app.assemble_argument_collection():
@@ -101,9 +101,9 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_verb_is_tried() -> None:
     tried = {verb[0] for verb in verbs(Path("x"))}
-    assert tried == set(cli._VERBS)
+    assert tried == set(cli.VERBS)
     for name in ("lab", "plan", "export"):
-        subs = {word for word in cli.app[name] if not word.startswith("-")}
+        subs = {word for word in parser.app[name] if not word.startswith("-")}
         assert {verb[1] for verb in verbs(Path("x")) if verb[0] == name} == subs
 
 
@@ -121,10 +121,11 @@ def test_no_word_is_met_with_a_fault(
 
 
 def test_a_run_of_somebody_else_says_nothing_to_the_terminal(run: Path, vaiven, tmp_path: Path) -> None:
-    for words in (["runs", "--runs", str(run.parent)], ["model", str(run)], ["model", str(run), "--sizes"],
+    for words in (["runs", "--runs", str(run.parent)], ["model", str(run)], ["model", str(run), "--by-size"],
                   ["compare", str(run)], ["compare", str(run), str(run)],
                   ["history", "test", "--runs", str(run.parent)], ["reproduce", "--run", str(run), "--every"],
-                  ["report", str(run), "--svg", "svg"], ["model", str(run), "--stack", STEERING]):  # fmt: skip
+                  ["report", str(run), "--svg", "svg"],
+                  ["model", str(run), "--stack", STEERING]):  # fmt: skip
         done = vaiven(*words, cwd=tmp_path)
         steering = [c for c in done.stdout + done.stderr if unicodedata.category(c) in ("Cc", "Cf") and c != "\n"]
         assert steering == [] and done.stdout + done.stderr, words
@@ -198,7 +199,7 @@ def test_a_fault_is_a_sentence_and_a_file_that_tells_the_rest(
     def broken() -> None:
         raise ZeroDivisionError("a\nb")
 
-    assert net.caught(broken, ["measure"]) == Status.FAULT
+    assert net.caught(broken) == Status.FAULT
     said = capsys.readouterr().err
     first, second = said.splitlines()
     assert first == "vaiven: this is a fault of vaiven: ZeroDivisionError: a"
@@ -207,7 +208,7 @@ def test_a_fault_is_a_sentence_and_a_file_that_tells_the_rest(
 
 
 def test_what_the_system_refuses_names_the_file_and_the_reason(capsys: pytest.CaptureFixture) -> None:
-    assert net.caught(Path("/nosuch/file").read_bytes, []) == Status.WORLD
+    assert net.caught(Path("/nosuch/file").read_bytes) == Status.WORLD
     assert capsys.readouterr().err == "vaiven: /nosuch/file: No such file or directory\n"
 
 

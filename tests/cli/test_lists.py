@@ -41,6 +41,16 @@ def test_plans_say_where_and_how_long(vaiven) -> None:
     assert "lab demo, about" in shown and "where you say: --lab or --hosts" in shown
 
 
+def test_the_launches_of_a_plan_are_told_to_programs_as_to_people(vaiven) -> None:
+    said = json.loads(vaiven("plan", "show", "demo", "--blocks", "2", "--json").stdout)
+    assert said["schema"] == 1 and 0 < said["least_s"] < said["most_s"] and said["notes"]
+    lines = [
+        line for line in vaiven("plan", "show", "demo", "--blocks", "2").stdout.splitlines() if line[:5] == "block"
+    ]
+    first = [f"{one['stack']} {one['ask']} {one['near']} {one['far']}" for one in said["launches"]]
+    assert len(first) == len(lines) > 10 and all(told in line for told, line in zip(first, lines, strict=True))
+
+
 def test_runs_say_their_state_to_a_program(vaiven, tmp_path: Path) -> None:
     with Record.create(tmp_path, manifest("two words")) as record:
         record.add(launch(0, "tcp"), [cell(8, [1000, 2000])])
@@ -69,7 +79,8 @@ def test_json_steers_no_terminal_and_says_the_same() -> None:
 @pytest.mark.lab
 def test_labs_that_are_up_are_listed_for_programs(vaiven, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path))
-    assert vaiven("lab", "up", "free", "--as", "one-that-is-up").returncode == 0
+    up = json.loads(vaiven("lab", "up", "free", "--as", "one-that-is-up", "--json").stdout)
+    assert up["name"] == "one-that-is-up" and up["hosts"][0]["full_name"] == "one-that-is-up/free1"
     try:
         (one,) = json.loads(vaiven("lab", "list", "--json").stdout)["up"]
         assert (one["name"], one["state"], len(one["hosts"])) == ("one-that-is-up", "up", 4)

@@ -47,4 +47,4 @@ def test_a_number_that_can_be_is_let_pass(vaiven: Vaiven) -> None:
 )
 def test_what_is_no_number_is_refused_in_words(vaiven: Vaiven, words: tuple[str, ...]) -> None:
     done = vaiven("plausible", *words)
-    assert done.returncode == 1 and done.stderr.startswith("vaiven: ") and "Traceback" not in done.stderr, done
+    assert done.returncode == 2 and done.stderr.startswith("vaiven: ") and "Traceback" not in done.stderr, done

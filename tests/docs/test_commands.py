@@ -27,7 +27,8 @@ from pathlib import Path
 import cyclopts
 import pytest
 
-from vaiven import cli, resources
+from vaiven import resources
+from vaiven.cli import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -133,7 +134,7 @@ def commands(page: str) -> list[list[str]]:
 def misread(words: list[str]) -> str:
     """Why the command line refuses those words; empty if it takes them."""
     try:
-        cli.app.parse_args(words, exit_on_error=False, print_error=False)
+        parser.app.parse_args(words, exit_on_error=False, print_error=False)
     except cyclopts.CycloptsError as error:
         return f"vaiven {shlex.join(words)}: {error}"
     return ""
@@ -159,7 +160,7 @@ def verbs(page: str) -> set[str]:
 def test_every_verb_that_the_manual_names_exists() -> None:
     named = {page.name: verbs(page.read_text()) for page in PAGES}
     assert len(set.union(*named.values())) >= 5
-    assert {name: unknown for name, found in named.items() if (unknown := found - set(cli.app))} == {}
+    assert {name: unknown for name, found in named.items() if (unknown := found - set(parser.app))} == {}
 
 
 def test_a_verb_is_found() -> None:

@@ -42,7 +42,7 @@ def test_model_prints_what_the_network_was_made_of(typed: Vaiven) -> None:
 
 
 def test_model_sizes_papers_and_notation(typed: Vaiven) -> None:
-    done = typed("model", "last", "--sizes", "--papers", "--notation", "beta-tau")
+    done = typed("model", "last", "--by-size", "--papers", "--notation", "beta-tau")
     assert "tcp, h1 → h2: every size, one way" in done.stdout
     assert "The papers' own estimators" in done.stdout
     assert "T = beta + tau Size" in done.stdout and "tau: time per unit of data" in done.stdout
@@ -115,3 +115,25 @@ def test_a_run_without_a_finished_launch_is_said(vaiven: Vaiven, tmp_path: Path)
     for verb in ("model", "report"):
         done = vaiven(verb, str(empty.path), cwd=tmp_path)
         assert done.returncode == 1 and "no finished launch" in done.stderr
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize(
+    "words", [("model", "--by-size", "--papers"), ("compare",), ("compare", "--by-size"), ("runs",)], ids=" ".join
+)
+def test_a_narrow_terminal_gets_all_in_narrow_lines_and_ids_whole(
+    vaiven: Vaiven, run: Run, words: tuple[str, ...], columns: int
+) -> None:
+    where = {"VAIVEN_RUNS": str(run.path.parent), "COLUMNS": str(columns)}
+    lines = vaiven(*words, env=os.environ | where).stdout.splitlines()
+    assert [line for line in lines if len(line) > columns and run.id not in line and "lab demo" not in line] == []
+    assert words[0] == "model" or any(run.id in line for line in lines)
+    assert not any("…" in line for line in lines)
+
+
+def test_no_color_is_heeded(vaiven: Vaiven, run: Run) -> None:
+    forced = os.environ | {"VAIVEN_RUNS": str(run.path.parent), "FORCE_COLOR": "1"}
+    forced.pop("NO_COLOR", None)
+    for words in (["compare", "last"], ["compare", "--help"]):
+        assert re.search(r"\x1b\[[0-9;]*3\d", vaiven(*words, env=forced).stdout)
+        assert not re.search(r"\x1b\[[0-9;]*3\d", vaiven(*words, env=forced | {"NO_COLOR": "1"}).stdout)

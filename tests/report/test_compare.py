@@ -93,7 +93,7 @@ def test_stacks_of_a_run_in_words_first(typed: Vaiven, before: Run) -> None:
 
 
 def test_everything_behind_the_verdicts_of_two_runs(typed: Vaiven, days: list[Run], slower: list[Run]) -> None:
-    text = typed(days[-1].id, slower[0].id, "--stacks", "tcp", "--sizes", "--runs", days[0].path.parent).stdout
+    text = typed(days[-1].id, slower[0].id, "--stacks", "tcp", "--by-size", "--runs", days[0].path.parent).stdout
     assert "tcp (after) before tcp (before)" in text and "Welch" in text and "Runs: 1 and 9." in text
     assert re.search(r"^ *1 B +0 %$", text, re.MULTILINE)  # the slower run is done before none of the others
     assert "Prediction intervals from 9 runs" in text and max(map(len, text.splitlines())) <= 80
@@ -151,12 +151,12 @@ def test_pipelines_get_a_status(typed: Vaiven, days: list[Run], slower: list[Run
     assert worse.returncode == Status.NO == 3
     assert "tcp (after) is slower than tcp (before) at 1 B to 1472 B" in worse.stderr
     assert typed(days[-2].id, days[-1].id, "--fail-if-slower", *root).returncode == 0
-    assert typed(days[-1].id, slower[0].id, "--stack", "udp", "--fail-if-slower", *root).returncode == 0
+    assert typed(days[-1].id, slower[0].id, "--stacks", "udp", "--fail-if-slower", *root).returncode == 0
     assert typed(days[-1].id, slower[0].id, "--margin", "0.4", "--fail-if-slower", *root).returncode == 0
 
 
 def test_several_runs_on_each_side(typed: Vaiven, days: list[Run], slower: list[Run]) -> None:
-    sides = ("--before", *(run.id for run in days[:5]), "--after", *(run.id for run in slower))
+    sides = ("--earlier", *(run.id for run in days[:5]), "--later", *(run.id for run in slower))
     done = typed(*sides, "--fail-if-slower", "--runs", days[0].path.parent)
     text = " ".join(done.stdout.split())
     assert "a change of all 8 cells together takes 5 and 5, of one cell alone 7 and 7; 8 and 8 find most" in text
@@ -168,7 +168,7 @@ def test_several_runs_on_each_side(typed: Vaiven, days: list[Run], slower: list[
 
 
 def test_four_runs_on_each_side_are_refused_with_the_reason(typed: Vaiven, days: list[Run], slower: list[Run]) -> None:
-    sides = ("--before", *(run.id for run in days[:4]), "--after", *(run.id for run in slower[:4]))
+    sides = ("--earlier", *(run.id for run in days[:4]), "--later", *(run.id for run in slower[:4]))
     done = typed(*sides, "--runs", days[0].path.parent)
     assert done.returncode == 1
     assert "4 and 4 runs can never reach 1 %" in done.stderr and "in 2.9 % of cases" in done.stderr
@@ -204,25 +204,27 @@ def test_a_run_that_stands_out_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["--before", "A"], "both sides are wanted"),
-        (["C", "--before", "A", "--after", "B"], "both sides are wanted"),
-        (["--before", "A", "A", "--after", "B"], "is named twice"),
-        (["--before", "A", "B", "--after", "B"], "is on both sides"),
-        (["--before", "A", "nosuch", "--after", "B"], "no run 'nosuch'"),
-        (["--before", "A", "--after", "B"], "1 and 1 runs can never reach 1 %"),
+        (["--earlier", "A"], "both sides are wanted"),
+        (["C", "--earlier", "A", "--later", "B"], "both sides are wanted"),
+        (["--earlier", "A", "A", "--later", "B"], "is named twice"),
+        (["--earlier", "A", "B", "--later", "B"], "is on both sides"),
+        (["--earlier", "A", "nosuch", "--later", "B"], "no run 'nosuch'"),
+        (["--earlier", "A", "--later", "B"], "1 and 1 runs can never reach 1 %"),
     ],
 )
 def test_sides_that_are_none(typed: Vaiven, days: list[Run], args: list[str], says: str) -> None:
     names = dict(zip("ABC", (run.id for run in days), strict=False))
     done = typed(*(names.get(arg, arg) for arg in args), "--runs", days[0].path.parent)
-    assert done.returncode == 1 and says in done.stderr
+    assert (
+        done.returncode == (Status.USAGE if "both sides are wanted" in says else Status.WORLD) and says in done.stderr
+    )
 
 
 def test_pipelines_within_a_run_name_whom_they_mean(typed: Vaiven, before: Run) -> None:
     assert typed(before.path, "--stacks", "tcp,udp", "--fail-if-slower").returncode == Status.NO
     assert typed(before.path, "--stacks", "udp,tcp", "--fail-if-slower").returncode == 0
     nameless = typed(before.path, "--fail-if-slower")
-    assert nameless.returncode == 1 and "which stack must not be slower?" in nameless.stderr
+    assert nameless.returncode == Status.USAGE and "which stack must not be slower?" in nameless.stderr
 
 
 def test_too_few_launches_are_no_clean_bill(typed: Vaiven, tmp_path: Path) -> None:
@@ -271,7 +273,7 @@ def test_a_stack_that_one_run_lacks(typed: Vaiven, before: Run, tmp_path: Path) 
     found = comparison([before, other])
     assert [str(one.first) for one in found] == ["udp (after)"]
     assert "only before has tcp" in found.notes and "only after has eth" in found.notes
-    done = typed(before.path, other.path, "--stack", "tcp")
+    done = typed(before.path, other.path, "--stacks", "tcp")
     assert done.returncode == 1 and f"the run {other.id} has no tcp" in done.stderr
 
 
@@ -317,20 +319,20 @@ def test_other_hosts_and_other_links_are_compared_and_named(before: Run, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("args", "says"),
+    ("args", "says", "status"),
     [
-        (["--margin", "2"], "a share above 0 and below 0.5"),
-        (["--alpha", "nan"], "a share above 0 and below 0.5"),
-        (["--stacks", "udp"], "has one stack, udp"),
-        (["--stacks", "udp,sctp"], "sctp"),
-        (["--pair", "h1"], "NEAR,FAR"),
-        (["--pair", "h2,h1"], "has no pair h2,h1"),
-        (["--ask", "connect"], "has no connect; it has pingpong"),
+        (["--margin", "2"], "a share above 0 and below 0.5", Status.USAGE),
+        (["--alpha", "nan"], "a share above 0 and below 0.5", Status.USAGE),
+        (["--stacks", "udp"], "has one stack, udp", Status.WORLD),
+        (["--stacks", "udp,sctp"], "sctp", Status.WORLD),
+        (["--pair", "h1"], "NEAR,FAR", Status.USAGE),
+        (["--pair", "h2,h1"], "has no pair h2,h1", Status.WORLD),
+        (["--ask", "connect"], "has no connect; it has pingpong", Status.WORLD),
     ],
 )
-def test_wrong_words_are_answered(typed: Vaiven, before: Run, args: list[str], says: str) -> None:
+def test_wrong_words_are_answered(typed: Vaiven, before: Run, args: list[str], says: str, status: Status) -> None:
     done = typed(before.path, *args)
-    assert done.returncode == 1 and says in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == status and says in done.stderr and "Traceback" not in done.stderr
 
 
 def test_the_same_run_twice(typed: Vaiven, before: Run) -> None:

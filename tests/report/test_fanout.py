@@ -102,7 +102,7 @@ def test_a_run_that_asked_nothing_else_has_a_page(fan: Findings) -> None:
     assert said.question == "What does one message for many cost?" and said.lead == sentences(fan.audiences)[0]
     assert {host.name for host in fan.hosts} == {f"h{n}" for n in range(1, 9)}
     assert 'id="fanout-size"' in text and 'id="many"' in text and 'id="cost"' not in text
-    assert "vaiven model" in text and "--several" in text and fan.run.samples == 9 * 6 * 3 * 4 * 4
+    assert "vaiven model" in text and "--ask fanout" in text and fan.run.samples == 9 * 6 * 3 * 4 * 4
 
 
 def test_ping_pongs_and_fanouts_stand_on_one_page(fan: Findings, found: Findings) -> None:

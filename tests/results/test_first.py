@@ -64,10 +64,10 @@ def test_each_part_is_the_median_of_its_launches_one_way(run: Path, vaiven: Call
     assert found.typical_over_warm == pytest.approx(11.5) and found.windows.initial == 1 and found.windows.warm == 9
     assert (found.bursts, found.rule) == ((1, 1), (1, 1))
     assert found.rule_over_warm == pytest.approx((5_000_000 + 2 * 1440 * 80) * 2 / 800_000, rel=0.1)
-    (told,) = json.loads(vaiven("model", str(run), "--first", "--json").stdout)["openings"]
+    (told,) = json.loads(vaiven("model", str(run), "--ask", "first", "--json").stdout)["openings"]
     assert (told["bursts_segments"], told["segment_bytes"], told["threshold_segments"]) == ([1, 1], 1448, None)
     assert (told["connect_round_trip_ns"], told["first_ns"]) == (5e6, 5e6)
-    assert "1 1" in vaiven("model", str(run), "--first").stdout
+    assert "1 1" in vaiven("model", str(run), "--ask", "first").stdout
 
 
 def test_the_last_look_that_missed_nothing_is_drawn(run: Path, vaiven: Callable, tmp_path: Path) -> None:

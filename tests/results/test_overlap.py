@@ -33,8 +33,8 @@ def test_the_share_of_each_launch_counts(tmp_path: Path, vaiven: Callable) -> No
     (found,) = overlaps(query.open_run(record.path))
     assert (found.stack, found.near, found.far, found.size_bytes) == ("tcp", "a", "b", 1000)
     assert (found.talk_ns, found.work_ns, found.both_ns, found.typical_share) == (100, 100, 150, 0.5)
-    assert "50 %" in vaiven("model", str(record.path), "--overlap").stdout
-    (told,) = json.loads(vaiven("model", str(record.path), "--overlap", "--json").stdout)["overlaps"]
+    assert "50 %" in vaiven("model", str(record.path), "--ask", "overlap").stdout
+    (told,) = json.loads(vaiven("model", str(record.path), "--ask", "overlap", "--json").stdout)["overlaps"]
     assert told["hidden"] == 0.5 and told["hidden_low"] is None
 
 

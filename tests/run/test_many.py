@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from typing import Any
 
 import pytest
@@ -40,7 +41,7 @@ SIZE = 50_000
 
 @pytest.fixture(scope="module")
 def audiences(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What `vaiven model --several --json` says of one run of the plan."""
+    """What `vaiven model --ask ASK --json` says of one run of the plan."""
     place = tmp_path_factory.mktemp("many")
     (place / "lab.toml").write_text(LAB)
     (place / "plan.toml").write_text(PLAN)
@@ -54,7 +55,9 @@ def audiences(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
     printed = vaiven("measure", "plan.toml", "--no-page")
     assert "One message for many" in printed and "Everybody to everybody" in printed and "Several conn" in printed
-    found = json.loads(vaiven("model", "--several", "--json"))["audiences"]
+    asked = tomllib.loads(PLAN)["questions"]
+    found = [one for ask in asked for one in json.loads(vaiven("model", "--ask", ask, "--json"))["audiences"]]
+    assert {one["ask"] for one in found} == set(asked)
     (manifest,) = place.glob("runs/*/manifest.json")
     assert json.loads(manifest.read_text())["plan"]["receivers"] == [1, 3]
     assert not list((place / "state").glob("*/lab.json"))

@@ -51,7 +51,7 @@ stack = {json.dumps(stacks[0])}
 
 def test_known_parameters_come_back_exactly(asked: Callable[..., Vaiven]) -> None:
     vaiven = asked([f"null[{PROGRAM}]"])
-    (found,) = json.loads(vaiven("model", "--loggp", "--json").stdout)["loggp"]
+    (found,) = json.loads(vaiven("model", "--ask", "prtt", "--json").stdout)["loggp"]
     for name, truth in {"o_s": O_S, "o_r": O_R, "g": G_MESSAGE, "G": G_BYTE, "L": L + BETA}.items():
         unit = "ns_per_byte" if name == "G" else "ns"
         value, low, high = (found[f"{name}{end}_{unit}"] for end in ("", "_low", "_high"))
@@ -64,9 +64,9 @@ def test_known_parameters_come_back_exactly(asked: Callable[..., Vaiven]) -> Non
 
 def test_launches_that_differ_give_intervals_that_hold_the_truth(asked: Callable[..., Vaiven]) -> None:
     vaiven = asked([f"null[{PROGRAM},launch=0.05,noise=0.02]"], launches=12, samples=50)
-    (found,) = json.loads(vaiven("model", "--loggp", "--json").stdout)["loggp"]
+    (found,) = json.loads(vaiven("model", "--ask", "prtt", "--json").stdout)["loggp"]
     assert found["L_low_ns"] < found["L_high_ns"] and found["L_ns"] == pytest.approx(L, rel=0.1)
-    shown = vaiven("model", "--loggp", "--sizes")
+    shown = vaiven("model", "--ask", "prtt", "--by-size")
     assert shown.returncode == 0 and shown.stderr == ""
     for words in ("LogGP", "o_s", "o_r", "µs", "ns/B", "8 KiB", "o_s by"):
         assert words in shown.stdout, shown.stdout
@@ -77,7 +77,7 @@ def test_launches_that_differ_give_intervals_that_hold_the_truth(asked: Callable
 
 def test_streams_and_datagrams_on_loopback(asked: Callable[..., Vaiven]) -> None:
     vaiven = asked(["tcp", "udp"])
-    found = {one["stack"]: one for one in json.loads(vaiven("model", "--loggp", "--json").stdout)["loggp"]}
+    found = {one["stack"]: one for one in json.loads(vaiven("model", "--ask", "prtt", "--json").stdout)["loggp"]}
     assert set(found) == {"tcp", "udp"}
     for one in found.values():
         assert one["o_s_ns"] > 0 and one["o_r_ns"] > 0 and min(one["gap_by_size_ns"]) > 0
@@ -88,5 +88,5 @@ def test_a_run_that_asked_something_else_says_what_to_ask(tmp_path: Path, vaiven
     done = vaiven("measure", "--hosts", "localhost,localhost", "--stacks", "udp", "--sizes", "64", "--quick",
                   "--no-page", cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    asked = vaiven("model", "--loggp", cwd=tmp_path)
+    asked = vaiven("model", "--ask", "prtt", cwd=tmp_path)
     assert asked.returncode == 1 and 'questions = ["prtt"]' in asked.stderr

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-
-import cyclopts
+import textwrap
 
 from vaiven import __version__
 from vaiven.cli import net, terminal
 
-# What a verb is for -> verb -> ("module:function or App", the first sentence of its help). cyclopts imports a module
+# What a verb is for -> verb -> ("module:function or App", the first sentence of its help). A module is imported
 # when its verb is called; the list of verbs is printed from the sentences, which a test holds against their origin.
-_GROUPS = {
+GROUPS = {
     "Measure": {
         "measure": (
             "vaiven.cli.measure:measure",
@@ -84,9 +84,10 @@ _GROUPS = {
         ),
     },
 }
-_VERBS = tuple(verb for verbs in _GROUPS.values() for verb in verbs)
+VERBS = tuple(verb for verbs in GROUPS.values() for verb in verbs)
+SUMMARY = "What a message costs on this Ethernet, and why."
 _EXAMPLES = """
-Begin with one of these:
+`vaiven COMMAND --help` says more of it. Begin with one of these:
 
     vaiven measure demo                      on a small LAN that is made for it (as root)
     vaiven measure --lab free                the same without root: software alone
@@ -102,34 +103,28 @@ def start() -> None:
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     terminal.accept_any_text()
-    listed = words in ([], ["-h"], ["--help"])
-    sys.exit(net.caught(_first_help if listed else lambda: app(words), _VERBS))
+    sys.exit(net.caught(lambda: _carry_out(words)))
 
 
-def _first_help() -> None:
-    """The list of verbs, and where to begin."""
-    _commands(listed=True).help_print([])
-    print(_EXAMPLES, end="")
+def _carry_out(words: list[str]) -> None:
+    """What asks for no verb is answered without the parser, which takes longer to load than all else."""
+    if words in ([], ["-h"], ["--help"]):
+        print(_listed(shutil.get_terminal_size().columns))
+    elif words == ["--version"]:
+        print(__version__)
+    else:
+        from vaiven.cli import parser
+
+        parser.carry_out(words)
 
 
-def _commands(listed: bool = False) -> cyclopts.App:
-    """The command line. listed: each verb has its sentence for all its help, so that none is imported to be listed."""
-    made = cyclopts.App(
-        name="vaiven",
-        version=__version__,
-        help="What a message costs on this Ethernet, and why.",
-        group_commands=cyclopts.Group("Commands", sort_key=9),  # what belongs to no other group comes last
-        default_parameter=cyclopts.Parameter(show_default=lambda value: value or None),  # "nothing" needs no word
-        exit_on_error=False,  # `net` tells every error, in one way
-        print_error=False,
-        suppress_keyboard_interrupt=False,
-        help_format="plaintext" if listed else None,  # to read Markdown takes a third of the time
-    )
-    for number, (title, verbs) in enumerate(_GROUPS.items()):
-        group = cyclopts.Group(title, sort_key=number)
-        for place, (verb, (target, sentence)) in enumerate(verbs.items()):
-            made.command(target, name=verb, group=group, sort_key=place, help=sentence if listed else None)
-    return made
-
-
-app = _commands()
+def _listed(width: int) -> str:
+    """The list of verbs, and where to begin; in lines of that width, but examples, which will be copied."""
+    lines = ["Usage: vaiven COMMAND", "", SUMMARY]
+    indent = max(map(len, VERBS)) + 4
+    for title, verbs in GROUPS.items():
+        lines += ["", f"{title}:"]
+        for verb, (_, sentence) in verbs.items():
+            first = f"  {verb}".ljust(indent)
+            lines += textwrap.wrap(sentence, width, initial_indent=first, subsequent_indent=" " * indent)
+    return "\n".join(lines) + "\n" + _EXAMPLES.rstrip("\n")

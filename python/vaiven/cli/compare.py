@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from vaiven.cli.parameters import JSON
+from vaiven.cli.parameters import Json, Runs, pair_of_hosts, stack_names
 from vaiven.cli.status import Status
 from vaiven.cli.terminal import rich_table
 from vaiven.errors import VaivenError
@@ -26,18 +24,18 @@ Slower = Sequence[tuple["Versus", tuple[int, ...]]]  # and the sizes at which it
 
 def compare(
     *names: str,
-    before: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative="")] = (),
-    after: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative="")] = (),
-    stacks: Annotated[str, Parameter(name=["--stacks", "--stack"])] = "",
+    earlier: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    later: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    stacks: str = "",
     pair: str = "",
     ask: Question = "pingpong",
     statistic: StatisticWord = "median",
     margin: float = 0.02,
     alpha: float = 0.01,
-    sizes: bool = False,
-    fail_if_slower: Annotated[bool, Parameter(negative="")] = False,
-    as_json: Annotated[bool, JSON] = False,
-    runs: Path | None = None,
+    by_size: bool = False,
+    fail_if_slower: bool = False,
+    as_json: Json = False,
+    runs: Runs = None,
 ) -> None:
     """Is A really faster than B? Every two stacks of one run; every stack of later runs against earlier ones.
 
@@ -54,33 +52,31 @@ def compare(
     names
         A run (a directory, the start of an id, or "last", which is also meant without one), or two: the earlier one,
         what was before, and the later one, which is compared with its history stack by stack.
-    before
+    earlier
         Several runs that were measured before something changed, instead of names.
-    after
+    later
         And those that were measured after it.
     stacks
-        Only these, with commas between: the first is compared with the others, and so on. Of a run with sides tcp is
-        all of its sides, tcp@after one.
+        Stacks, with commas between; only these: the first is compared with the others, and so on. Of a run with sides
+        tcp is all of its sides, tcp@after one.
     pair
-        Only between these two hosts: NEAR,FAR.
+        Two hosts, NEAR,FAR; only what is between them.
     ask
-        Which question's times are compared.
+        The question whose answers are shown.
     statistic
         Which number stands for a launch; p95 takes 100 messages of a launch, p99 takes 500.
     margin
         What counts as the same: 0.02 is 2 % more or less.
     alpha
         How often a difference may be called that is none, among those called: 0.01 is 1 %.
-    sizes
-        Also everything behind each verdict, size by size: ratio, p, Welch's test, gain, launches, how often one side's
+    by_size
+        Also every size; everything behind each verdict: ratio, p, Welch's test, gain, launches, how often one side's
         launch is done before the other's.
     fail_if_slower
         End with status 3 when the later run or side (else the first of --stacks) is slower at any size, by more than
         the margin.
     as_json
-        All of it as one JSON document instead, with the P-P curves of the launches.
-    runs
-        Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
+        One JSON document instead: all of it, with the P-P curves of the launches.
     """
     from vaiven.results import between, comparison
     from vaiven.results.pairing import Asked
@@ -90,16 +86,16 @@ def compare(
         last = shlex.join(names[-2:])
         raise VaivenError(
             f"{len(names)} runs were named, and two can be compared",
-            f"the last two: vaiven compare {last}; or sides of several: --before RUN... --after RUN...",
+            f"the last two: vaiven compare {last}; or sides of several: --earlier RUN... --later RUN...",
             "usage",
         )
-    if (before or after) and (names or not (before and after)):
-        raise VaivenError("both sides are wanted", "vaiven compare --before RUN... --after RUN...", code="usage")
+    if (earlier or later) and (names or not (earlier and later)):
+        raise VaivenError("both sides are wanted", "vaiven compare --earlier RUN... --later RUN...", code="usage")
     root, wanted = runs or query.root(), stack_names(stacks)
     asked = Asked(stacks=wanted, hosts=pair_of_hosts(pair), ask=ask, statistic=statistic)
     rules = comparison.rules(margin, alpha)
-    if before:
-        sides = [between.named(names, root, asked.column) for names in (before, after)]
+    if earlier:
+        sides = [between.named(names, root, asked.column) for names in (earlier, later)]
         found = comparison.sides_compared(*sides, asked, rules)
     else:
         given = [query.find(name, root) for name in names or ("last",)]
@@ -110,24 +106,9 @@ def compare(
     if as_json:
         print(found.to_json())
     else:
-        _print(found, sizes)
+        _print(found, by_size)
     if fail_if_slower:
         _fail(found, slower)
-
-
-def stack_names(text: str) -> list[str]:
-    """Names of stacks between commas; commas inside [...] belong to the name. In the spelling that runs use."""
-    from vaiven.results.pairing import spelled
-
-    return [spelled(word) for word in re.split(r",(?![^\[]*\])", text) if word.strip()]
-
-
-def pair_of_hosts(pair: str) -> list[tuple[str, str]]:
-    """What --pair says: one (near, far), or none. Raises VaivenError ("bad-value")."""
-    near, comma, far = pair.partition(",")
-    if pair and not (near and comma and far):
-        raise VaivenError(f"--pair {pair!r}", "NEAR,FAR, for example h1,h2", code="bad-value")
-    return [(near.strip(), far.strip())] if pair else []
 
 
 def _slower(found: Comparison, stacks: Sequence[str]) -> Slower:
@@ -171,7 +152,7 @@ def too_few_text(found: Comparison) -> str:
     )
 
 
-def _print(found: Comparison, sizes: bool) -> None:
+def _print(found: Comparison, by_size: bool) -> None:
     from rich.text import Text
 
     from vaiven.cli.terminal import open_console
@@ -179,7 +160,10 @@ def _print(found: Comparison, sizes: bool) -> None:
 
     console = open_console()
     for line in _runs_text(found):
-        console.print(Text(line, style="dim"))
+        console.print(Text(line, style="dim"), soft_wrap=True)  # an id will be copied: it stays in one line
+    if found.before and found.rules.unit == "runs":
+        sides = len(found.before), len(found.after)
+        console.print(Text(verdicts.wanted_text(*sides, len(found.verdicts), found.rules.alpha), style="dim"))
     for line in (*verdicts.whole_summary(found), *verdicts.summary(found)):
         console.print(Text(f"• {line}"))
     for note in (*([] if found.could_tell else [too_few_text(found)]), *found.notes):
@@ -187,24 +171,22 @@ def _print(found: Comparison, sizes: bool) -> None:
     console.print()
     for pair in dict.fromkeys(one.pair for one in found):
         console.print(rich_table(verdicts.matrix_table(found, pair), _style))
-    if sizes or len(found) == 1:
+    if by_size or len(found) == 1:
         for one in found:
             console.print(rich_table(verdicts.verdict_table(one)))
-            if sizes:
+            if by_size:
                 console.print(rich_table(verdicts.race_table(one)))
 
 
 def _runs_text(found: Comparison) -> Iterator[str]:
     """Which runs they are."""
-    from vaiven.report.verdicts import wanted_text
-
     if not found.before:
         yield f"run: {found.runs[0]}"
         return
-    for side, runs in (("before", found.before), ("after", found.after)):
-        yield f"{side}: {runs[0]}" if len(runs) == 1 else f"{side}: {len(runs)} runs, {runs[0]} to {runs[-1]}"
-    if found.rules.unit == "runs":
-        yield wanted_text(len(found.before), len(found.after), len(found.verdicts), found.rules.alpha)
+    for side, runs in (("earlier", found.before), ("later", found.after)):
+        yield f"{side}: {runs[0]}" if len(runs) == 1 else f"{side}: {len(runs)} runs, {runs[0]}"
+        if len(runs) > 1:
+            yield f"  to {runs[-1]}"
 
 
 def _style(cell: str) -> str:

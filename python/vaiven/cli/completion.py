@@ -17,6 +17,6 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     shell
         Which one.
     """
-    from vaiven.cli import app
+    from vaiven.cli import parser
 
-    print(app.generate_completion(shell=shell))
+    print(parser.app.generate_completion(shell=shell))

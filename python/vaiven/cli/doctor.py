@@ -7,9 +7,9 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from vaiven.cli.parameters import JSON, SHORT
+from vaiven.cli.parameters import Json, Seconds, words
 from vaiven.cli.status import Status
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def doctor(
     *,
     hosts: str = "",
     iface: str = "",
-    listen_s: Annotated[float, SHORT] = 4,
-    as_json: Annotated[bool, JSON] = False,
+    listen_s: Seconds = 4,
+    as_json: Json = False,
 ) -> None:
     """What would spoil a measurement between these hosts, what it would do to it, and the command that mends it.
 
@@ -37,18 +37,18 @@ def doctor(
     Parameters
     ----------
     hosts
-        Names, separated by commas: ssh hosts, or LAB/HOST; without any, this machine.
+        Names that ssh knows, separated by commas; or LAB/HOST of a lab that is up; without any, this machine.
     iface
-        The card to judge; without it, the one by which the hosts reach each other.
+        The interface that messages take; without it, the one by which the hosts reach each other.
     listen_s
         Seconds of the test of multicast between several hosts, 0 for none; 130 also finds that no IGMP querier speaks.
     as_json
-        One JSON document: schema, hosts (facts by name), links, findings.
+        One JSON document instead: schema, hosts (facts by name), links, findings.
     """
     from vaiven.run import checks
     from vaiven.run import doctor as examining
 
-    names = list(dict.fromkeys(name for name in hosts.split(",") if name)) or [examining.HERE]
+    names = list(dict.fromkeys(words(hosts))) or [examining.HERE]
     found = examining.visit(names, iface, listen_s)
     if names == [examining.HERE]:
         found.findings.extend(checks.check_here(found.machines[examining.HERE]))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import cyclopts
 
+from vaiven.cli.parameters import Output, RunName, Runs
+
 app = cyclopts.App(name="export", help="Write a run in formats that other programs read.")
 
 
@@ -22,17 +24,13 @@ def schema() -> None:
 
 
 @app.command
-def csv(run: str = "last", /, *, output: Path | None = None, runs: Path | None = None) -> None:
+def csv(run: RunName = "last", /, *, output: Output = None, runs: Runs = None) -> None:
     """Write samples.csv, cells.csv and launches.csv.
 
     Parameters
     ----------
-    run
-        A run directory, the start of a run's id, or "last".
     output
-        The directory to write to; without it, one named after the run, in this directory.
-    runs
-        Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
+        Where to write: a directory; without it, one named after the run, in this directory.
     """
     from vaiven.cli.terminal import say
     from vaiven.store import query

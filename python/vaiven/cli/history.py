@@ -3,12 +3,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
-
-from vaiven.cli.parameters import JSON
+from vaiven.cli.parameters import Json, Runs, stack_names
 from vaiven.results.names import Question
 
 
@@ -16,10 +11,10 @@ def history(
     plan: str,
     /,
     *,
-    stacks: Annotated[str, Parameter(name=["--stacks", "--stack"])] = "",
+    stacks: str = "",
     ask: Question = "pingpong",
-    as_json: Annotated[bool, JSON] = False,
-    runs: Path | None = None,
+    as_json: Json = False,
+    runs: Runs = None,
 ) -> None:
     """All runs of a plan in order of time: where they changed for good, by how much, and which settings changed there.
 
@@ -28,17 +23,14 @@ def history(
     plan
         The plan's name, or its file; of runs without one their title. `vaiven runs` lists them.
     stacks
-        Only these, with commas between.
+        Stacks, with commas between; only these.
     ask
-        Which question's times.
+        The question whose answers are shown.
     as_json
-        One JSON document instead.
-    runs
-        Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
+        One JSON document instead: schema, runs, history and what is told of it.
     """
     from rich.text import Text
 
-    from vaiven.cli.compare import stack_names
     from vaiven.cli.terminal import open_console, rich_table
     from vaiven.report.history import history_table, summary
     from vaiven.results import history as results

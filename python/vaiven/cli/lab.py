@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 import cyclopts
 from cyclopts import Parameter
 
-from vaiven.cli.parameters import JSON
+from vaiven.cli.parameters import Json, Natural, words
 from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
 
@@ -20,7 +20,7 @@ Command = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
 
 @app.command
-def up(lab: str, /, *, instance: Annotated[str | None, Parameter(name="--as")] = None) -> None:
+def up(lab: str, /, *, instance: Annotated[str | None, Parameter(name="--as")] = None, as_json: Json = False) -> None:
     """Raise a lab.
 
     Parameters
@@ -29,15 +29,21 @@ def up(lab: str, /, *, instance: Annotated[str | None, Parameter(name="--as")] =
         A ready lab (see `vaiven lab list`) or a file (./my.toml).
     instance
         The name that it gets, if not its own: one lab can be up several times.
+    as_json
+        One JSON document instead: schema, name, hosts.
     """
     from vaiven.cli.terminal import open_console, say
     from vaiven.lab import lab as labs
     from vaiven.lab import topology
+    from vaiven.results.document import document
 
     raised = labs.up(topology.find(lab), instance)
     console = open_console()
     for warning in raised.warnings:
         say(f"vaiven: warning: {warning}", sys.stderr)
+    if as_json:
+        print(document({"schema": 1, "name": raised.instance, "hosts": [_host_facts(one) for one in raised.hosts]}))
+        return
     console.print(_hosts_table(raised))
     console.print(
         f"try: vaiven lab run {raised.hosts[0].full_name} -- ping -c 3 {raised.hosts[-1].name}", soft_wrap=True
@@ -45,7 +51,7 @@ def up(lab: str, /, *, instance: Annotated[str | None, Parameter(name="--as")] =
 
 
 @app.command
-def down(instance: str | None = None, /, *, all: Annotated[bool, Parameter(negative="")] = False) -> None:
+def down(instance: str | None = None, /, *, all: bool = False) -> None:
     """Take a lab down, or all of them: processes, namespaces, links and files.
 
     Parameters
@@ -67,7 +73,7 @@ def down(instance: str | None = None, /, *, all: Annotated[bool, Parameter(negat
 
 
 @app.command(name="list")
-def list_(*, as_json: Annotated[bool, JSON] = False) -> None:
+def list_(*, as_json: Json = False) -> None:
     """List the labs that are up, whole or broken, and the ready ones. Exit status 1 if one is broken.
 
     One that has ended, because its processes were killed, is not: the next `vaiven lab up` sweeps away what it left.
@@ -75,7 +81,7 @@ def list_(*, as_json: Annotated[bool, JSON] = False) -> None:
     Parameters
     ----------
     as_json
-        One JSON document: schema, up, ready.
+        One JSON document instead: schema, up, ready.
     """
     from vaiven.lab import lab as labs
     from vaiven.lab import topology
@@ -131,9 +137,9 @@ def check(
     instance: str = "",
     /,
     *,
-    quick: Annotated[bool, Parameter(negative="")] = False,
-    as_json: Annotated[bool, JSON] = False,
-    forget: Annotated[bool, Parameter(negative="")] = False,
+    quick: bool = False,
+    as_json: Json = False,
+    forget: bool = False,
 ) -> None:
     """Measure whether a fabric is what it says, calibrate it, and name the class it earned.
 
@@ -147,9 +153,9 @@ def check(
     instance
         A lab that is up, and idle.
     quick
-        Fewer repetitions: about ten seconds.
+        Fewer repetitions; about ten seconds.
     as_json
-        One JSON object instead of the table.
+        One JSON document instead: the report, row by row.
     forget
         Instead, forget what checks of this machine found: labs raised from now on are not calibrated.
     """
@@ -210,7 +216,14 @@ def _calibrated(report, before_ns: int) -> str:
 
 @app.command
 def layers(
-    instance: str, /, *, stacks: str = "llc,tcp", sizes: str = "1,1024", samples: int = 2000, wait: str = "spin"
+    instance: str,
+    /,
+    *,
+    stacks: str = "llc,tcp",
+    sizes: str = "1,1024",
+    samples: Natural = 2000,
+    wait: Literal["spin", "block"] = "spin",
+    as_json: Json = False,
 ) -> None:
     """Measure in which layer the time of a message goes, and print what the protocols can do.
 
@@ -222,19 +235,25 @@ def layers(
     instance
         A lab that is up, and idle.
     stacks
-        Of llc, llc-jumbo and tcp.
+        Stacks, with commas between; of llc, llc-jumbo and tcp.
     sizes
-        Bytes of the messages.
+        Sizes of messages in bytes, with commas between; the words of a plan.
     samples
         Exchanges of each size, timed as a whole and by layer.
     wait
         How the ends wait: spin, or block, which adds what waking up takes. On a timed lab ends that spin take the
         processors from the fabric: block.
+    as_json
+        One JSON document instead: schema, layers (of each stack and size).
     """
-    from vaiven.cli.layers import show
+    from dataclasses import asdict
+
+    from vaiven.cli.layers import tables
+    from vaiven.cli.terminal import open_console, rich_table
     from vaiven.lab import awake
     from vaiven.lab import lab as labs
     from vaiven.lab import layers as asked
+    from vaiven.results.document import document
 
     known = _known_sizes(sizes)
     lab = labs.find(instance)
@@ -242,10 +261,14 @@ def layers(
     with awake.kept(lab.topology):
         found = [
             one
-            for stack in stacks.split(",")
+            for stack in words(stacks)
             for one in asked.ask(near, far, lab.topology, stack, known, samples=samples, wait=wait)
         ]
-    show(found)
+    if as_json:
+        said = [asdict(one) | {"sum_ns": one.sum_ns, "error": one.error} for one in found]
+        print(document({"schema": 1, "layers": said}))
+    else:
+        open_console().print(*map(rich_table, tables(found)))
     if any(abs(one.error) > asked.TOLERANCE for one in found):
         print("vaiven: the layers do not add up to the whole: try again when nothing else runs", file=sys.stderr)
         sys.exit(Status.CANNOT_TELL)
@@ -294,7 +317,7 @@ def _known_sizes(text: str) -> tuple[int, ...]:
     from vaiven.plan import sweep
 
     try:
-        return sweep.expand([word for word in text.split(",") if word], 1).values
+        return sweep.expand(words(text), 1).values
     except VaivenError as error:
         error.where = f"--sizes {text!r}"
         raise
@@ -324,6 +347,11 @@ def _table(columns: list[str], rows: list[tuple[str, ...]]):
     from vaiven.report.tables import Column, Table
 
     return rich_table(Table("", tuple(Column(one, number=one == "hosts") for one in columns), tuple(rows)))
+
+
+def _host_facts(host) -> dict[str, str]:
+    names = ("full_name", "address", "address6", "mac")
+    return {name: getattr(host, name) for name in names} | {"role": host.spec.role}
 
 
 def _hosts_table(lab):

@@ -3,26 +3,29 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from vaiven.cli.parameters import NATURAL
+from vaiven.cli.parameters import Json, Natural, Runs, words
 from vaiven.cli.status import Status
 from vaiven.cli.terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Set
 
     from vaiven.measuring.events import OnEvent
     from vaiven.measuring.request import Request
     from vaiven.results.outcome import Outcome
+    from vaiven.results.results import Results
     from vaiven.run.hosts import Host
     from vaiven.store.query import Run
+
+    Show = Callable[[Run], Status]
 
 
 def measure(
@@ -35,21 +38,22 @@ def measure(
     sizes: str = "",
     questions: str = "",
     pairs: str = "",
-    launches: Annotated[int, NATURAL] = 0,
+    launches: Natural = 0,
     seed: int | None = None,
-    quick: Annotated[bool, Parameter(negative="")] = False,
+    quick: bool = False,
     length: Literal["quick", "standard", "full"] = "full",
     iface: str = "",
     ports: str = "",
     bind: str = "",
     link: str = "",
-    awake: Annotated[bool, Parameter(negative="")] = False,
+    awake: bool = False,
     before: str | None = None,
     after: str | None = None,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: bool = False,
     resume: str = "",
-    runs: Path | None = None,
+    runs: Runs = None,
     page: Annotated[bool, Parameter(negative="--no-page")] = True,
+    as_json: Json = False,
 ) -> Status:
     """Measure what a message costs between hosts: a plan, a lab, or hosts that ssh reaches.
 
@@ -61,13 +65,14 @@ def measure(
         A plan file, or the name of a ready plan. Without one: all stacks, sizes from 8 bytes to 1 MB. A directory of
         plans, or how the names of ready ones begin (papers/b): all of these, one after the other.
     lab
-        A ready lab's name, a lab file, or a name that `vaiven lab up --as` gave; raised for the run unless it is up.
+        A ready lab's name, a lab file, or a name that `vaiven lab up --as` gave; raised meanwhile unless it is up.
     hosts
-        Names that ssh knows, separated by commas; localhost needs no ssh.
+        Names that ssh knows, separated by commas; localhost needs no ssh; with --lab, hosts of it.
     stacks
-        Instead of the plan's: tcp,udp,"tcp[write=split]".
+        Stacks, with commas between; instead of the plan's: tcp,udp,"tcp[write=split]".
     sizes
-        Instead of the plan's: bytes or size words, 64,1k,64Ki,decades (k and M: 10^3, 10^6; Ki and Mi: 2^10, 2^20).
+        Sizes of messages in bytes, with commas between; instead of the plan's: 64,1k,64KiB,decades (k and M are
+        10^3 and 10^6, Ki and Mi 2^10 and 2^20).
     questions
         Instead of the plan's: pingpong,connect,prtt (trains of messages: what LogGP is computed from).
     pairs
@@ -77,19 +82,20 @@ def measure(
     seed
         Of the random order, instead of the plan's.
     quick
-        Eight short launches of each stack: a first look.
+        Fewer repetitions; eight short launches of each stack, a first look.
     length
-        How much of a plan that has lengths is measured, as those of the papers: quick, standard, or full, all of it.
+        How much of a plan that has lengths: quick, standard, or full, all of it; those of the papers have them.
     iface
-        The interface to measure, on all hosts.
+        The interface that messages take; on all hosts.
     ports
-        LO-HI: the only ports to use, for firewalls.
+        The only ports to use, for firewalls: LO-HI.
     bind
         HOST=ADDRESS,...: the address of a host on the network to measure.
     link
-        The rate of the link between hosts that are no lab, "100 Mb/s"; without it, the plan's, else what the cards say.
+        The rate of the link, "100 Mb/s" or 1G; between hosts that are no lab; without it, the plan's, else what the
+        cards say.
     awake
-        Hold the processors of the hosts awake meanwhile, as is done for a timed lab; the run says by what.
+        Hold the processors of hosts that are not a lab awake meanwhile; a timed lab's are. The run says by what.
     before
         A command that makes things as they were, given to `sh -c` here before each launch of the side "before": every
         stack is launched on two sides, in random order, and `vaiven compare` holds them against each other.
@@ -100,10 +106,10 @@ def measure(
     resume
         Go on with a run that was stopped: its id or directory. Or with a plan, or several: what is measured is not
         measured again.
-    runs
-        Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
     page
         Write the HTML page at the end.
+    as_json
+        One JSON document instead: all that the run says, or with --dry-run what `vaiven plan show --json` says.
     """
     asked = dict(locals())
     from vaiven.cli import suite
@@ -115,33 +121,33 @@ def measure(
     name = resume or plan
     if suite.members(name):
         return suite.carry_out(name, length, lambda one: _member(one, asked), dry_run=dry_run)
-    root = runs or query.root()
+    root, show = runs or query.root(), partial(_show, page=page, as_json=as_json)
     with signals.interruptible():
         if resume and not suite.is_plan(resume):
-            return _resumed(query.find(resume, root), page)
+            return _resumed(query.find(resume, root), show)
         changes = Changes(
-            lab=lab, hosts=_words(hosts), stacks=_words(stacks), sizes=_words(sizes), questions=_words(questions),
+            lab=lab, hosts=words(hosts), stacks=words(stacks), sizes=words(sizes), questions=words(questions),
             pairs=pairs, launches=launches, seed=seed, quick=quick, before=before, after=after,
         )  # fmt: skip
-        bound = dict(word.partition("=")[::2] for word in _words(bind))
+        bound = dict(word.partition("=")[::2] for word in words(bind))
         reach = Reach(interface=iface, ports=ports, bind=bound, link=link, awake=awake)
         request = requested(name, changes, reach, length)
         _note_length(name, length)
         if resume and (run := suite.newest(request.plan, root)):
-            return _resumed(run, page) if run.end is None else _measured_already(run)
+            return _resumed(run, show) if run.end is None else _measured_already(run)
         if dry_run:
-            _dry_run(request)
+            _dry_run(request, as_json)
             return Status.OK
-        return _shown(lambda on_event: measuring.measure(request, root, on_event, sys.argv[1:]), page)
+        return _shown(lambda on_event: measuring.measure(request, root, on_event, sys.argv[1:]), show)
 
 
-def _resumed(run: Run, page: bool) -> Status:
+def _resumed(run: Run, show: Show) -> Status:
     from vaiven.measuring import measure as measuring
 
-    return _shown(lambda on_event: measuring.resume(run, on_event), page, run.path)
+    return _shown(lambda on_event: measuring.resume(run, on_event), show, run.path)
 
 
-def _shown(measured: Callable[[OnEvent], Run], page: bool, path: Path | None = None) -> Status:
+def _shown(measured: Callable[[OnEvent], Run], show: Show, path: Path | None = None) -> Status:
     """Shows how a run goes on, and what it says; where it is stopped, how to go on. path: of one that is there."""
     from vaiven.cli.progress import watching
 
@@ -153,7 +159,7 @@ def _shown(measured: Callable[[OnEvent], Run], page: bool, path: Path | None = N
                 said = f"vaiven measure --resume {watcher.path}"
                 print(f"\nstopped; the finished launches are kept. Go on: {said}", file=sys.stderr)
             raise
-    return _show(run, page)
+    return show(run)
 
 
 def _member(name: str, asked: dict[str, Any]) -> Status:
@@ -184,13 +190,8 @@ def _note_length(name: str, length: Literal["quick", "standard", "full"]) -> Non
         say(f"note: {left_out}", sys.stderr)
 
 
-def _words(text: str) -> tuple[str, ...]:
-    """Words between commas; commas inside [...] belong to the word."""
-    return tuple(word.strip() for word in re.split(r",(?![^\[]*\])", text) if word.strip())
-
-
-def _dry_run(request: Request) -> None:
-    from vaiven.cli.plan import summary
+def _dry_run(request: Request, as_json: bool) -> None:
+    from vaiven.cli.plan import launches_json, summary
     from vaiven.measuring import plans
     from vaiven.plan import order
     from vaiven.run import launchers, sides
@@ -198,6 +199,9 @@ def _dry_run(request: Request) -> None:
 
     plan, known = request.plan, places.known_stacks()
     design, ground = plans.preview(plan)
+    if as_json:
+        print(launches_json(design, plan, ground))
+        return
     setting = launchers.Setting(known.stacks, plan.effort, ground.link, 0.0, one_clock=bool(plan.lab), sides=plan.sides)
     print(summary(design, plan, ground))
     for launch in order.block(design, 0):
@@ -225,28 +229,30 @@ def _imagined(name: str, request: Request) -> Host:
     return Host(name, address, interface, "", ("vaiven-probe",), list, ports, libraries=probes)
 
 
-def _show(run: Run, page: bool) -> Status:
-    """The tables of what was asked, and the page beside the run, where there is something that it is about."""
-    from vaiven.cli.footer import footer
-    from vaiven.cli.model import cost_table, question_tables
+def _show(run: Run, page: bool, as_json: bool) -> Status:
+    """What was asked, and the page beside the run, where there is something that it is about."""
     from vaiven.cli.terminal import open_console
+    from vaiven.plan.design import MANY
+    from vaiven.report.files import write_page
     from vaiven.report.outcome import closing
-    from vaiven.results.audiences import ASKED
     from vaiven.results.results import Results
 
-    console, said = open_console(), Results(run)
-    asked = {course.get("ask") for course in run.manifest.design.get("courses", [])}
-    if "pingpong" in asked:
-        console.print(cost_table(said))
-    for ask, name in {"prtt": "loggp", "overlap": "overlaps", "steps": "steps", "first": "openings"}.items():
-        if ask in asked:
-            console.print(question_tables(getattr(said, name)))
-    if asked & set(ASKED):
-        console.print(question_tables(said.audiences))
-    console.print(footer(run), style="dim", soft_wrap=True)
-    if page and asked & {"pingpong", "first", *ASKED}:
-        from vaiven.report.files import write_page
-
+    said, asked = Results(run), {course.get("ask") for course in run.manifest.design.get("courses", [])}
+    print(said.to_json()) if as_json else _print_tables(run, said, asked)
+    console = open_console(stderr=as_json)
+    if page and asked & {"pingpong", "first", *MANY}:
         console.print(str(write_page(said.findings(), Path(f"{run.name}.html"))), soft_wrap=True)
     console.print(closing(said.outcome), soft_wrap=True)
     return status_of(said.outcome)
+
+
+def _print_tables(run: Run, said: Results, asked: Set[str]) -> None:
+    from vaiven.cli.footer import footer
+    from vaiven.cli.model import cost_table, question_tables
+    from vaiven.cli.terminal import open_console
+    from vaiven.results.names import ANSWERS
+
+    console = open_console()
+    for part in dict.fromkeys(ANSWERS[ask] for ask in ANSWERS if ask in asked):
+        console.print(cost_table(said) if part == "costs" else question_tables(getattr(said, part)))
+    console.print(footer(run), style="dim", soft_wrap=True)

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
-
-from vaiven.cli.parameters import JSON
+from vaiven.cli.parameters import Json, RunName, Runs
 from vaiven.cli.terminal import rich_table
-from vaiven.errors import VaivenError
+from vaiven.results.names import Answered
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,50 +25,37 @@ Notation = Literal["alpha-beta", "beta-tau", "ts-tw", "latency-bandwidth"]
 
 
 def model(
-    run: str = "last",
+    run: RunName = "last",
     /,
     *,
-    sizes: bool = False,
+    ask: Answered = "pingpong",
+    by_size: bool = False,
     papers: bool = False,
     notation: Notation | None = None,
-    loggp: Annotated[bool, Parameter(negative="")] = False,
-    overlap: Annotated[bool, Parameter(negative="")] = False,
-    several: Annotated[bool, Parameter(negative="")] = False,
-    first: Annotated[bool, Parameter(negative="")] = False,
-    steps: Annotated[bool, Parameter(negative="")] = False,
     link: str = "",
-    as_json: Annotated[bool, JSON] = False,
-    runs: pathlib.Path | None = None,
+    as_json: Json = False,
+    runs: Runs = None,
 ) -> None:
     """What a message costs: t(n) = alpha + beta n of every stack, one way, with intervals, against the wire.
 
     Parameters
     ----------
-    run
-        A run directory, the start of a run's id, or "last".
-    sizes
-        Also every size of every stack.
+    ask
+        The question whose answers are shown; without it what a message costs (pingpong). prtt: where the time goes, L,
+        o_s, o_r, g and G. overlap: which share of a message is hidden behind a computation. first: what the first
+        messages of a connection take, beside TCP's slow start. steps: what encoding, sending, decoding and translating
+        take. The others have several far ends: time, ratios and rate against how many they are.
+    by_size
+        Also every size; of every stack, and of LogGP.
     papers
         Also the estimators of the published measurements: empty message, (t - latency)/n, unweighted line.
     notation
         Also one straight line through the whole times, wire included, as others publish it: in one of the four
         notations in use, with what its letters mean and how far it is off.
-    loggp
-        Instead, where the time goes: L, o_s, o_r, g and G, of a run that asked prtt. With --sizes by size too.
-    overlap
-        Instead, which share of a message is hidden behind a computation, of a run that asked overlap.
-    several
-        Instead, the questions with several far ends: time, ratios and rate against how many they are.
-    first
-        Instead, what the first messages of a connection take, of a run that asked first, beside TCP's slow start.
-    steps
-        Instead, what encoding, sending, decoding and translating take, of a run that asked steps.
     link
-        The rate of the link, "100 Mb/s", instead of what the run says: the wire's times are computed again.
+        The rate of the link, "100 Mb/s" or 1G; instead of what the run says: the wire's times are computed again.
     as_json
-        All of it as one JSON document instead.
-    runs
-        Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
+        One JSON document instead: costs, sizes, knees and warnings, or what was asked for.
     """
     from vaiven.cli.footer import footer
     from vaiven.cli.terminal import open_console
@@ -82,32 +66,19 @@ def model(
     found = read_again(query.find(run, runs or query.root()), link)
     console = open_console()
     said = Results(found)
-    chosen = {"loggp": loggp, "overlaps": overlap, "audiences": several, "openings": first, "steps": steps}
-    if instead := next((name for name, wanted in chosen.items() if wanted), None):
-        answer = asked(said, instead)
-        print(answer.to_json()) if as_json else console.print(question_tables(answer, sizes))
+    if ask != "pingpong":
+        answer = said.answer(ask)
+        print(answer.to_json()) if as_json else console.print(question_tables(answer, by_size))
         return
     if as_json:
         print(said.costs_json())
         return
     console.print(cost_table(said))
-    for table in _more(said, sizes, papers):
+    for table in _more(said, by_size, papers):
         console.print(rich_table(table))
     console.print(footer(found), style="dim", soft_wrap=True)
     if notation:
         console.print(_written(said.costs, notation), soft_wrap=True)
-
-
-def asked(said: Results, name: str) -> Result[Any]:
-    """The part of that name. VaivenError ("nothing-measured") where the run was not asked for it."""
-    answer: Result[Any] = getattr(said, name)
-    if not answer:
-        raise VaivenError(
-            f"the run {', '.join(answer.runs)} has no finished launch with several far ends",
-            'measure a plan with questions = ["fanout"]',
-            "nothing-measured",
-        )
-    return answer
 
 
 def question_tables(answer: Result[Any], by_size: bool = False) -> RenderableType:
@@ -141,11 +112,11 @@ def _doubt_texts(doubts: Warnings) -> list[Text]:
     return [Text(text, style) for text, style in zip(words, styles, strict=True)]
 
 
-def _more(said: Results, sizes: bool, papers: bool) -> Sequence[Table]:
+def _more(said: Results, every: bool, papers: bool) -> Sequence[Table]:
     from vaiven.report.tables import papers_table
     from vaiven.report.views import tables
 
-    by_size = tables(said.sizes) if sizes else ()
+    by_size = tables(said.sizes) if every else ()
     return (*by_size, papers_table(said.costs)) if papers else by_size
 
 

@@ -3,15 +3,9 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import re
 import sys
-import tempfile
-import traceback
-from collections.abc import Callable, Iterable
-
-import cyclopts
+from collections.abc import Callable
 
 from vaiven import __version__
 from vaiven.cli.status import Status
@@ -21,11 +15,12 @@ from vaiven.errors import VaivenError
 INTERRUPTED, NO_READER = 130, 141  # exit statuses, as the shell counts signals
 
 
-def caught(command: Callable[[], object], verbs: Iterable[str]) -> int:
-    """Runs the command; the exit status for what it raised, which is told on standard error. SystemExit passes.
+# Codes of what stands on the command line and can never be; where it stands in a file its error has a `where`.
+_TYPED = ("usage", "bad-value", "bad-number", "bad-size", "unknown-unit", "unlike-units")
 
-    verbs: what could have been typed, for a hint where something else was.
-    """
+
+def caught(command: Callable[[], object]) -> int:
+    """Runs the command; the exit status for what it raised, which is told on standard error. SystemExit passes."""
     try:
         try:
             command()
@@ -38,9 +33,8 @@ def caught(command: Callable[[], object], verbs: Iterable[str]) -> int:
             say("\nvaiven: stopped", sys.stderr)
         return INTERRUPTED
     except VaivenError as error:
-        return _told(error, Status.WORLD)
-    except cyclopts.CycloptsError as error:
-        return _told(_of_usage(error, verbs), Status.USAGE)
+        typed = error.where.startswith("--") or (not error.where and error.code in _TYPED)
+        return _told(error, Status.USAGE if typed else Status.WORLD)
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NO_READER
@@ -58,16 +52,6 @@ def _told(error: VaivenError, status: int) -> int:
     return status
 
 
-def _of_usage(error: cyclopts.CycloptsError, verbs: Iterable[str]) -> VaivenError:
-    """What cyclopts says of the command line, and where to look or what was probably meant."""
-    what = re.sub(r'^Unknown command "([^"]*)".*$', r'there is no command "\1"', str(error).strip(), flags=re.S)
-    typed = re.search(r'"([^"]*)"', what)
-    near = difflib.get_close_matches(typed[1], [*verbs, "--version", "--help"], 1) if typed else []
-    verb = next((word for word in sys.argv[1:2] if word in verbs), "")
-    remedy = f"did you mean {near[0]}?" if near else f"vaiven {verb}{' ' if verb else ''}--help says what there is"
-    return VaivenError(what, remedy, code="usage")
-
-
 def _of_system(error: OSError) -> VaivenError:
     """What the system refused, with the file that it is about where there is one."""
     reason = error.strerror or str(error) or type(error).__name__
@@ -77,6 +61,9 @@ def _of_system(error: OSError) -> VaivenError:
 
 def _of_fault(error: BaseException) -> VaivenError:
     """A mistake of ours: what it was in a line, and the file that has the rest."""
+    import tempfile
+    import traceback
+
     first = next(iter(str(error).splitlines()), "")
     what = f"this is a fault of vaiven: {type(error).__name__}{': ' if first else ''}{first}"
     try:

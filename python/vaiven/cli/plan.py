@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import cyclopts
 
-from vaiven.cli.parameters import JSON, NATURAL
+from vaiven.cli.parameters import Json, Natural
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from vaiven.plan.design import Design
     from vaiven.plan.ground import Ground
+    from vaiven.plan.order import Launch
     from vaiven.plan.schema import Plan
     from vaiven.report.tables import Table
 
@@ -23,13 +26,13 @@ app = cyclopts.App(
 
 
 @app.command(name="list")
-def list_(*, as_json: Annotated[bool, JSON] = False) -> None:
+def list_(*, as_json: Json = False) -> None:
     """List the ready plans: where each measures, how long that takes, what it is about.
 
     Parameters
     ----------
     as_json
-        One JSON document: schema, plans; lab is "" and the times are null where you say where: --lab or --hosts.
+        One JSON document instead: schema, plans; lab is "" and times are null where you say where: --lab or --hosts.
     """
     from vaiven.cli.terminal import open_console, rich_table
     from vaiven.measuring import plans
@@ -106,7 +109,12 @@ def check(file: str, /) -> None:
 
 @app.command
 def show(
-    file: str, /, *, blocks: Annotated[int, NATURAL] = 1, length: Literal["quick", "standard", "full"] = "full"
+    file: str,
+    /,
+    *,
+    blocks: Natural = 1,
+    length: Literal["quick", "standard", "full"] = "full",
+    as_json: Json = False,
 ) -> None:
     """Print every launch of a plan in its order, and how long it will take.
 
@@ -119,20 +127,43 @@ def show(
     blocks
         How many blocks to print.
     length
-        Of a plan that has lengths: quick, standard, or full, all of it.
+        How much of a plan that has lengths: quick, standard, or full, all of it.
+    as_json
+        One JSON document instead: schema, least_s, most_s, notes, launches.
     """
     from vaiven.measuring import plans
-    from vaiven.plan import order, schema
+    from vaiven.plan import schema
 
     plan = schema.at_length(plans.load(file)[0], length)
     design, ground = plans.preview(plan)
+    if as_json:
+        print(launches_json(design, plan, ground, blocks))
+        return
     print(summary(design, plan, ground))
-    for number in range(min(blocks, plan.stop.launches_max)):
-        for launch in order.block(design, number):
-            sizes = " ".join(map(str, launch.sizes_bytes))
-            mark = " (sentinel)" if launch.sentinel else f" (beside {launch.round + 1})" if launch.beside else ""
-            words = f"{launch.stack.name} {launch.ask} {launch.near} {launch.far}{mark}"
-            print(f"block {number + 1} launch {launch.number + 1}: {words}: {sizes}")
+    for launch in _launches(design, plan, blocks):
+        sizes = " ".join(map(str, launch.sizes_bytes))
+        mark = " (sentinel)" if launch.sentinel else f" (beside {launch.round + 1})" if launch.beside else ""
+        words = f"{launch.stack.name} {launch.ask} {launch.near} {launch.far}{mark}"
+        print(f"block {launch.block + 1} launch {launch.number + 1}: {words}: {sizes}")
+
+
+def _launches(design: Design, plan: Plan, blocks: int) -> Iterator[Launch]:
+    from vaiven.plan import order
+
+    return (one for number in range(min(blocks, plan.stop.launches_max)) for one in order.block(design, number))
+
+
+def launches_json(design: Design, plan: Plan, ground: Ground, blocks: int = 1) -> str:
+    """How long a run of this design will take, what must be known of it, and every launch of its first blocks."""
+    from dataclasses import asdict
+
+    from vaiven.plan import duration
+    from vaiven.results.document import document
+
+    least, most = duration.run_s(design, plan, ground)
+    said = [asdict(one) | {"stack": one.stack.name} for one in _launches(design, plan, blocks)]
+    facts = {"schema": 1, "least_s": least, "most_s": most, "notes": notes(design, plan, ground)}
+    return document(facts | {"launches": said})
 
 
 def summary(design: Design, plan: Plan, ground: Ground) -> str:

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-from vaiven.cli.parameters import JSON
+from vaiven.cli.parameters import Json
 from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
 
 
-def plausible(number: str, link: str, /, *, payload_share: float = 1.0, as_json: Annotated[bool, JSON] = False) -> None:
+def plausible(number: str, link: str, /, *, payload_share: float = 1.0, as_json: Json = False) -> None:
     """Can that cost per byte, or that rate of long messages, be true on a link? If not, which slip explains it?
 
     Exit status 3 if it cannot.
@@ -21,22 +20,22 @@ def plausible(number: str, link: str, /, *, payload_share: float = 1.0, as_json:
     number
         A time per data or a rate, one way, with its unit: "0.086 ms/byte", "330 us/float", "93 MB/s".
     link
-        The rate of the link: "100 Mb/s".
+        The rate of the link, "100 Mb/s" or 1G.
     payload_share
         What is left of that rate for the payload, above 0 and up to 1: 0.95 for TCP in full frames of 1500 bytes.
     as_json
-        One JSON document: schema, plausible, word, given, limit (what the wire alone would give), correction (what was
-        likely meant, or null), why, text.
+        One JSON document instead: schema, plausible, word, given, limit (what the wire alone would give), correction
+        (what was likely meant, or null), why, text.
     """
     from dataclasses import asdict
 
     from vaiven.model.plausible import check_cost
-    from vaiven.model.units import quantity
+    from vaiven.model.units import quantity, rate
     from vaiven.results.document import document
 
     if not 0 < payload_share <= 1:
         raise VaivenError(f"--payload-share {payload_share:g}", "above 0 and up to 1", code="bad-value")
-    found = check_cost(quantity(number), quantity(link), payload_share)
+    found = check_cost(quantity(number), rate(link), payload_share)
     if as_json:
         print(document({"schema": 1, "plausible": found.plausible} | asdict(found)))
     else:

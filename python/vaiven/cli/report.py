@@ -4,21 +4,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from vaiven.cli.compare import pair_of_hosts
+from vaiven.cli.parameters import Output, Runs, pair_of_hosts
 from vaiven.cli.terminal import say
 
 
 def report(
     *names: str,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     pair: str = "",
     svg: Path | None = None,
     link: str = "",
-    runs: Path | None = None,
+    runs: Runs = None,
 ) -> None:
     """Write a run, or several, as one HTML page that needs no network: the answer in words, tables, curves.
 
@@ -28,17 +25,15 @@ def report(
         A run (a directory, the start of an id, or "last", which is also meant without one). Or several: the page has
         their curves over each other, stack by stack, and how each message went from run to run, by date.
     output
-        The file to write, its directory made if need be; without it, the run's id with .html in this directory (of
+        Where to write: a file, its directory made if need be; without it, the run's id with .html in this directory (of
         several the last one's, and how many more).
     pair
-        The two hosts that the answer is about and that come first, NEAR,FAR; without it, the pair in the middle.
+        Two hosts, NEAR,FAR; the answer is about them, and they come first; without it, the pair in the middle.
     svg
         Also write the time and rate charts, or those of one message for many, as SVG files to this directory, made if
         need be.
     link
-        The rate of the link, "100 Mb/s", instead of what the run says: the wire's times are computed again.
-    runs
-        Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
+        The rate of the link, "100 Mb/s" or 1G; instead of what the run says: the wire's times are computed again.
     """
     from vaiven.report.files import write_overlay, write_page
     from vaiven.results.link import read_again

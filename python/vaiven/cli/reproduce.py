@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from vaiven.cli.parameters import JSON
+from vaiven.cli.parameters import Json, Runs
 from vaiven.cli.status import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from vaiven.papers.judge import Candidate, Verdict
     from vaiven.report.tables import Table
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def reproduce(
     *wanted: Annotated[str, Parameter(name="CLAIM")],
-    run: Annotated[list[str] | None, Parameter(name="--run", negative="")] = None,
-    every: Annotated[bool, Parameter(name="--every", negative="")] = False,
-    as_json: Annotated[bool, JSON] = False,
-    runs: Path | None = None,
+    run: list[str] | None = None,
+    every: bool = False,
+    as_json: Json = False,
+    runs: Runs = None,
 ) -> Status:
     """Which published results hold: each as an inequality, with its margin and how sure that is.
 
@@ -39,9 +39,7 @@ def reproduce(
     every
         Also those that cannot be told, with what it would take.
     as_json
-        All of it as one JSON document instead.
-    runs
-        Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
+        One JSON document instead: schema, runs, verdicts.
     """
     from vaiven.cli.terminal import open_console, rich_table
     from vaiven.papers.claims import chosen, published

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from vaiven.cli.parameters import words
 from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def run(
     hosts: str = "",
     ranks: Annotated[int, Parameter(name=["--ranks", "-n"])] = 0,
     iface: str = "",
-    awake: Annotated[bool, Parameter(negative="")] = False,
+    awake: bool = False,
 ) -> None:
     """Run a program as it is: vaiven run --lab lidi --stack openmpi -n 4 -- ./program arguments.
 
@@ -34,19 +35,18 @@ def run(
     command
         The program and its arguments, after --.
     stack
-        Which way its messages travel: openmpi, openmpi-nagle, mpich (see `vaiven stacks`); pvm for programs of PVM,
-        which choose route and encoding themselves.
+        The stack by which its messages travel: openmpi, openmpi-nagle, mpich (see `vaiven stacks`); pvm for programs of
+        PVM, which choose route and encoding themselves.
     lab
-        A ready lab's name, a lab file, or a name that `vaiven lab up --as` gave; raised for the program unless it is
-        up.
+        A ready lab's name, a lab file, or a name that `vaiven lab up --as` gave; raised meanwhile unless it is up.
     hosts
         Names that ssh knows, separated by commas; with --lab, hosts of it.
     ranks
-        How many; without it one for each host.
+        How many ranks; without it one for each host.
     iface
-        The interface that messages take, on hosts that are not a lab.
+        The interface that messages take; on hosts that are not a lab.
     awake
-        Hold the processors of hosts that are not a lab awake meanwhile.
+        Hold the processors of hosts that are not a lab awake meanwhile; a timed lab's are.
     """
     from vaiven.plan import stack as stacks
     from vaiven.run import programs, signals
@@ -55,7 +55,7 @@ def run(
         raise VaivenError("which program?", "vaiven run --lab lidi --stack openmpi -- ./program", code="usage")
     wanted = stacks.parse(stack)
     library = programs.library_of(wanted)  # or it is refused before anything is raised
-    with signals.interruptible(), _place(lab, tuple(filter(None, hosts.split(","))), iface, library, awake) as place:
+    with signals.interruptible(), _place(lab, words(hosts), iface, library, awake) as place:
         if place.missing:
             raise next(iter(place.missing.values()))
         status = programs.run(list(place.hosts.values()), wanted, ranks, command)
@@ -73,4 +73,4 @@ def _place(lab: str, hosts: tuple[str, ...], iface: str, library: str, awake: bo
         return places.in_lab(topology, hosts, instance)
     if hosts:
         return places.on_hosts(places.Wanted(hosts, iface, libraries=(library,), awake=awake), None)
-    raise VaivenError("run it where?", "--lab NAME, or --hosts A,B", code="no-hosts")
+    raise VaivenError("run it where?", "--lab NAME, or --hosts A,B", code="usage")

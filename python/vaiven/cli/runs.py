@@ -3,21 +3,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-from vaiven.cli.parameters import JSON
+from vaiven.cli.parameters import Json, Runs
 
 
-def runs(*, runs: Path | None = None, as_json: Annotated[bool, JSON] = False) -> None:
+def runs(*, runs: Runs = None, as_json: Json = False) -> None:
     """List the runs, oldest first: id, how they ended, launches, title.
 
     Parameters
     ----------
-    runs
-        Where runs are kept; without it $VAIVEN_RUNS, or ./runs.
     as_json
-        One JSON document: schema, runs, their listing, and in `unreadable` why others cannot be read.
+        One JSON document instead: schema, runs, their listing, and in `unreadable` why others cannot be read.
     """
     from rich.text import Text
 

@@ -3,22 +3,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from vaiven.cli.parameters import JSON
+from vaiven.cli.parameters import Json
 
 if TYPE_CHECKING:
     from vaiven.plan.design import Available
     from vaiven.report.tables import Table
 
 
-def stacks(*, as_json: Annotated[bool, JSON] = False) -> None:
+def stacks(*, as_json: Json = False) -> None:
     """List the stacks: what each is, the sizes it carries, what it needs, and why one is not here.
 
     Parameters
     ----------
     as_json
-        One JSON document: schema, stacks (by id; absent: why one is not here, "" if it is).
+        One JSON document instead: schema, stacks (by id; absent: why one is not here, "" if it is).
     """
     from vaiven.cli.terminal import open_console, rich_table
     from vaiven.results.document import document

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from vaiven import tomlfile
 from vaiven.errors import VaivenError
 from vaiven.measuring import plans
 from vaiven.plan import schema
@@ -131,8 +132,11 @@ def _changed(plan: Plan, changes: dict[str, Any]) -> Plan:
         del value["link"]
     try:
         return schema.check(msgspec.convert(value, schema.Plan), lambda *at: f"--{at[0]}")
-    except (msgspec.ValidationError, UnicodeError) as error:
-        raise VaivenError(str(error), "see vaiven measure --help", code="bad-value") from None
+    except msgspec.ValidationError as error:
+        what, remedy, at = tomlfile.explained(str(error), schema.Plan, value)
+        raise VaivenError(what, remedy, code="bad-value", where=f"--{at[0]}" if at else "") from None
+    except UnicodeError as error:
+        raise VaivenError(str(error), "text in UTF-8", code="bad-value") from None
 
 
 def _hosts(plan: Plan, reach: Reach) -> place.Wanted:

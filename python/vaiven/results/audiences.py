@@ -10,13 +10,12 @@ from typing import Any, ClassVar
 import polars as pl
 
 from vaiven.model.several import RAW, Audience, Blocks, block_ratio, sent_once
+from vaiven.plan.design import MANY
 from vaiven.results import rows as stored
 from vaiven.results.result import Result, columns, integer, number, numbers, text
 from vaiven.stats.median import median_interval
 from vaiven.store import query
 from vaiven.store.query import Run
-
-ASKED = ("fanout", "stream", "exchange", "pingpongs")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -66,7 +65,7 @@ def audiences(run: Run) -> Audiences:
     Empty for a run that asked no such question; a cell that lost half of its rounds has no time and is left out.
     """
     table = query.launches(run)
-    table = table.filter(table["ask"].is_in(ASKED))
+    table = table.filter(table["ask"].is_in(MANY))
     place = stored.place_in_plan(run)
     by = ["ask", "size_bytes", "stack", "fars", "near", "far"]
     ends = {key: rows for key, rows in query.ends(run).group_by(by)}

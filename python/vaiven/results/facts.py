@@ -13,6 +13,7 @@ from typing import Any
 from vaiven.model.numbers import bits_text, digits, size_text
 from vaiven.results import rows
 from vaiven.results.claims import claims_text
+from vaiven.results.names import ANSWERS
 from vaiven.results.tcp import tcp_text
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -110,9 +111,10 @@ def _commands(run: Run) -> tuple[str, ...]:
     name = shlex.quote(run.name)
     several = len({course.get("stack") for course in run.manifest.design.get("courses", [])}) > 1
     if not asked(run, "pingpong"):
-        return (again, f"vaiven model {name} --several", f"vaiven report {name}")
+        answers = tuple(f"vaiven model {name} --ask {ask}" for ask in ANSWERS if asked(run, ask))
+        return (again, *answers, f"vaiven report {name}")
     compare = (f"vaiven compare {name}",) if several else ()
-    return (again, f"vaiven model {name} --sizes", *compare, f"vaiven report {name}")
+    return (again, f"vaiven model {name} --by-size", *compare, f"vaiven report {name}")
 
 
 def _without_arguments(environment: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from vaiven.results.history import History
 from vaiven.results.ladders import Ladders, ladders
 from vaiven.results.listing import Listing
 from vaiven.results.loggp import LogGPs, loggps
-from vaiven.results.names import Question, StatisticWord
+from vaiven.results.names import ANSWERS, Answered, Question, StatisticWord
 from vaiven.results.outcome import Outcome, outcome
 from vaiven.results.overlap import Overlaps, overlaps
 from vaiven.results.pairing import Asked, spelled
@@ -174,6 +174,19 @@ class Results:
         """
         asked = Asked(stacks=[spelled(one) for one in stacks], hosts=hosts, ask=ask, statistic=statistic)
         return comparison([self._run], asked, rules(margin, alpha))
+
+    def answer(self, ask: Answered) -> Result[Any]:
+        """What the run says to that question. Raises VaivenError ("nothing-measured") where it has no answer."""
+        found: Result[Any] = getattr(self, ANSWERS[ask])
+        if isinstance(found, Audiences):
+            found = replace(found, items=tuple(one for one in found if one.ask == ask))
+            if not found:
+                raise VaivenError(
+                    f"the run {self._run.id} has no finished launch of {ask}",
+                    f'measure a plan with questions = ["{ask}"]',
+                    "nothing-measured",
+                )
+        return found
 
     def findings(self, about: Pair | None = None) -> Findings:
         """All that a page says, about those two hosts or the ones in the middle. VaivenError: "nothing-measured",
