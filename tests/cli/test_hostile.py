@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from tests.store.made import cell, launch, manifest
 
-from vaiven import cli
-from vaiven.cli import net, parser, terminal
+from vaiven import cli, letters
+from vaiven.cli import net, parser
 from vaiven.cli.status import Status
 from vaiven.store.record import End, Record
 
@@ -52,6 +52,7 @@ def verbs(run: Path) -> dict[tuple[str, ...], tuple[str, ...]]:
         ("plan", "show"): ("demo",),
         ("runs",): ("--runs", str(run.parent)),
         ("export", "csv"): last,
+        ("export", "markdown"): last,
         ("export", "schema"): (),
         ("model",): last,
         ("compare",): last,
@@ -124,7 +125,7 @@ def test_a_run_of_somebody_else_says_nothing_to_the_terminal(run: Path, vaiven, 
     for words in (["runs", "--runs", str(run.parent)], ["model", str(run)], ["model", str(run), "--by-size"],
                   ["compare", str(run)], ["compare", str(run), str(run)],
                   ["history", "test", "--runs", str(run.parent)], ["reproduce", "--run", str(run), "--every"],
-                  ["report", str(run), "--svg", "svg"],
+                  ["report", str(run), "--svg", "svg"], ["export", "markdown", str(run)],
                   ["model", str(run), "--stack", STEERING]):  # fmt: skip
         done = vaiven(*words, cwd=tmp_path)
         steering = [c for c in done.stdout + done.stderr if unicodedata.category(c) in ("Cc", "Cf") and c != "\n"]
@@ -134,8 +135,8 @@ def test_a_run_of_somebody_else_says_nothing_to_the_terminal(run: Path, vaiven, 
 
 def test_printable_text_stays_as_it_is() -> None:
     text = "α ≤ 100 µs, 日本, n½: tab-less\nnew line 🙂"
-    assert terminal.printable(text) == text
-    assert terminal.printable("a\tb\x1b\x9b\u202e\ud800") == "a\\tb\\x1b\\x9b\\u202e\\ud800"
+    assert letters.printable(text) == text
+    assert letters.printable("a\tb\x1b\x9b\u202e\ud800") == "a\\tb\\x1b\\x9b\\u202e\\ud800"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -34,6 +35,7 @@ def compare(
     alpha: float = 0.01,
     by_size: bool = False,
     fail_if_slower: bool = False,
+    junit: Path | None = None,
     as_json: Json = False,
     runs: Runs = None,
 ) -> None:
@@ -75,6 +77,8 @@ def compare(
     fail_if_slower
         End with status 3 when the later run or side (else the first of --stacks) is slower at any size, by more than
         the margin.
+    junit
+        Also write the verdicts to this file as JUnit XML: what --fail-if-slower is about has failed.
     as_json
         One JSON document instead: all of it, with the P-P curves of the launches.
     """
@@ -107,6 +111,8 @@ def compare(
         print(found.to_json())
     else:
         _print(found, by_size)
+    if junit:
+        _write_junit(found, slower, junit)
     if fail_if_slower:
         _fail(found, slower)
 
@@ -117,6 +123,14 @@ def _slower(found: Comparison, stacks: Sequence[str]) -> Slower:
     later = len(found.runs) == 2 or sided
     judged = [one for one in found if later or not stacks or one.first.stack == stacks[0]]
     return [(one, where) for one in judged if (where := one.slower(found.rules.delta))]
+
+
+def _write_junit(found: Comparison, slower: Slower, output: Path) -> None:
+    from vaiven.cli.terminal import say
+    from vaiven.report import junit
+
+    text = junit.document(found, dict(slower), "" if found.could_tell else too_few_text(found))
+    say(str(junit.write(text, output)), sys.stderr)
 
 
 def _fail(found: Comparison, slower: Slower) -> None:

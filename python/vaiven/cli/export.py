@@ -24,6 +24,24 @@ def schema() -> None:
 
 
 @app.command
+def markdown(run: RunName = "last", /, *, output: Output = None, runs: Runs = None) -> None:
+    """Print a run as Markdown: all its tables, for a wiki or a merge request.
+
+    Parameters
+    ----------
+    output
+        Where to write: a file; without it, standard output.
+    """
+    from vaiven.cli.terminal import say
+    from vaiven.report import markdown as documents
+    from vaiven.results.results import Results
+    from vaiven.store import query
+
+    text = documents.document(Results(query.find(run, runs or query.root())))
+    say(str(documents.write(text, output)) if output else text.rstrip("\n"))
+
+
+@app.command
 def csv(run: RunName = "last", /, *, output: Output = None, runs: Runs = None) -> None:
     """Write samples.csv, cells.csv and launches.csv.
 

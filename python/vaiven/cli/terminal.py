@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from vaiven.letters import unseen
+from vaiven.letters import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -32,11 +32,6 @@ _WORDS = {
     "\u00a0": " ", "\u202f": " ",
 }  # fmt: skip
 _JOINTS = re.compile(r"(?<=[-=, ])|(?=\[)")  # where a long heading may be broken
-
-
-def printable(text: str) -> str:
-    """Text of others as it may be shown: what is no letter, digit, sign or end of a line becomes its escape."""
-    return "".join(one.encode("unicode_escape").decode() if one != "\n" and unseen(one) else one for one in text)
 
 
 def say(text: str, to: TextIO | None = None) -> None:
