@@ -22,7 +22,8 @@ import sys
 import numpy as np
 import vaiven
 ranks, rank, meeting = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-where = {"ranks": ranks, "rank": rank, "address": "127.0.0.1", "meeting": meeting, "key": bytes(range(1, 17))}
+where = {"ranks": ranks, "rank": rank, "address": "127.0.0.1", "meeting": meeting, "key": bytes(range(1, 17)),
+         "timeout_s": 120}
 """
 
 
@@ -60,7 +61,7 @@ def start() -> Iterator[Callable[..., list[subprocess.Popen[str]]]]:
 
 
 def said(ranks: list[subprocess.Popen[str]]) -> list[str]:
-    texts = [one.communicate(timeout=120)[0] for one in ranks]
+    texts = [one.communicate(timeout=240)[0] for one in ranks]
     assert [one.returncode for one in ranks] == [0] * len(ranks), texts
     return texts
 
@@ -161,11 +162,11 @@ if rank == 0:
     except KeyboardInterrupt:
         os.write(1, b"interrupted\\n")
         os._exit(0)
-time.sleep(60)
+time.sleep(600)
 """,
     )
     assert ranks[0].stdout and ranks[0].stdout.readline() == "waits\n"
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while ranks[0].poll() is None and time.monotonic() < until:
         ranks[0].send_signal(signal.SIGINT)  # a signal ends a wait, but not one that it comes just before
         time.sleep(0.2)
