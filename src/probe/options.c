@@ -20,6 +20,7 @@
 #define INVENTORY (1u << VV_COMMAND_INVENTORY)
 #define MAP       (1u << VV_COMMAND_MAP)
 #define STATIONS  (MAP | 1u << VV_COMMAND_STATION)
+#define WITNESS   (1u << VV_COMMAND_WITNESS)
 
 struct row {
   const char *name;
@@ -228,7 +229,7 @@ static const struct row rows[] = {
      "tcp: when what came is acknowledged: as the kernel likes, at once, or later, with an answer (kernel)"},
     {"--buffers", "hot|cold", ENDS, 0, 0, take_buffers, 0, "one buffer, or a ring twice the last-level cache (hot)"},
     {"--idle-ms", "N", ENDS, 0, 3600000, take_ms, AT(idle_ns), "pause before each exchange (0)"},
-    {"--cpu", "N", ENDS, 0, 1023, take_cpu, 0, "run on that CPU only"},
+    {"--cpu", "N", ENDS | WITNESS, 0, 1023, take_cpu, 0, "run on that CPU only"},
     {"--mtu", "M", NEAR | WIRE, 68, 65536, take_u32, AT(mtu_bytes), "MTU of the path: cells carry what the wire takes"},
     {"--rate-bps", "R", NEAR | WIRE, 1, 1000000000000000, take_u64, AT(rate_bps), "rate of its links"},
     {"--hops", "H", NEAR | WIRE, 1, 64, take_u32, AT(hops), "links in a row: 1 through a hub, 2 through a switch"},
@@ -322,8 +323,8 @@ static int check(struct vv_probe_config *config, struct vv_error *error) {
 }
 
 static int take_command(struct vv_probe_config *config, const char *word, struct vv_error *error) {
-  static const char *const words[] = {"--help",    "--version", "far", "near",   "wire",
-                                      "inventory", "stacks",    "map", "station"};
+  static const char *const words[] = {"--help",    "--version", "far", "near",    "wire",
+                                      "inventory", "stacks",    "map", "station", "witness"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     if (strcmp(word, words[i]) != 0) continue;
     config->command = (enum vv_command)i;
@@ -369,6 +370,7 @@ void vv_options_help(void) {
        "  vaiven-probe stacks                                   the stacks, their limits and needs\n"
        "  vaiven-probe map --iface IF                           who answers LLC on that Ethernet: MAC, SAP\n"
        "  vaiven-probe station --iface IF                       answers such questions until standard input ends\n"
+       "  vaiven-probe witness --cpu N                          whether that CPU was there: says so for each line\n"
        "  vaiven-probe --version | --help\n\nOptions (in parentheses what holds without them):");
   for (size_t i = 0; i < ROWS; i++) {
     char head[64];

@@ -101,6 +101,8 @@ int vv_run(const struct vv_probe_config *config, struct vv_error *error) {
     return vv_show_map(config, error);
   case VV_COMMAND_STATION:
     return vv_show_station(config, error);
+  case VV_COMMAND_WITNESS:
+    return vv_show_witness(config, error);
   case VV_COMMAND_HELP:
     vv_options_help();
     return 0;

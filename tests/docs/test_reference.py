@@ -57,6 +57,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             low_bytes=8, high_bytes=10,
         )  # fmt: skip
         open_run.refine(record.Refined(blocks=1, additions=(addition,)))
+        loss = record.Loss(witness="steal", where="cpu1", lost_ns=20_000_000, of_ns=10**9)
+        open_run.lose(
+            record.LostLaunch(launch=0, block=0, stack="tcp", ask="pingpong", near="a", far="b", sentinel=False, time=1,
+                              losses=(loss,))
+        )  # fmt: skip
         looks = (record.Look(launches=1, half_width=None, cell="tcp 8 B"),)
         open_run.end(
             record.End(reason="done", blocks=1, launches=1, failed=0, half_width=None, cell="tcp 8 B", looks=looks)
@@ -65,7 +70,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name", ["manifest.json", "launches/LLLLL.json", "warnings.jsonl", "refined.jsonl", "end.json"]
+    "name", ["manifest.json", "launches/LLLLL.json", "warnings.jsonl", "refined.jsonl", "lost.jsonl", "end.json"]
 )
 def test_the_keys_of_the_page_are_those_that_are_written(run: Path, name: str) -> None:
     document = msgspec.json.decode((run / name.replace("LLLLL", "00000")).read_bytes())
@@ -74,7 +79,11 @@ def test_the_keys_of_the_page_are_those_that_are_written(run: Path, name: str) -
 
 def test_what_is_in_a_look_and_in_an_addition_is_named() -> None:
     page = PAGE.read_text()
-    inner = [*msgspec.structs.fields(record.Look), *msgspec.structs.fields(record.Addition)]
+    inner = [
+        *msgspec.structs.fields(record.Look),
+        *msgspec.structs.fields(record.Addition),
+        *msgspec.structs.fields(record.Loss),
+    ]
     assert [field.name for field in inner if f"`{field.name}`" not in page] == []
     assert {field.name for field in fields(LaunchRecord)} < set(table(page, "launches/LLLLL.json"))
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from vaiven.measuring.events import CellTimed, Event, LaunchBegan, Looked, Relay, SizesAdded, Warned
+from vaiven.measuring.events import CellTimed, Event, LaunchBegan, Looked, Relay, SizesAdded, TimeLost, Warned
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Stop
 from vaiven.plan.stack import parse
 from vaiven.plan.stop import Look
-from vaiven.store.record import Addition, Cell, Refined
+from vaiven.store.record import Addition, Cell, Loss, LostLaunch, Refined
 
 RULE = Stop(launches_min=8, launches_max=24, half_width=0.05)
 LAUNCH = Launch(5, 1, parse("tcp[write=split]"), "pingpong", "demo1", "demo2", (8,))
@@ -60,3 +60,15 @@ def test_launches_cells_and_warnings_have_plain_fields(told: list[Event]) -> Non
     assert str(began).endswith("demo1 to demo2 (3 launches, 2 min 5 s to the next look)")
     assert str(cell).endswith("8 B: 40.0 µs") and str(lost).endswith("8 B: lost")
     assert warned == Warned(code="quiet", text="nothing was heard")
+
+
+def test_who_lost_its_time_is_told_with_the_worst_of_what_says_so(told: list[Event]) -> None:
+    losses = tuple(Loss(witness="steal", where=f"cpu{n}", lost_ns=30_000_000 // n, of_ns=10**9) for n in (1, 2))
+    lost = LostLaunch(launch=5, block=1, stack="tcp", ask="pingpong", near="a", far="b", sentinel=False, time=3,
+                      losses=losses)  # fmt: skip
+    for again in (True, False):
+        Relay(told.append, RULE).lost(lost, again)
+    begin = "launch 6: tcp pingpong lost 3.0 % of its time on cpu1 (30.0 ms, steal): "
+    ends = "it is done again", "it is kept, and marked: it was done again often enough"
+    assert [" ".join(str(one).split()) for one in told] == [begin + end for end in ends]
+    assert isinstance(told[0], TimeLost) and (told[0].launch, told[0].time, told[0].losses) == (5, 3, losses)

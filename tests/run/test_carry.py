@@ -21,13 +21,13 @@ from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort, Plan, Side, Stop
 from vaiven.plan.stack import Stack, parse
 from vaiven.plan.stop import Look
-from vaiven.run import carry, collect, hosts, launchers, signals
+from vaiven.run import carry, collect, hosts, launchers, lost, signals
 from vaiven.run.carry import Carrying
 from vaiven.run.hosts import Host
 from vaiven.run.launchers import Outcome, Setting
 from vaiven.run.place import Place
 from vaiven.store import query
-from vaiven.store.record import Addition, Cell, Manifest, Record, Refined
+from vaiven.store.record import Addition, Cell, LostLaunch, Manifest, Record, Refined
 
 FAKE = str(Path(__file__).with_name("fake_probe.py"))
 KNOWN = collect.stacks(hosts.call("here", list, [sys.executable, FAKE, "well", "stacks"]))
@@ -145,6 +145,7 @@ class Notes:
         self.codes: list[str] = []
         self.looks: list[Look] = []
         self.additions: list[Addition] = []
+        self.losses: list[tuple[int, int, bool]] = []
         self._on_cell = on_cell
 
     def launch_begins(self, launch: Launch, block: int, launches_left: int, left_s: float) -> None:
@@ -162,6 +163,9 @@ class Notes:
 
     def refined(self, refined: Refined) -> None:
         self.additions += refined.additions
+
+    def lost(self, lost: LostLaunch, again: bool) -> None:
+        self.losses.append((lost.launch, lost.time, again))
 
 
 PLAN = Plan(
@@ -422,6 +426,117 @@ def test_a_resumed_run_looks_at_the_blocks_of_each_look_alone(tmp_path: Path) ->
         end = run.carry_out()
     assert [look.launches for look in end.looks] == [3, 4]
     assert set(seen) == {3, 4}
+
+
+class Thief:
+    """A witness that says of the launches of that number, whenever they run, that all of their time was lost."""
+
+    def __init__(self, notes: Notes, victims: Mapping[int, int]) -> None:
+        self._notes, self._left, self._ns = notes, dict(victims), 0
+
+    def lost_ns(self) -> dict[int, int]:
+        """Is asked before and after each attempt; victims: launch -> how often it shall be robbed."""
+        number = self._notes.launches[-1].number
+        if self._left.get(number, 0) > 0:
+            self._left[number] -= 0.5
+            self._ns += 10**12
+        return {1: self._ns}
+
+
+def robbed(root: Path, victims: Mapping[int, int], members: dict[str, Host], plan: Plan = PLAN) -> Carrying:
+    notes = Notes()
+    run = carrying(root, notes, members, plan)
+    run.place = replace(run.place, witnesses=Thief(notes, victims))
+    return run
+
+
+def test_a_launch_that_loses_its_time_is_done_again_later_in_its_block(tmp_path: Path) -> None:
+    run = robbed(tmp_path, {3: 1}, {"a": host("a"), "b": host("b")})
+    with run.record:
+        end = run.carry_out()
+    expected = [one.number for number in range(3) for one in order.block(run.design, number)]
+    launch = order.block(run.design, 1)[0]
+    expected.insert(4 + order.later(run.design, launch, 1, 2), 3)
+    notes = run.watcher
+    assert [one.number for one in notes.launches] == expected and (end.launches, end.failed) == (9, 0)
+    assert notes.losses == [(3, 1, True)] and [left for left, _ in notes.left][:5] == [9, 8, 7, 6, 6]
+    opened = query.open_run(run.record.path)
+    (thrown,) = query.lost(opened)
+    assert (thrown.launch, thrown.time, thrown.stack, thrown.block) == (3, 1, launch.stack.name, 1)
+    assert [(one.witness, one.where, one.share) for one in thrown.losses] == [("real-time", "cpu1", 1.0)]
+    records = query.launch_records(opened)
+    assert [one.launch for one in records] == list(range(9)) and not any(one.losses for one in records)
+    assert set(query.launches(opened)["count"]) == {7} and all(len(ns) == 3 for ns in run.medians_ns.values())
+
+
+def test_who_loses_it_again_and_again_is_kept_and_marked(tmp_path: Path) -> None:
+    run = robbed(tmp_path, {8: 99}, {"a": host("a"), "b": host("b")})
+    with run.record:
+        assert run.carry_out().launches == 9
+    assert run.watcher.losses == [*((8, time, True) for time in range(1, lost.AGAIN_MAX + 1)), (8, 3, False)]
+    opened = query.open_run(run.record.path)
+    assert [one.launch for one in query.launch_records(opened) if one.losses] == [8]
+    assert [(one.launch, one.time) for one in query.lost(opened)] == [(8, 1), (8, 2)]
+
+
+def test_what_ran_at_the_same_time_is_done_again_together(tmp_path: Path) -> None:
+    """Each near end waits for another one, so a launch alone would not end."""
+    met = tmp_path / "met"
+    met.mkdir()
+    members = {name: host(name, f"meet:{met}") for name in ("a", "b", "c", "d")}
+    run = robbed(tmp_path / "runs", {}, members, ROUNDS)
+    together = next(one for one in order.rounds(order.block(run.design, 0)) if len(one) == 2)
+    robbed_now = {one.number for one in together}
+    run.place = replace(run.place, witnesses=Thief(run.watcher, {max(robbed_now): 1}))
+    with run.record:
+        assert run.carry_out().failed == 0
+    assert {number for number, _, again in run.watcher.losses if again} == robbed_now
+    opened = query.open_run(run.record.path)
+    assert {one.launch for one in query.lost(opened)} == robbed_now
+    assert query.launches(opened).height == 2 * 6 * 2 and len(list(met.iterdir())) == 2 * 6 + 2
+
+
+def test_a_failure_is_no_lost_time_whatever_was_lost_meanwhile(tmp_path: Path) -> None:
+    run = robbed(tmp_path, dict.fromkeys(range(9), 99), {"a": host("a"), "b": host("b", "far-error")}, NO_KERNEL)
+    with run.record, pytest.raises(VaivenError, match="nothing can be measured"):
+        run.carry_out()
+    assert run.watcher.losses == [] and query.lost(query.open_run(run.record.path)) == []
+
+
+def test_a_resumed_run_knows_how_often_a_launch_lost_its_time(tmp_path: Path) -> None:
+    first = robbed(tmp_path, {3: 99}, {"a": host("a"), "b": host("b")})
+    told = first.watcher.lost
+
+    def enough(thrown: LostLaunch, again: bool) -> None:
+        told(thrown, again)
+        if thrown.time == 2:
+            raise KeyboardInterrupt
+
+    first.watcher.lost = enough
+    with first.record, pytest.raises(KeyboardInterrupt):
+        first.carry_out()
+    stopped = query.open_run(first.record.path)
+    assert [one.time for one in query.lost(stopped)] == [1] and 3 not in first.record.finished
+    notes = Notes()
+    with Record.resume(stopped.path, stopped.manifest) as record:
+        place = replace(first.place, witnesses=Thief(notes, {3: 99}))
+        second = Carrying(PLAN, first.design, place, KNOWN.stacks, record, notes, first.interval)
+        second.recall(query.launches(stopped).iter_rows(named=True), put_back=query.lost(stopped))
+        record.end(second.carry_out())
+    assert notes.losses == [(3, 2, True), (3, 3, False)]
+    ended = query.open_run(stopped.path)
+    assert ended.state == "ended" and [one.launch for one in query.launch_records(ended) if one.losses] == [3]
+
+
+def test_the_place_where_it_is_done_again_is_any_that_is_left_and_each_as_likely(tmp_path: Path) -> None:
+    design = carrying(tmp_path, Notes(), {"a": host("a"), "b": host("b")}).design
+    launch = order.block(design, 0)[0]
+    places = [order.later(design, replace(launch, number=number), 1, 3) for number in range(4000)]
+    counts = [places.count(place) for place in range(4)]
+    assert sum(counts) == 4000 and all(abs(count - 1000) < 150 for count in counts)
+    assert order.later(design, launch, 1, 0) == 0 and order.later(design, launch, 1, 9) == order.later(
+        design, launch, 1, 9
+    )
 
 
 def one_size_more(

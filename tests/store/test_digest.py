@@ -17,11 +17,15 @@ from tests.store.made import cell, changed, launch, manifest
 
 from vaiven.errors import VaivenError
 from vaiven.store import digest, query
-from vaiven.store.record import Addition, End, Record, Refined
+from vaiven.store.record import Addition, End, Loss, LostLaunch, Record, Refined
 
 FILES = ["manifest.json", "samples/00001.parquet", "cells/00001.parquet", "launches/00001.json", "warnings.jsonl",
-         "refined.jsonl", "end.json"]  # fmt: skip
-GROWING = ["warnings.jsonl", "refined.jsonl"]
+         "refined.jsonl", "lost.jsonl", "end.json"]  # fmt: skip
+GROWING = ["warnings.jsonl", "refined.jsonl", "lost.jsonl"]
+LOST = LostLaunch(
+    launch=0, block=0, stack="tcp", ask="pingpong", near="a", far="b", sentinel=False, time=1,
+    losses=(Loss(witness="steal", where="cpu1", lost_ns=20_000_000, of_ns=10**9),),
+)  # fmt: skip
 FLIPPED = [*(("ended", name) for name in FILES), *(("stopped", name) for name in GROWING)]
 Write = Callable[..., Path]
 
@@ -36,6 +40,7 @@ def run(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
             record.add(launch(number), [cell(8, [10, None, 30]), cell(64, [28_000 + k for k in range(40)])])
             record.warn("tail", f"launch {number}: the slowest are slow", launch=number)
             record.refine(Refined(blocks=number + 1, additions=(one,)))
+            record.lose(LOST)
         if request.param == "ended":
             record.end(End(reason="done", blocks=2, launches=2, failed=0, half_width=0.01, cell="tcp 8 B"))
     return record.path
@@ -49,6 +54,7 @@ def everything(path: Path) -> None:
     query.launch_records(opened)
     query.warnings(opened)
     query.refined(opened)
+    query.lost(opened)
 
 
 def refused(path: Path) -> VaivenError:

@@ -9,15 +9,17 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import msgspec
 import pytest
 from tests.store.made import cell, launch, manifest
 
 from vaiven.errors import VaivenError
 from vaiven.store import query
-from vaiven.store.record import Addition, Cell, End, Record, Refined
+from vaiven.store.record import Addition, Cell, End, Loss, LostLaunch, Record, Refined
 
 END = End(reason="done", blocks=1, launches=0, failed=0, half_width=0.01, cell="tcp")
 Write = Callable[..., Path]
@@ -107,6 +109,21 @@ def test_what_a_look_added_comes_back_and_a_torn_line_is_dropped(write: Write) -
     with pytest.raises(VaivenError) as caught:
         query.refined(run)
     assert caught.value.code == "run-damaged"
+
+
+def test_what_lost_its_time_comes_back(write: Write) -> None:
+    run = query.open_run(write({0: [cell(8, [1])]}))
+    assert query.lost(run) == []
+    loss = Loss(witness="steal", where="cpu1", lost_ns=20_000_000, of_ns=10**9)
+    thrown = LostLaunch(launch=1, block=0, stack="tcp", ask="pingpong", near="a", far="b", sentinel=False, time=1,
+                        losses=(loss,))  # fmt: skip
+    with Record.resume(run.path, run.manifest) as record:
+        record.lose(thrown)
+        record.add(replace(launch(1), losses=(loss,)), [cell(8, [4])])
+        record.end(msgspec.structs.replace(END, launches=2))
+    ended = query.open_run(run.path)
+    assert query.lost(ended) == [thrown] and loss.share == 0.02
+    assert [one.losses for one in query.launch_records(ended)] == [(), (loss,)]
 
 
 def test_an_ended_run_is_never_changed(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from vaiven.plan.design import Design
 from vaiven.plan.ground import Ground
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Plan, Stop
-from vaiven.store.record import Cell, Refined
+from vaiven.store.record import Cell, Loss, LostLaunch, Refined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +85,30 @@ class CellTimed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TimeLost:
+    """The machine took from a launch what belonged to it. losses: what says so, the gravest first. again: nothing of it
+    was kept, and it is done again later in its block; else it is kept, and marked. time: how often that has happened to
+    this launch, from 1."""
+
+    launch: int
+    block: int
+    stack: str
+    ask: str
+    near: str
+    far: str
+    sentinel: bool
+    time: int
+    again: bool
+    losses: tuple[Loss, ...]
+
+    def __str__(self) -> str:
+        worst = self.losses[0]
+        what = f"{percent_text(worst.share)} of its time on {worst.where} ({time_text(worst.lost_ns)}, {worst.witness})"
+        then = "it is done again" if self.again else "it is kept, and marked: it was done again often enough"
+        return f"launch {self.launch + 1}: {self.stack} {self.ask} lost {what}: {then}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
     """The stopping rule looked, after so many launches of each stack. half_width: relative, of the median that is known
     worst, which is that of `cell`; None where it has no interval yet. wanted: the half-width that the plan wants; None
@@ -137,7 +161,7 @@ class Ended:
         return f"{'done' if self.achieved else 'not achieved'}: {self.launches} launches in {self.path}"
 
 
-Event = Began | Warned | LaunchBegan | CellTimed | Looked | SizesAdded | Ended
+Event = Began | Warned | LaunchBegan | CellTimed | TimeLost | Looked | SizesAdded | Ended
 OnEvent = Callable[[Event], None]
 
 
@@ -180,3 +204,11 @@ class Relay:
                 SizesAdded(blocks=refined.blocks, stack=one.stack, ask=one.ask, near=one.near, far=one.far,
                            sizes_bytes=one.sizes_bytes, why=one.why)
             )  # fmt: skip
+
+    def lost(self, lost: LostLaunch, again: bool) -> None:
+        self.on_event(
+            TimeLost(
+                launch=lost.launch, block=lost.block, stack=lost.stack, ask=lost.ask, near=lost.near, far=lost.far,
+                sentinel=lost.sentinel, time=lost.time, again=again, losses=lost.losses,
+            )
+        )  # fmt: skip

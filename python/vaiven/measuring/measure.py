@@ -116,7 +116,7 @@ def _carried(record: Record, doing: _Measuring) -> Run:
     adding = refiner(plan, doing.place.link)
     carrying = Carrying(plan, doing.design, doing.place, doing.known.stacks, record, relay, bounds, adding)
     past = query.open_run(record.path)
-    carrying.recall(query.launches(past).iter_rows(named=True), query.refined(past))
+    carrying.recall(query.launches(past).iter_rows(named=True), query.refined(past), query.lost(past))
     end = carrying.carry_out()
     for code, text in marks(query.open_run(record.path)):
         doing.warn(record, code, text)
@@ -191,5 +191,9 @@ def _manifest(
 
 
 def _environment(place: Place, arguments: Sequence[str]) -> dict[str, Any]:
-    held = {"held_awake": place.held_awake} if place.held_awake else {}
-    return {"driven_from": platform.node(), "system": platform.platform(), **held, "arguments": list(arguments)}
+    told: dict[str, Any] = {"driven_from": platform.node(), "system": platform.platform()}
+    if place.held_awake:
+        told["held_awake"] = place.held_awake
+    if place.witnesses:
+        told["watched"] = [f"cpu{processor}" for processor in place.witnesses.processors]
+    return told | {"arguments": list(arguments)}

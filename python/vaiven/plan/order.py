@@ -86,6 +86,12 @@ def block(design: Design, number: int, added: Mapping[Key, Sequence[int]] | None
     )  # fmt: skip
 
 
+def later(design: Design, launch: Launch, time: int, left: int) -> int:
+    """Before which of so many rounds that are left in its block a launch is done again, for the time-th time: any of
+    them, or behind all (left), each as likely."""
+    return int(random.Random(f"again/{design.seed}/{launch.number}/{time}").random() * (left + 1))
+
+
 def rounds(launches: Iterable[Launch]) -> Iterator[tuple[Launch, ...]]:
     """Launches in their order, those that run at the same time in one tuple."""
     for _, together in itertools.groupby(launches, lambda launch: launch.round):

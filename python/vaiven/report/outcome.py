@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 
 from vaiven.model.numbers import duration_text
+from vaiven.results.facts import Facts
 from vaiven.results.outcome import Outcome
 
 _NAMED = 2  # cells that are known badly; of more, the worst is named and the others counted
@@ -15,9 +16,16 @@ _NAMED = 2  # cells that are known badly; of more, the worst is named and the ot
 def closing(found: Outcome) -> str:
     """ "Done: 144 launches in 22 s; every median is known to 2 % but tcp at 100 B (12 %)." """
     begin = "Done" if found.achieved else f"Not achieved, {_percent(found.wanted)} was wanted"
-    done = f"{begin}: {found.launches} launches in {duration_text(found.seconds)}; {''.join(_known(found))}."
+    launches = f"{found.launches} launches in {duration_text(found.seconds)}{lost_text(found)}"
+    done = f"{begin}: {launches}; {''.join(_known(found))}."
     missing = ", ".join(found.unmeasured)
     return f"{done} Not measured: {missing} (the warnings say why)." if missing else done
+
+
+def lost_text(found: Outcome | Facts) -> str:
+    """ ", 3 done again because time was lost, 1 kept although time was lost"; "" where none was lost."""
+    again = f", {found.done_again} done again because time was lost" if found.done_again else ""
+    return again + (f", {found.kept} kept although time was lost" if found.kept else "")
 
 
 def _known(found: Outcome) -> Iterator[str]:

@@ -22,6 +22,7 @@ from vaiven.plot.interactive import (
 from vaiven.report.fanout import ManySection, many_section
 from vaiven.report.first import FirstSection, first_section
 from vaiven.report.html import document, picture
+from vaiven.report.outcome import lost_text
 from vaiven.report.staircase import staircase
 from vaiven.report.tables import (
     Column,
@@ -149,7 +150,7 @@ def run_facts(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("run", run.id),
         ("started", run.started),
         ("lasted", lasted if run.finished else f"{lasted}; it did not finish, this is what it had"),
-        ("launches", f"{run.launches}, with {count_text(run.samples)} timed exchanges"),
+        ("launches", f"{run.launches}, with {count_text(run.samples)} timed exchanges{lost_text(run)}"),
         ("seed of every random order", str(run.seed)),
         *((("sentinel", sentinel_text(findings.sentinel)),) if findings.sentinel else ()),
         ("link", ", ".join(filter(None, (link, run.fabric)))),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
-from vaiven.model.numbers import count_text, percent_text
+from vaiven.model.numbers import count_text, percent_text, time_text
 from vaiven.report import tables as of_costs
 from vaiven.report.first import first_table
 from vaiven.report.history import history_table
@@ -25,6 +25,7 @@ from vaiven.results.history import History
 from vaiven.results.ladders import Ladders
 from vaiven.results.listing import Listing
 from vaiven.results.loggp import LogGPs
+from vaiven.results.lost import LostTimes
 from vaiven.results.outcome import Outcome
 from vaiven.results.overlap import Overlaps
 from vaiven.results.result import Result
@@ -51,6 +52,28 @@ def _(said: Outcome) -> tuple[Table, ...]:
     columns = Column("cell", number=False), Column("known to", "half of its median's interval, relative")
     rows = tuple((one.name, percent_text(one.half_width)) for one in said)
     return (Table(closing(said), columns, rows),)
+
+
+@tables.register
+def _(said: LostTimes) -> tuple[Table, ...]:
+    columns = (
+        Column("launch"),
+        Column("stack", number=False),
+        Column("hosts", "near → far", number=False),
+        Column("time", "how often that had happened to it"),
+        Column("lost", "at the least"),
+        Column("of its time"),
+        Column("where", number=False),
+        Column("witness", number=False),
+        Column("what then", number=False),
+    )
+    rows = tuple(
+        (count_text(one.launch + 1), one.stack, f"{one.near} → {one.far}", count_text(one.time),
+         time_text(one.loss.lost_ns), percent_text(one.loss.share), one.loss.where, one.loss.witness,
+         "kept, and marked" if one.kept else "done again")
+        for one in said
+    )  # fmt: skip
+    return (Table("Launches that lost their time, which the machine took", columns, rows),)
 
 
 @tables.register

@@ -46,6 +46,7 @@ class SizePoint:
     batch: how many messages one timed exchange was, more than 1 only where the clock is too coarse.
     wire_*: what the message becomes on the wire, over all hops, by formula. cpu_*: CPU time that end spends on one
     message, half of what an exchange takes it.
+    marked: how many of its launches lost their time and are kept all the same (results.lost).
     quantiles_ns: equally spaced quantiles of all samples, from the smallest to the largest: its distribution.
     """
 
@@ -57,6 +58,7 @@ class SizePoint:
     p99: Estimate
     samples: int
     launches: int
+    marked: int
     lost: int
     late: int
     corrupt: int
@@ -201,6 +203,8 @@ class Sizes(Result[SizeCost]):
         number("cpu_near_ns", "processor time of the near end for a message", lambda one: one.point.cpu_near_ns),
         number("cpu_far_ns", "processor time of the far end for a message", lambda one: one.point.cpu_far_ns),
         integer("launches", "launches that have an answer", lambda one: one.point.launches),
+        integer("marked", "of these, launches that lost their time and are kept all the same",
+                lambda one: one.point.marked),
         integer("samples", "timed exchanges that have one", lambda one: one.point.samples),
         integer("lost", "messages that did not come back in time", lambda one: one.point.lost),
         integer("late", "answers to earlier messages", lambda one: one.point.late),
@@ -249,7 +253,7 @@ def costs(run: Run) -> Costs:
 
     Raises VaivenError: "nothing-measured" for a run without a finished ping-pong.
     """
-    table = believed(run, rows.launches(run))
+    table = _marked(run, believed(run, rows.launches(run)))
     pingpong = table.filter(ask="pingpong")
     if pingpong.is_empty():
         raise VaivenError(
@@ -300,6 +304,12 @@ def path_of(stack: str) -> Path | None:
     name = stack_id(stack)
     paths = [path for path in Path if name == path.value or name.startswith(f"{path.value}-")]
     return max(paths, key=len, default=None)
+
+
+def _marked(run: Run, table: pl.DataFrame) -> pl.DataFrame:
+    """With a column that says whether the launch lost its time and is kept all the same."""
+    kept = [one.launch for one in query.launch_records(run) if one.losses]
+    return table.with_columns(marked=pl.col("launch").is_in(kept))
 
 
 def _measured_again(run: Run) -> dict[Key, list[Span]]:
@@ -365,6 +375,7 @@ def _point(size_bytes: int, launch_ns: Floats, cells: pl.DataFrame, sent: Messag
         p99=sent.quantile(0.99),
         samples=int(cells["count"].sum()),
         launches=len(launch_ns),
+        marked=int(cells["marked"].sum()),
         batch=int(cells["batch"].max()),
         cpu_near_ns=cells["cpu_near_ns"].median(),
         cpu_far_ns=cells["cpu_far_ns"].median(),

@@ -13,6 +13,7 @@ from typing import Any
 from vaiven.model.numbers import bits_text, digits, size_text
 from vaiven.results import rows
 from vaiven.results.claims import claims_text
+from vaiven.results.lost import lost_times
 from vaiven.results.names import ANSWERS
 from vaiven.results.tcp import tcp_text
 from vaiven.store import query
@@ -35,9 +36,9 @@ class Facts:
     """Where the numbers come from, and how to get them again.
 
     finished: False if the run was stopped or killed; what it had measured by then is shown. launches, samples:
-    counts. plan_text: the plan as it was given, "" for one built from options. rate_bits_per_s, hops, mtu_bytes: the
-    link. versions: (program, version). commands: what to type to get such a run again. virtual: on a lab, and claims:
-    what that says of its frames, a sentence.
+    counts; done_again, kept: of launches that lost their time (results.lost). plan_text: the plan as it was given, ""
+    for one built from options. rate_bits_per_s, hops, mtu_bytes: the link. versions: (program, version). commands: what
+    to type to get such a run again. virtual: on a lab, and claims: what that says of its frames, a sentence.
     """
 
     id: str
@@ -57,11 +58,13 @@ class Facts:
     commands: tuple[str, ...]
     virtual: bool = False
     claims: str = ""
+    done_again: int = 0
+    kept: int = 0
 
 
 def facts(run: Run) -> Facts:
     """Of a run that can be read."""
-    manifest, link = run.manifest, run.manifest.link or {}
+    manifest, link, lost = run.manifest, run.manifest.link or {}, lost_times(run)
     return Facts(
         id=run.id,
         started=manifest.created_utc.replace("T", " ").replace("Z", " UTC"),
@@ -80,6 +83,8 @@ def facts(run: Run) -> Facts:
         commands=_commands(run),
         virtual="lab" in manifest.place,
         claims=claims_text(run),
+        done_again=lost.done_again,
+        kept=lost.kept,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from vaiven.results import rows
+from vaiven.results.lost import LostTimes, lost_times
 from vaiven.results.messages import Key, Messages, messages
 from vaiven.results.outcome import cell_names, stop_of
 from vaiven.stats import drift, noise
@@ -28,6 +29,7 @@ def marks(run: Run) -> Iterator[tuple[str, str]]:
     table = rows.one_way(query.launches(run))
     yield from grouped(_of_stacks(table, messages(run), wanted))
     yield from grouped(_of_clocks(table))
+    yield from grouped(_of_lost(lost_times(run)))
 
 
 def _of_sentinel(table: pl.DataFrame, wanted: float) -> Iterator[tuple[str, Mark]]:
@@ -70,6 +72,15 @@ def _of_clocks(table: pl.DataFrame) -> Iterator[tuple[str, Mark]]:
     names = cell_names(table.select(*key).unique(maintain_order=True).rows())
     for cell, of_cell in table.group_by(key, maintain_order=True):
         yield from ((names[cell], mark) for mark in noise.clock_mark(int(of_cell["clock_error_ns"].max())))
+
+
+def _of_lost(found: LostTimes) -> Iterator[tuple[str, Mark]]:
+    """Launches that are kept although they lost their time: those that were done again touch no number."""
+    kept = [one for one in found if one.kept]
+    if kept:
+        share = max(one.loss.share for one in kept)
+        text = f"{found.kept} kept although the machine took up to {100 * share:.0f} % of the time"
+        yield "all launches", Mark("lost-time", text, "measure where nothing takes the processors away")
 
 
 def grouped(found: Iterable[tuple[str, Mark]]) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from vaiven.errors import VaivenError
 from vaiven.model.numbers import size_text
 from vaiven.plan.schema import Plan, Stop
 from vaiven.plan.stop import half_width
+from vaiven.results.lost import lost_times
 from vaiven.results.result import Result, columns, integer, number, text
 from vaiven.stats.median import bounds
 from vaiven.store import query
@@ -36,9 +37,10 @@ class Width:
 class Outcome(Result[Width]):
     """How exactly the medians of a run are known: one row per cell.
 
-    launches: how many were finished, in so many seconds. wanted: the relative half-width that its plan wants. achieved:
-    whether its stopping rule got what it wanted. unmeasured: stacks, questions and hosts of the plan that no finished
-    launch is of, in words.
+    launches: how many were finished, in so many seconds. done_again: how many were thrown away before that, for they
+    had lost their time; kept: how many of the finished ones had, too (results.lost). wanted: the relative half-width
+    that its plan wants. achieved: whether its stopping rule got what it wanted. unmeasured: stacks, questions and hosts
+    of the plan that no finished launch is of, in words.
     """
 
     kind: ClassVar[str] = "outcome"
@@ -57,9 +59,11 @@ class Outcome(Result[Width]):
     wanted: float
     achieved: bool
     unmeasured: tuple[str, ...]
+    done_again: int = 0
+    kept: int = 0
 
     def facts(self) -> dict[str, Any]:
-        names = ("launches", "seconds", "wanted", "achieved", "unmeasured")
+        names = ("launches", "seconds", "wanted", "achieved", "unmeasured", "done_again", "kept")
         return {"ended": {name: getattr(self, name) for name in names}}
 
     @property
@@ -70,7 +74,7 @@ class Outcome(Result[Width]):
 
 def outcome(run: Run) -> Outcome:
     """Of a run, whether it has ended or not."""
-    stop, records = stop_of(run), query.launch_records(run)
+    stop, records, lost = stop_of(run), query.launch_records(run), lost_times(run)
     return Outcome(
         runs=(run.id,),
         items=_widths(run, stop),
@@ -79,6 +83,8 @@ def outcome(run: Run) -> Outcome:
         wanted=stop.half_width,
         achieved=run.end is not None and run.end.reason == "done",
         unmeasured=tuple(_unmeasured(run)),
+        done_again=lost.done_again,
+        kept=lost.kept,
     )
 
 

@@ -22,6 +22,7 @@ from vaiven.results.history import History
 from vaiven.results.ladders import Ladders, ladders
 from vaiven.results.listing import Listing
 from vaiven.results.loggp import LogGPs, loggps
+from vaiven.results.lost import LostTimes, lost_times
 from vaiven.results.names import ANSWERS, Answered, Question, StatisticWord
 from vaiven.results.outcome import Outcome, outcome
 from vaiven.results.overlap import Overlaps, overlaps
@@ -35,7 +36,7 @@ from vaiven.store.query import Run
 # What a run may say, in the order of a document; and every kind of result that there is.
 OF_A_RUN: tuple[type[Result[Any]], ...] = (
     Outcome, Warnings, Costs, Sizes, Knees, Ladders, Asymmetries, LogGPs, Overlaps, Openings,
-    StepTimes, Audiences, Comparison,
+    StepTimes, Audiences, Comparison, LostTimes,
 )  # fmt: skip
 KINDS = (*OF_A_RUN, History, Listing)
 # What is no error of a run, which says of one question nothing.
@@ -126,6 +127,11 @@ class Results:
     def outcome(self) -> Outcome:
         """How the run ended: what was done, what was not, how exactly the medians are known."""
         return outcome(self._run)
+
+    @cached_property
+    def lost_times(self) -> LostTimes:
+        """The launches that lost their time, done again or kept. Empty where none did."""
+        return lost_times(self._run)
 
     @cached_property
     def sentinel(self) -> Sentinel | None:

@@ -3,7 +3,8 @@
 
 Launches of one round run at the same time, where the plan wants it so: each in a thread that waits for its probes. A
 launch that fails is tried once more and then recorded as failed. What failed in its first two launches, or on a
-host that no longer answers, is left out from then on: the rest of the run goes on.
+host that no longer answers, is left out from then on: the rest of the run goes on. A launch that loses its time
+(run.lost) is done again later in its block, with those that ran at the same time.
 """
 
 from __future__ import annotations
@@ -22,12 +23,11 @@ from vaiven.plan import order, stop
 from vaiven.plan.design import Available, Design
 from vaiven.plan.order import Key, Launch
 from vaiven.plan.schema import Plan
-from vaiven.run import hosts, launchers, path, sides, signals
-from vaiven.run.hosts import Host
+from vaiven.run import hosts, launchers, lost, path, reading, sides, signals
 from vaiven.run.launchers import Heard, Outcome, Setting
 from vaiven.run.place import Place, ground
 from vaiven.run.remaining import Remaining
-from vaiven.store.record import Addition, Cell, End, LaunchRecord, Look, Record, Refined
+from vaiven.store.record import Addition, Cell, End, LaunchRecord, Look, Loss, LostLaunch, Record, Refined
 
 ATTEMPTS = 2
 _CHANCES = 2  # launches in which a stack on a pair may fail before it has ever worked
@@ -59,15 +59,20 @@ class Watcher(Protocol):
 
     def refined(self, refined: Refined) -> None: ...
 
+    def lost(self, lost: LostLaunch, again: bool) -> None:
+        """again: nothing of it is kept, and it is done again; else it is kept and marked."""
+
 
 @dataclass(frozen=True)
 class Attempt:
-    """What became of one attempt at a launch. grown: what crossed its interfaces. began_s, took_s: monotonic time."""
+    """What became of one attempt at a launch. grown: what crossed its interfaces. began_s, took_s: monotonic time.
+    losses: what it lost of its time, if that is too much."""
 
     outcome: Outcome
     grown: path.Grown | None
     began_s: float
     took_s: float
+    losses: tuple[Loss, ...] = ()
 
 
 @dataclass
@@ -100,13 +105,18 @@ class Carrying:
         self._finished = self.record.finished
         self._began_s = time.monotonic()
         self._telling = threading.Lock()
+        self._times_lost: dict[int, int] = {}  # launch -> how often it lost its time and was put back
+        self._put_back: set[int] = set()  # those that wait for another turn
         self._setting = Setting(
             dict(self.known), self.plan.effort, self.place.link, self._began_s, one_clock=self.place.is_lab,
             sides=self.plan.sides,
         )  # fmt: skip
 
-    def recall(self, rows: Iterable[Mapping[str, Any]], refined: Iterable[Refined] = ()) -> None:
-        """Takes note of what was before this process: rows of store.query.launches, and what looks added."""
+    def recall(
+        self, rows: Iterable[Mapping[str, Any]], refined: Iterable[Refined] = (), put_back: Iterable[LostLaunch] = ()
+    ) -> None:
+        """Takes note of what was before this process: rows of store.query.launches, what looks added, and which
+        launches lost their time."""
         for row in rows:
             key = row["stack"], row["ask"], row["near"], row["far"]
             ns = row["ns_median"]
@@ -116,6 +126,7 @@ class Carrying:
                 self.wire_ns[cell] = row["wire_ns"]
             self.failures[key] = -1
         self.refined.extend(refined)
+        self._times_lost.update((one.launch, one.time) for one in put_back)
 
     def carry_out(self) -> End:
         """All blocks until the end. VaivenError ("nothing-measured", "disk-full", ...) leaves a run to be resumed."""
@@ -187,34 +198,43 @@ class Carrying:
 
     def _block(self, number: int) -> None:
         launches = self._launches(number)
-        for together in order.rounds(launches):
+        left = list(order.rounds(launches))
+        while left:
+            together = left.pop(0)
             wanted = [one for one in together if one.number not in self._finished and not self._hopeless(one)]
             for launch in wanted:
-                left = self._until_look(launch)
-                self.watcher.launch_begins(launch, number, len(left), self._remaining.left_s(left))
-            self._round(wanted)
+                to_look = self._until_look(launch)
+                self.watcher.launch_begins(launch, number, len(to_look), self._remaining.left_s(to_look))
+            if again := self._round(wanted):
+                time = max(self._times_lost[one.number] for one in again)
+                left.insert(order.later(self.design, again[0], time, len(left)), again)
         if all(self._hopeless(launch) for launch in launches if not launch.sentinel):
             raise VaivenError("nothing can be measured here any more", "the warnings say why", "nothing-measured")
 
     def _until_look(self, launch: Launch) -> list[Launch]:
-        """The launches from this one to the next look."""
+        """The launches from this one to the next look, with those that wait for another turn."""
         look = next(look for look in self.plan.stop.schedule if look > launch.block)
         return [
             one
             for number in range(launch.block, look)
             for one in self._launches(number)
-            if one.number >= launch.number and one.number not in self._finished and not self._hopeless(one)
+            if one.number >= launch.number or one.number in self._put_back
+            if one.number not in self._finished and not self._hopeless(one)
         ]
 
     def _hopeless(self, launch: Launch) -> bool:
         return bool(launch.hosts & self.lost_hosts) or self.failures.get(launch.key, 0) >= _CHANCES
 
-    def _round(self, launches: Sequence[Launch]) -> None:
-        """Launches at the same time; what fails is tried again, together with what else failed."""
+    def _round(self, launches: Sequence[Launch]) -> tuple[Launch, ...]:
+        """Launches at the same time; what fails is tried again, together with what else failed. Those that lost their
+        time, and what ran beside them: nothing of these is kept, they are to be done again."""
         left = list(launches)
         for number in range(1, ATTEMPTS + 1):
             failed = []
-            for launch, attempt in zip(left, self._attempts(left), strict=True):
+            attempts = self._attempts(left)
+            if self._puts_back(left, attempts):
+                return tuple(left)
+            for launch, attempt in zip(left, attempts, strict=True):
                 for code, text in attempt.outcome.warnings:
                     self._warn(code, text, launch)
                 if attempt.outcome.failure is None:
@@ -230,6 +250,26 @@ class Carrying:
             left = failed
         for launch in left:
             self._failed(launch)
+        return ()
+
+    def _puts_back(self, launches: Sequence[Launch], attempts: Sequence[Attempt]) -> bool:
+        """Whether these lost their time and may be done again: then that is recorded, and nothing else of them."""
+        losses = lost.gravest(one.losses for one in attempts if one.outcome.failure is None)
+        if not losses:
+            return False
+        again = all(self._times_lost.get(one.number, 0) < lost.AGAIN_MAX for one in launches)
+        for launch in launches:
+            time = self._times_lost.get(launch.number, 0) + 1
+            found = LostLaunch(
+                launch=launch.number, block=launch.block, stack=launch.stack.name, ask=launch.ask, near=launch.near,
+                far=launch.far, sentinel=launch.sentinel, time=time, losses=losses,
+            )  # fmt: skip
+            self.watcher.lost(found, again)
+            if again:
+                self._times_lost[launch.number] = time
+                self._put_back.add(launch.number)
+                self.record.lose(found)
+        return again
 
     def _give_up(self, launch: Launch, failure: VaivenError) -> bool:
         """Leaves out what never worked and never will: something is missing on one of its hosts."""
@@ -276,7 +316,7 @@ class Carrying:
     def _attempt(self, launch: Launch, heard: Heard, began_s: float) -> Attempt:
         """began_s: when the command of its side did, which is a part of what it takes."""
         near, *fars = (self.place.hosts[name] for name in (launch.near, *launch.fars))
-        before = _counters(near, fars[0])
+        before = reading.read(near, fars[0], self.place)
 
         def on_cell(cell: Cell) -> None:
             if cell.whole:
@@ -284,10 +324,11 @@ class Carrying:
                     self.watcher.cell(launch, cell, _median_ns(cell))
 
         outcome = launchers.launch(launch, near, fars, self._setting, on_cell, heard)
-        grown = _grown(before, _counters(near, fars[0]))
+        after = reading.read(near, fars[0], self.place)
         if outcome.failure is None and self.known[launch.stack.id].library:
             outcome = replace(outcome, failure=path.refused(outcome.crossed))
-        return Attempt(outcome, grown, began_s, time.monotonic() - began_s)
+        took_s = time.monotonic() - began_s
+        return Attempt(outcome, reading.grown(before, after), began_s, took_s, reading.losses(before, after))
 
     def _keep(self, launch: Launch, attempt: Attempt, number: int, beside: Sequence[Launch]) -> None:
         """Records a launch that worked in attempt `number`, at the same time as those beside it."""
@@ -299,10 +340,11 @@ class Carrying:
         record = LaunchRecord(
             launch.number, launch.block, launch.stack.name, launch.near, launch.far, launch.ask, launch.sentinel,
             attempt.began_s - self._began_s, attempt.took_s, number, dict(outcome.hello),
-            path.facts(*known), len(launch.fars), tuple((one.near, one.far) for one in beside),
+            path.facts(*known), len(launch.fars), tuple((one.near, one.far) for one in beside), attempt.losses,
         )  # fmt: skip
         self.record.add(record, outcome.cells, outcome.traces)
         self._finished |= {launch.number}
+        self._put_back.discard(launch.number)
         self.failures[launch.key] = -1  # it works: from now on a failure is an accident
         self._remaining.learn(launch, attempt.took_s)
         if not launch.sentinel:
@@ -358,35 +400,6 @@ def _median_ns(cell: Cell) -> float:
     """The median of a cell; a lost message took longer than any other."""
     times = [float("inf") if ns is None else ns for ns in cell.ns]
     return statistics.median(times) if times else float("inf")
-
-
-def _counters(near: Host, far: Host) -> tuple[path.Counters | None, path.Counters | None]:
-    """The counters of both ends' interfaces; None for one that cannot say: a launch is no less true for that."""
-    return _counted(near), _counted(far) if far.name != near.name else None
-
-
-def _counted(host: Host) -> path.Counters | None:
-    if not host.interface:
-        return None
-    try:
-        text = _proc_net(host)
-    except (VaivenError, OSError):
-        return None
-    return path.counters(text.decode(errors="replace"), host.interface)
-
-
-def _proc_net(host: Host) -> bytes:
-    """path.FILES of a host: without a process where this machine shows them, for a launch waits for them twice."""
-    if host.proc_net:
-        return b"".join((host.proc_net / name).read_bytes() for name in path.FILES)
-    return hosts.call(host.name, host.argv, ["cat", *(f"/proc/net/{name}" for name in path.FILES)])
-
-
-def _grown(
-    before: tuple[path.Counters | None, path.Counters | None], after: tuple[path.Counters | None, path.Counters | None]
-) -> path.Grown | None:
-    near, far = (now.since(then) if then and now else None for then, now in zip(before, after, strict=True))
-    return path.Grown(near, far) if near else None
 
 
 def _words(error: VaivenError) -> str:

@@ -21,10 +21,11 @@ import msgspec
 
 from vaiven import resources
 from vaiven.errors import VaivenError
-from vaiven.lab import awake
+from vaiven.lab import awake, witness
 from vaiven.lab import lab as labs
 from vaiven.lab.hosts import LabHost
 from vaiven.lab.topology import HostSpec, Topology
+from vaiven.lab.witness import Witnesses
 from vaiven.plan.design import Available
 from vaiven.plan.ground import Ground, Traits
 from vaiven.plan.schema import Link
@@ -62,7 +63,7 @@ class Place:
     """hosts: in the plan's order. inventories: S17, by host. missing: hosts that do not answer, and why.
 
     link: the wire between them, None if nobody knows. facts: enough to come here again (Manifest.place). held_awake:
-    by what the processors are, "" where nothing does that.
+    by what the processors are, "" where nothing does that. witnesses: of the processors of a timed lab.
     """
 
     hosts: dict[str, Host]
@@ -73,6 +74,7 @@ class Place:
     facts: dict[str, Any]
     warnings: tuple[tuple[str, str], ...] = ()
     held_awake: str = ""
+    witnesses: Witnesses | None = None
 
 
 def known_stacks() -> collect.Known:
@@ -102,7 +104,8 @@ def raised(topology: Topology, instance: str = "") -> Iterator[tuple[labs.Lab, b
 
 @contextmanager
 def in_lab(topology: Topology, names: Sequence[str], instance: str = "") -> Iterator[Place]:
-    """Hosts of a lab that is `raised`, all of them if names is empty. The processors are held awake if it is timed.
+    """Hosts of a lab that is `raised`, all of them if names is empty. The processors are held awake if it is timed, and
+    watched.
 
     VaivenError: "no-host", and those of vaiven.lab.
     """
@@ -111,7 +114,7 @@ def in_lab(topology: Topology, names: Sequence[str], instance: str = "") -> Iter
     with raised(topology, instance) as (lab, was_up):
         chosen = [lab.host(name) for name in (names or [host.name for host in lab.hosts])]
         members = {host.name: _lab_host(host, topology.fabric.mtu) for host in chosen}
-        with awake.kept(topology) as way:
+        with awake.kept(topology) as way, witness.kept(topology) as witnesses:
             yield Place(
                 members,
                 {name: _inventory(host) for name, host in members.items()},
@@ -121,6 +124,7 @@ def in_lab(topology: Topology, names: Sequence[str], instance: str = "") -> Iter
                 _facts(lab, names) | ({"instance": lab.instance} if was_up else {}),
                 tuple(("lab", text) for text in lab.warnings),
                 way,
+                witnesses,
             )
 
 

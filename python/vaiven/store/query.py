@@ -28,6 +28,7 @@ from vaiven.store.record import (
     END_PART,
     LAUNCHES,
     LOOKED,
+    LOST,
     MANIFEST,
     PART,
     REFINED,
@@ -39,6 +40,7 @@ from vaiven.store.record import (
     WHOLE_PARTS,
     End,
     LaunchRecord,
+    LostLaunch,
     Manifest,
     Refined,
 )
@@ -127,6 +129,11 @@ def warnings(run: Run) -> list[dict[str, Any]]:
 def refined(run: Run) -> list[Refined]:
     """The sizes that looks added, in order; empty for a plan without [refine]."""
     return _lines(run, REFINED, Refined)
+
+
+def lost(run: Run) -> list[LostLaunch]:
+    """The launches that lost their time and were done again, in order; those that are kept say so themselves."""
+    return _lines(run, LOST, LostLaunch)
 
 
 def _lines(run: Run, name: str, kind: type[T]) -> list[T]:

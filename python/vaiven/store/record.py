@@ -27,11 +27,12 @@ from vaiven.errors import VaivenError
 from vaiven.store import digest, files
 
 SCHEMA = 2
-MANIFEST, END, WARNINGS, REFINED = "manifest.json", "end.json", "warnings.jsonl", "refined.jsonl"
+MANIFEST, END, WARNINGS = "manifest.json", "end.json", "warnings.jsonl"
+REFINED, LOST = "refined.jsonl", "lost.jsonl"
 MEDIANS = "medians.parquet"
 SAMPLES, CELLS, TRACES, LAUNCHES = "samples", "cells", "traces", "launches"
 PART, DOCUMENT = ".parquet", ".json"
-GROWING = (WARNINGS, REFINED)
+GROWING = (WARNINGS, REFINED, LOST)
 WHOLE_PARTS = ("", "one")
 SETUP_PART = "setup"
 END_PART = "to:"
@@ -104,6 +105,40 @@ class Refined(msgspec.Struct, kw_only=True, frozen=True):
     additions: tuple[Addition, ...]
 
 
+class Loss(msgspec.Struct, kw_only=True, frozen=True):
+    """Time that a processor was not there for a launch, as one witness saw it (run.lost).
+
+    witness: "steal" or "real-time". where: the processor, "cpu1", and of real hosts whose: "h1 cpu1". lost_ns: at the
+    least, of the of_ns that the launch was watched.
+    """
+
+    witness: str
+    where: str
+    lost_ns: int
+    of_ns: int
+
+    @property
+    def share(self) -> float:
+        return self.lost_ns / self.of_ns
+
+
+class LostLaunch(msgspec.Struct, kw_only=True, frozen=True):
+    """A launch that worked and lost its time: nothing of it was kept, and it is done again later in its block.
+
+    losses: what says so, the gravest first. time: how often that has happened to this launch, from 1.
+    """
+
+    launch: int
+    block: int
+    stack: str
+    ask: str
+    near: str
+    far: str
+    sentinel: bool
+    time: int
+    losses: tuple[Loss, ...]
+
+
 class End(msgspec.Struct, kw_only=True, frozen=True):
     """How a run ended: "done", or "not-achieved" when launches_max came before the wanted half-width.
 
@@ -127,8 +162,9 @@ class End(msgspec.Struct, kw_only=True, frozen=True):
 class LaunchRecord:
     """One finished launch. hello: what the probe said of itself; path: what crossed the interfaces.
 
-    far: the host of its far end, or of all `fars` of them. beside: the (near, far) that ran at the same time. digests:
-    of its parts, by kind; known when they are written.
+    far: the host of its far end, or of all `fars` of them. beside: the (near, far) that ran at the same time. losses:
+    of one that is kept although it lost its time, for it was done again often enough, what says so; else nothing.
+    digests: of its parts, by kind; known when they are written.
     """
 
     launch: int
@@ -145,6 +181,7 @@ class LaunchRecord:
     path: dict[str, Any] = field(default_factory=dict)
     fars: int = 1
     beside: tuple[tuple[str, str], ...] = ()
+    losses: tuple[Loss, ...] = ()
     digests: dict[str, str] = field(default_factory=dict)
 
 
@@ -322,6 +359,10 @@ class Record:
     def refine(self, refined: Refined) -> None:
         """Appends the sizes that a look added, before the first launch that has them."""
         files.append_line(self.path / REFINED, digest.sealed(msgspec.json.encode(refined)))
+
+    def lose(self, lost: LostLaunch) -> None:
+        """Appends a launch that lost its time and is done again."""
+        files.append_line(self.path / LOST, digest.sealed(msgspec.json.encode(lost)))
 
     def end(self, end: End) -> None:
         """Writes the medians of its cells and how the run ended; after this it is never changed.

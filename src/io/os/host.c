@@ -37,6 +37,13 @@ int vv_host_pin(int cpu, struct vv_error *error) {
   return vv_error_remedy(error, "give --cpu a number that `nproc --all` and the control group allow");
 }
 
+int vv_host_come_first(struct vv_error *error) {
+  const struct sched_param least = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+  if (sched_setscheduler(0, SCHED_FIFO, &least) == 0) return 0;
+  vv_error_errno(error, "no-permission", "cannot run in a real-time class");
+  return vv_error_remedy(error, "run it as root, in a control group that has real-time");
+}
+
 /* The highest cache index that the kernel describes is the last level. */
 size_t vv_host_cache_bytes(void) {
   size_t bytes = 0;

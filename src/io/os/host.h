@@ -22,6 +22,9 @@ void vv_host_read(struct vv_host *host, const struct vv_address *peer);
 /* Runs this process on that CPU only. 0, or -1 and *error "no-cpu". */
 int vv_host_pin(int cpu, struct vv_error *error);
 
+/* Runs this process before all that is not of the real-time classes. 0, or -1 and *error "no-permission". */
+int vv_host_come_first(struct vv_error *error);
+
 /* The size of the last-level cache; 32 MiB where the system does not tell. */
 size_t vv_host_cache_bytes(void);
 

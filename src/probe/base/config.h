@@ -31,6 +31,7 @@ enum vv_command {
   VV_COMMAND_STACKS,
   VV_COMMAND_MAP,
   VV_COMMAND_STATION,
+  VV_COMMAND_WITNESS,
 };
 
 enum vv_probe_buffers {

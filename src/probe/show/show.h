@@ -16,4 +16,7 @@ int vv_show_inventory(const struct vv_probe_config *config, struct vv_error *err
 int vv_show_map(const struct vv_probe_config *config, struct vv_error *error);
 int vv_show_station(const struct vv_probe_config *config, struct vv_error *error);
 
+/* witness.c: whether CPU number config->cpu was there, told for each line of standard input until that ends. */
+int vv_show_witness(const struct vv_probe_config *config, struct vv_error *error);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/os/host.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,11 +36,23 @@ static void a_cpu_that_is_not_there_is_refused(void **state) {
   assert_int_equal(vv_host_pin(-1, &error), -1);
 }
 
+static void comes_first_where_it_may(void **state) {
+  (void)state;
+  const struct sched_param none = {0};
+  if (vv_host_come_first(&error) != 0) {
+    assert_string_equal(error.code, "no-permission");
+    return;
+  }
+  assert_int_equal(sched_getscheduler(0), SCHED_FIFO);
+  assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(says_what_it_is),
       cmocka_unit_test(random_numbers_differ),
       cmocka_unit_test(a_cpu_that_is_not_there_is_refused),
+      cmocka_unit_test(comes_first_where_it_may),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
