@@ -99,7 +99,7 @@ def test_every_key_of_the_doctor_is_on_the_page(vaiven) -> None:
 def test_every_key_of_a_check_is_on_the_page() -> None:
     row = Row(what="a frame", unit="ns", expected=1.0, median=1.0, p95=1.0, limit=None)
     report = CheckReport(instance="x", said="timed", earned=None, rate_mbps=10.0, hosts=2, rows=(row,),
-                         frames_per_s=1.0, door_ns=None, error_ns=None, moved_ns=0)  # fmt: skip
+                         frames_per_s=1.0, door_ns=None, error_ns=None, trains_ns=None, moved_ns=0)  # fmt: skip
     added = {"passed", "decided", "error", "verdict"}
     assert set(keys(report.as_json())) - added <= documented("vaiven lab check")
     assert all(f"`{name}`" in PAGE.split("\n## vaiven lab check\n")[1].split("\n## ")[0] for name in added)

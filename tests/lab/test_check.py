@@ -73,6 +73,7 @@ REPORT = CheckReport(
     frames_per_s=1.5,
     door_ns=3,
     error_ns=4,
+    trains_ns=5,
     moved_ns=0,
 )
 

@@ -103,7 +103,7 @@ def checked(monkeypatch):
         row = check.Row(what="1514 B", unit="ns", expected=246_100, median=300_000, p95=310_000, limit=9_844)
         facts = {"instance": "two", "said": "timed", "earned": earned, "rate_mbps": 100, "hosts": 2}
         report = check.CheckReport(
-            **facts, rows=(row,), frames_per_s=1e5, door_ns=2_200, error_ns=3_140, moved_ns=moved_ns
+            **facts, rows=(row,), frames_per_s=1e5, door_ns=2_200, error_ns=3_140, trains_ns=9_000, moved_ns=moved_ns
         )
 
         def run(lab, *, quick, say):

@@ -268,7 +268,7 @@ def test_a_run_that_goes_on_with_another_calibration_says_so(vaiven: Vaiven, pla
         "[stop]\nlaunches_min = 6\nlaunches_max = 6\n"
     )
     assert stopped_after_some(place / "short.toml", signal.SIGINT).returncode == 130
-    calibration.store(topology.parse(timed).fabric, calibration.found_now(door_ns=1900, error_ns=1500))
+    calibration.store(topology.parse(timed).fabric, calibration.found_now(1900, 1500, 9000))
     again = vaiven("measure", "--resume", only_run(place).id, "--no-page")
     assert "calibration" in [one["code"] for one in query.warnings(only_run(place))], again.stderr
     assert "1900" in again.stdout + again.stderr

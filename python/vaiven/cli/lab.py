@@ -208,7 +208,8 @@ def _calibrated(report, before_ns: int) -> str:
         return (
             f"kept in {report.kept_in} (vaiven lab check --forget removes it)" if report.kept_in else "nothing is kept"
         )
-    found = f"doors {report.door_ns / 1000:g} us early, lone frames within {report.error_ns / 1000:.1f} us"
+    within = f"lone frames within {report.error_ns / 1000:.1f} us, trains within {report.trains_ns / 1000:.1f} us"
+    found = f"doors {report.door_ns / 1000:g} us early, {within}"
     if report.kept_in:
         return f"{found}: kept in {report.kept_in} (vaiven lab check --forget removes it)"
     return f"{found}: not kept, the lab stays at {before_ns / 1000:g} us"

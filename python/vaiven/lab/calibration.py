@@ -35,12 +35,14 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """How a timed lab keeps the time of lone frames.
 
     door_ns: so much before their instant its doors let them out. error_ns: by how much they are off even so, 19 of 20
-    launches at the worst of what was tried; None on a machine that was never checked. checked_utc: when a check found
-    that by which the fabric earned its class, or empty.
+    launches at the worst of what was tried; None on a machine that was never checked. trains_ns: by how much the last
+    frame of a train is, at the worst of what was tried; None as before. checked_utc: when a check found that by which
+    the fabric earned its class, or empty.
     """
 
     door_ns: Annotated[int, Meta(ge=0)] = DOOR_DEFAULT_NS
     error_ns: Annotated[int, Meta(ge=0)] | None = None
+    trains_ns: Annotated[int, Meta(ge=0)] | None = None
     checked_utc: Annotated[str, Meta(pattern=r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?\Z")] = ""
 
 
@@ -59,10 +61,10 @@ def known(fabric: Fabric) -> Calibration:
     return found
 
 
-def found_now(door_ns: int, error_ns: int) -> Calibration:
+def found_now(door_ns: int, error_ns: int, trains_ns: int) -> Calibration:
     """What a check finds at this moment."""
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Calibration(door_ns=door_ns, error_ns=error_ns, checked_utc=now)
+    return Calibration(door_ns=door_ns, error_ns=error_ns, trains_ns=trains_ns, checked_utc=now)
 
 
 def door_max_ns(fabric: Fabric) -> int:

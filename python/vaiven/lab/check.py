@@ -88,8 +88,9 @@ class Row:
 class CheckReport:
     """earned: the class that the fabric proved, None if not even frames arrive. frames_per_s: of 60 bytes, through the
     whole lab at once. door_ns: how early its doors opened while it was measured; error_ns: by how much 19 of 20
-    launches of lone frames were off at most (timed only). kept_in: the file that now has these for labs to come; None
-    if the class was not earned. moved_ns: by how much single frames came earlier or later at other times of it."""
+    launches of lone frames were off at most; trains_ns: by how much trains were at the worst (all three timed only).
+    kept_in: the file that now has these for labs to come; None if the class was not earned. moved_ns: by how much
+    single frames came earlier or later at other times of it."""
 
     instance: str
     said: FabricClass
@@ -100,6 +101,7 @@ class CheckReport:
     frames_per_s: float
     door_ns: int | None
     error_ns: int | None
+    trains_ns: int | None
     moved_ns: int
     kept_in: str | None = None
 
@@ -159,6 +161,7 @@ def run(lab: Lab, *, quick: bool = False, say: Callable[[Row], None] = lambda _:
         frames_per_s=check.frames_per_s,
         door_ns=door_ns,
         error_ns=check.error_ns,
+        trains_ns=_trains_ns(rows) if said == "timed" else None,
         moved_ns=check.moved_ns,
     )
     # Of one that did not pass, the numbers say more about what else this machine did.
@@ -168,8 +171,8 @@ def run(lab: Lab, *, quick: bool = False, say: Callable[[Row], None] = lambda _:
 def _kept(lab: Lab, report: CheckReport) -> CheckReport:
     """Keeps what a check learned that the fabric passed, and brings its doors into force."""
     calibration.store_frames_per_s(lab.topology, report.frames_per_s)
-    if report.door_ns is not None and report.error_ns is not None:
-        found = calibration.found_now(report.door_ns, report.error_ns)
+    if report.door_ns is not None and report.error_ns is not None and report.trains_ns is not None:
+        found = calibration.found_now(report.door_ns, report.error_ns, report.trains_ns)
         calibration.store(lab.topology.fabric, found)
         fabric.set_doors(labs.recalibrated(lab, found), report.door_ns)
     return replace(report, kept_in=str(calibration.path()))
@@ -520,6 +523,11 @@ def _best_shift(rows: Sequence[Row]) -> int:
     claims = [(row.error, row.limit) for row in rows if row.limit is not None]
     low, high = (round(pick(error for error, _ in claims)) for pick in (min, max))
     return min(range(low, high + 1, _STEP_NS), key=lambda shift: max(abs(e - shift) / limit for e, limit in claims))
+
+
+def _trains_ns(rows: Sequence[Row]) -> int:
+    """By how much the last frame of a train came earlier or later than it should, at the worst."""
+    return round(max((abs(row.error) for row in rows if row.throughput and row.unit == "ns"), default=0.0))
 
 
 def _worst(rows: Iterator[Row]) -> Row:

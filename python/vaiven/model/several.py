@@ -41,7 +41,8 @@ class Audience:
     rounds in which some end did not get everything. resent: segments sent again, None where nobody counts. clock: how
     times of two hosts were compared, to within clock_error_ns. each_ns: of each end, the median of launch medians.
     overlap: the smallest share of their time in which several ping-pongs really ran together. setup_ns: what a session
-    took that a program sets up before each message, which is not in its time; None where there is none.
+    took that a program sets up before each message, which is not in its time; None where there is none. lab_error_ns:
+    by how much a timed lab may be wrong about it, one way (results.lab_error).
 
     A ping-pong is a round trip, which is twice its wire_ns.
     """
@@ -66,6 +67,7 @@ class Audience:
     overlap: float | None = None
     setup_ns: float | None = None
     once_ns: int | None = None
+    lab_error_ns: int | None = None
 
     @property
     def bytes_per_s(self) -> float:

@@ -210,7 +210,7 @@ def _pair_section(name: str, findings: Findings, pair: Pair) -> PairSection:
     makers: tuple[Callable[[], Widget | None], ...] = (
         lambda: _time_widget(name, costs, findings.run, wire),
         lambda: _rate_widget(name, costs, wire, _line_bytes_per_s(findings)),
-        lambda: _ladder_widget(name, ladder),
+        lambda: _ladder_widget(name, ladder, findings.ladder_error_ns(pair)),
         lambda: _distribution_widget(name, costs),
         lambda: _residual_widget(name, costs),
     )
@@ -278,13 +278,14 @@ def _rate_widget(name: str, costs: Sequence[StackCost], wire: Staircase, line_by
     return Widget(f"{name}-rate", "How fast the bytes go", says, (choice,), roles=_SWITCHES)
 
 
-def _ladder_widget(name: str, ladder: Ladder | None) -> Widget | None:
+def _ladder_widget(name: str, ladder: Ladder | None, lab_error_ns: Sequence[int | None]) -> Widget | None:
     if ladder is None or not ladder.sizes_bytes.size:
         return None
     layers = [Layer(rung.name, tuple(rung.ns), tuple(rung.low_ns), tuple(rung.high_ns)) for rung in ladder.rungs]
     figure = ladder_figure([int(size) for size in ladder.sizes_bytes], layers)
     says = "What each layer adds to the one below it, as a share of the whole time, one bar per message size."
-    return Widget(f"{name}-ladder", "Which layer takes the time", says, (Choice("", figure, ladder_table(ladder)),))
+    table = ladder_table(ladder, lab_error_ns)
+    return Widget(f"{name}-ladder", "Which layer takes the time", says, (Choice("", figure, table),))
 
 
 def _distribution_widget(name: str, costs: Sequence[StackCost]) -> Widget:

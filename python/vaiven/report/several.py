@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from vaiven.model.numbers import DASH, count_text, digits, percent_text, rate_text, size_text, time_text
 from vaiven.model.several import RAW, Audience, Ratio
-from vaiven.report.tables import Column, Table, times_text, value_text
+from vaiven.report.tables import ERROR_NOTE, Column, Table, times_text, value_text, with_error
 
 _CAPTIONS = {
     "fanout": "One message for many: the time until the last has it",
@@ -46,7 +46,8 @@ def audience_table(found: Sequence[Audience]) -> Table:
         Column("lost", "rounds in which somebody did not get everything"),
         *(() if ask == "fanout" else (Column("again", "segments that were sent again"),)),
     )  # fmt: skip
-    notes = (*dict.fromkeys(_notes(found)), *_setups(found))
+    known = any(one.lab_error_ns is not None for one in found)
+    notes = (*((ERROR_NOTE,) if known else ()), *dict.fromkeys(_notes(found)), *_setups(found))
     rows, several_alone = [_row(one) for one in found], asked_alone(found)
     if ask == "fanout" and several_alone:
         rows = [(*row[:2], aim_text(one, several_alone), *row[3:]) for row, one in zip(rows, found, strict=True)]
@@ -103,8 +104,8 @@ def _row(one: Audience) -> tuple[str, ...]:
         value_text(one.typical_ns, one.time),
         _ratio(one.to_one) if one.fars > 1 else DASH,
         *raw,
-        *((_times(one.to_wire),) if fanout else ()),
-        _times(one.to_frames),
+        *((_of_wire(one, one.to_wire),) if fanout else ()),
+        _of_wire(one, one.to_frames),
         rate_text(one.bytes_per_s),
         *each,
         percent_text(one.lost / one.rounds) if one.lost else "0",
@@ -118,6 +119,13 @@ def _hosts(one: Audience) -> str:
 
 def _times(ratio: float | None) -> str:
     return f"{digits(ratio)} ×" if ratio else DASH
+
+
+def _of_wire(one: Audience, ratio: float | None) -> str:
+    """A ratio to what the wire takes, and what of that may be the lab's."""
+    if not ratio or one.lab_error_ns is None:
+        return _times(ratio)
+    return with_error(_times(ratio), digits(ratio * one.lab_error_ns / one.typical_ns))
 
 
 def _each(rates: Sequence[float]) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from vaiven.model.ladder import Ladder
+from vaiven.model.ladder import WIRE, Ladder
 from vaiven.model.loggp import LogGP
 from vaiven.model.numbers import (
     DASH,
@@ -58,13 +58,22 @@ _STACK = Column("stack", "the way the message travels", number=False)
 _SIZE = Column("size", "payload of one message")
 
 
+_LAB_ERROR = "± what of it may be an error of the lab"
+ERROR_NOTE = "± is what of a number may be the lab's own error, either way, by lab check"
+
+
+def with_error(text: str, error: str) -> str:
+    """A number, and on a line below what of it may be the lab's; a dash where nobody knows."""
+    return text if DASH in (text, error) else f"{text}\n± {error}"
+
+
 def cost_table(costs: Sequence[StackCost]) -> Table:
     """One row per stack (and pair of hosts, where there are several): the law through its medians, its full rate."""
     pairs = len({cost.pair for cost in costs}) > 1
     columns = (
         *((_HOSTS,) if pairs else ()),
         _STACK,
-        Column("start α", "what an empty message takes beyond the wire, by the law through the medians"),
+        Column("start α", f"what an empty message takes beyond the wire, by the law through the medians; {_LAB_ERROR}"),
         Column("per byte β", "what each byte adds to that"),
         Column("misfit", "the most by which the law misses a measured time, as a share of that time"),
         Column("full rate", "of the largest message, as measured"),
@@ -99,10 +108,10 @@ def measured_table(costs: Sequence[StackCost]) -> Table:
         _STACK,
         Column("smallest", "time of the smallest message: median over launches, 95 % interval"),
         Column("floor", "the smallest time of all of them"),
-        Column("above wire", "its typical time less its time on the wire"),
+        Column("above wire", f"its typical time less its time on the wire; {_LAB_ERROR}"),
         Column("CPU", "CPU time for each of them, of both ends"),
         Column("largest", "rate of the largest message: its size over its typical time"),
-        Column("of wire", "that rate over what the wire allows: 100 % is the physical limit"),
+        Column("of wire", f"that rate over what the wire allows: 100 % is the physical limit; {_LAB_ERROR}"),
         Column("lost", "messages of all sizes that did not come back in time"),
         *((Column("connect", "opening a connection"),) if opened else ()),
     )
@@ -116,7 +125,8 @@ def measured_table(costs: Sequence[StackCost]) -> Table:
     )
     smallest = f" ({size_text(min(sizes))})" if len(sizes) == 1 else ""
     caption = f"Smallest{smallest} and largest message, as measured, one way"
-    return Table(caption, columns, rows, _measured_words(any(cost.points[0].wire_ns for cost in costs)))
+    words = _measured_words(any(cost.points[0].wire_ns for cost in costs))
+    return Table(caption, columns, rows, (*words, *_error_notes(costs)))
 
 
 def _measured_words(wire: bool) -> tuple[str, ...]:
@@ -136,7 +146,7 @@ def size_table(cost: StackCost) -> Table:
         Column("p99", "99 % of messages took at most this, with its 95 % interval"),
         Column("rate", "size over the typical time"),
         Column("wire", "what the wire alone would take"),
-        Column("above the wire", "typical less wire"),
+        Column("above the wire", f"typical less wire; {_LAB_ERROR}"),
         Column("frames", "on the wire, each way"),
         Column("CPU near", "CPU time per message of the end that keeps the clock"),
         Column("CPU far", "CPU time per message of the end that answers"),
@@ -144,7 +154,7 @@ def size_table(cost: StackCost) -> Table:
         Column("lost", "messages that did not come back in time"),
     )
     rows = tuple(map(_size_row, cost.points))
-    notes = (*_batch_notes(cost), *_quantile_notes(cost))
+    notes = (*_error_notes([cost]), *_batch_notes(cost), *_quantile_notes(cost))
     return Table(f"{cost.stack}, {pair_text(cost)}: every size, one way", columns, rows, notes)
 
 
@@ -173,14 +183,28 @@ def ratio_table(costs: Sequence[StackCost]) -> Table:
     rows = []
     for size in sizes:
         points = [cost.point(size) for cost in costs]
-        texts = (digits(1 / point.share_of_wire) if point and point.share_of_wire else DASH for point in points)
+        texts = (_ratio_text(point) if point and point.share_of_wire else DASH for point in points)
         rows.append((size_text(size), *texts))
     columns = (_SIZE, *(Column(cost.stack) for cost in costs))
-    return Table("Typical time over what the wire alone would take", columns, tuple(rows))
+    return Table("Typical time over what the wire alone would take", columns, tuple(rows), _error_notes(costs))
 
 
-def ladder_table(ladder: Ladder, hosts: str = "") -> Table:
-    """What each layer adds over the one below it, one row per size. hosts: "near → far", where it is one of several."""
+def _ratio_text(point: SizePoint) -> str:
+    """Typical time over the wire's, which is known."""
+    assert point.wire_ns
+    error = DASH if point.lab_error_ns is None else digits(point.lab_error_ns / point.wire_ns)
+    return with_error(digits(point.typical_ns / point.wire_ns), error)
+
+
+def _error_notes(costs: Sequence[StackCost]) -> tuple[str, ...]:
+    """What ± means, where it stands."""
+    known = any(point.lab_error_ns is not None for cost in costs for point in cost.points)
+    return (ERROR_NOTE,) if known else ()
+
+
+def ladder_table(ladder: Ladder, lab_error_ns: Sequence[int | None] = (), hosts: str = "") -> Table:
+    """What each layer adds over the one below it, one row per size. lab_error_ns: by size, of the layer on the wire.
+    hosts: "near → far", where it is one of several."""
     top = ladder.rungs[-1]
     columns = (
         _SIZE,
@@ -190,7 +214,11 @@ def ladder_table(ladder: Ladder, hosts: str = "") -> Table:
     )
     rows = []
     for i, size in enumerate(ladder.sizes_bytes):
-        texts = (two_lines(time_interval_text(rung.ns[i], rung.low_ns[i], rung.high_ns[i])) for rung in ladder.rungs)
+        errors = [lab_error_ns[i] if lab_error_ns and rung.over == WIRE else None for rung in ladder.rungs]
+        texts = (
+            with_error(two_lines(time_interval_text(rung.ns[i], rung.low_ns[i], rung.high_ns[i])), time_text(error))
+            for rung, error in zip(ladder.rungs, errors, strict=True)
+        )
         rows.append((size_text(size), *texts, time_text(ladder.total_ns[i]), percent_text(top.cpu_share[i])))
     notes = [f"no intervals: {ladder.refused}"] if ladder.refused else []
     for rung in ladder.rungs:
@@ -403,6 +431,7 @@ def _cost_row(cost: StackCost) -> tuple[str, ...]:
     alpha, beta, rate, half = (
         two_lines(estimate_text(one)) for one in (line.alpha, line.beta, cost.half.full, cost.half.size)
     )
+    alpha = with_error(alpha, time_text(cost.lab_error_ns)) if line.wire_ns is not None else alpha
     return (cost.stack, alpha, beta, percent_text(line.misfit), rate, half)
 
 
@@ -413,12 +442,25 @@ def _measured_row(cost: StackCost, with_size: bool) -> tuple[str, ...]:
         cost.stack,
         f"{size_text(first.size_bytes)}: {smallest}" if with_size else smallest,
         time_text(first.floor_ns),
-        time_text(first.above_wire_ns),
+        _above_text(first),
         _cpu_text(first),
         f"{rate_text(last.rate_bytes_per_s)}\n{size_text(last.size_bytes)}",
-        percent_text(last.share_of_wire),
+        _share_text(last),
         _lost_text(cost.points),
     )
+
+
+def _above_text(point: SizePoint) -> str:
+    """What it takes beyond the wire, and what of that may be the lab's."""
+    return with_error(time_text(point.above_wire_ns), time_text(point.lab_error_ns))
+
+
+def _share_text(point: SizePoint) -> str:
+    """The wire's part of its time, and what of that may be the lab's."""
+    share, error_ns = point.share_of_wire, point.lab_error_ns
+    if share is None or error_ns is None:
+        return percent_text(share)
+    return with_error(percent_text(share), percent_text(share * error_ns / point.typical_ns))
 
 
 def _cost_notes(cost: StackCost) -> Iterable[str]:
@@ -496,7 +538,7 @@ def _size_row(point: SizePoint) -> tuple[str, ...]:
         two_lines(estimate_text(point.p99)),
         rate_text(point.rate_bytes_per_s) if point.size_bytes else DASH,
         time_text(point.wire_ns),
-        time_text(point.above_wire_ns),
+        _above_text(point),
         DASH if point.wire_frames is None else str(point.wire_frames),
         time_text(point.cpu_near_ns),
         time_text(point.cpu_far_ns),

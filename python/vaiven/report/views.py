@@ -106,7 +106,9 @@ def _(said: Knees) -> tuple[Table, ...]:
 @tables.register
 def _(said: Ladders) -> tuple[Table, ...]:
     several = len(said) > 1
-    return tuple(of_costs.ladder_table(one.ladder, " → ".join(one.pair) if several else "") for one in said)
+    return tuple(
+        of_costs.ladder_table(one.ladder, one.lab_error_ns, " → ".join(one.pair) if several else "") for one in said
+    )
 
 
 @tables.register

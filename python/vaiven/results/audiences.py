@@ -12,6 +12,7 @@ import polars as pl
 from vaiven.model.several import RAW, Audience, Blocks, block_ratio, sent_once
 from vaiven.plan.design import MANY
 from vaiven.results import rows as stored
+from vaiven.results.lab_error import LabError, lab_error
 from vaiven.results.result import Result, columns, integer, number, numbers, text
 from vaiven.stats.median import median_interval
 from vaiven.store import query
@@ -43,6 +44,8 @@ class Audiences(Result[Audience]):
         number("to_wire", "over what one transmission to everybody takes of the wire", lambda one: one.to_wire),
         number("to_frames", "over what its own frames take of the wire", lambda one: one.to_frames),
         number("wire_ns", "what its own frames take of the wire", lambda one: one.wire_ns),
+        number("lab_error_ns", "so much of its time, one way, may be the lab's own error; null as in costs",
+               lambda one: one.lab_error_ns),
         number("once_ns", "what one transmission to everybody takes of it", lambda one: one.once_ns),
         number("rate_bytes_per_s", "of a fanout the message counted once, of a stream all together",
                lambda one: one.bytes_per_s),
@@ -72,9 +75,10 @@ def audiences(run: Run) -> Audiences:
     setups = {key: rows["ns_median"].median() for key, rows in query.setups(run).group_by(by)}
     groups = {key: rows for key, rows in table.group_by(by, maintain_order=True)}
     blocks = {key: _blocks(rows) for key, rows in groups.items()}
+    error = lab_error(run)
     found = _with_once(
         [
-            _audience(key, rows, blocks, _each(ends.get(key)), setups.get(key))
+            _audience(key, rows, blocks, _each(ends.get(key)), setups.get(key), error)
             for key, rows in groups.items()
             if blocks[key]
         ]
@@ -107,7 +111,7 @@ def _each(ends: pl.DataFrame | None) -> tuple[float, ...]:
 
 def _audience(
     key: tuple[Any, ...], rows: pl.DataFrame, blocks: dict[tuple[Any, ...], Blocks], each_ns: tuple[float, ...],
-    setup_ns: float | None,
+    setup_ns: float | None, error: LabError | None,
 ) -> Audience:  # fmt: skip
     ask, size, stack, fars, near, far = key
     times = blocks[key]
@@ -116,7 +120,7 @@ def _audience(
     alone = {} if ask == "fanout" and len(single) > 1 else next(iter(single), {})
     side = "".join(stack.partition("@")[1:])
     raw = blocks.get((ask, size, f"{RAW}{side}", fars, near, far), {})
-    resent = rows["resent"].drop_nulls()
+    resent, frames = rows["resent"].drop_nulls(), rows["wire_frames"].drop_nulls().first()
     return Audience(
         ask=ask,
         stack=stack,
@@ -137,4 +141,5 @@ def _audience(
         each_ns=each_ns,
         overlap=rows["overlap"].min(),
         setup_ns=setup_ns,
+        lab_error_ns=error.of_message(frames) if error else None,
     )

@@ -26,6 +26,7 @@ from vaiven.model.residuals import Residuals, residuals
 from vaiven.model.times import LaunchTimes, Statistic
 from vaiven.results import rows
 from vaiven.results.declared import declared
+from vaiven.results.lab_error import LabError, lab_error
 from vaiven.results.link import believed
 from vaiven.results.messages import Messages, messages
 from vaiven.results.result import STACK, Result, columns, estimate, flag, integer, number, numbers, text
@@ -44,6 +45,7 @@ class SizePoint:
     typical_ns: median over launches of the launch medians; typical: the same with its interval, or why there is none.
     floor_ns: smallest time of all. p95, p99: of all its messages together, or why they have none.
     batch: how many messages one timed exchange was, more than 1 only where the clock is too coarse.
+    lab_error_ns: by how much a timed lab may be wrong about it, one way (results.lab_error).
     wire_*: what the message becomes on the wire, over all hops, by formula. cpu_*: CPU time that end spends on one
     message, half of what an exchange takes it.
     marked: how many of its launches lost their time and are kept all the same (results.lost).
@@ -66,6 +68,7 @@ class SizePoint:
     wire_ns: float | None
     wire_frames: int | None
     wire_bytes: int | None
+    lab_error_ns: int | None
     cpu_near_ns: float | None
     cpu_far_ns: float | None
     quantiles_ns: tuple[float, ...]
@@ -115,6 +118,11 @@ class StackCost:
     def pair(self) -> tuple[str, str]:
         return (self.near, self.far)
 
+    @property
+    def lab_error_ns(self) -> int | None:
+        """What of alpha may be the lab's: that of the smallest message, of which alpha is most."""
+        return self.points[0].lab_error_ns if self.points else None
+
     def point(self, size_bytes: int) -> SizePoint | None:
         return next((point for point in self.points if point.size_bytes == size_bytes), None)
 
@@ -129,6 +137,8 @@ class Costs(Result[StackCost]):
         *STACK,
         estimate("alpha", "ns", "what a message of no bytes takes beyond the wire", lambda one: one.cost.typical.alpha),
         estimate("beta", "ns_per_byte", "what each byte adds to that", lambda one: one.cost.typical.beta),
+        number("lab_error_ns", "so much of alpha may be the lab's own error, either way, by lab check; null of real "
+               "hosts, of a lab that keeps no time, or was never checked", lambda one: one.lab_error_ns),
         flag("beyond_wire", "whether the wire is known and left out of both; else they are of the whole time",
              lambda one: one.cost.typical.wire_ns is not None),
         number("misfit", "the most by which the law misses a size, as a share of its time",
@@ -197,6 +207,8 @@ class Sizes(Result[SizeCost]):
         number("rate_bytes_per_s", "size over typical time", lambda one: one.point.rate_bytes_per_s),
         number("wire_ns", "what its frames take, over all hops, by formula", lambda one: one.point.wire_ns),
         number("above_wire_ns", "typical time less that", lambda one: one.point.above_wire_ns),
+        number("lab_error_ns", "so much of these times may be the lab's own error, either way, by lab check: of a lone "
+               "frame, or of a train; null as in costs", lambda one: one.point.lab_error_ns),
         integer("wire_frames", "frames that it becomes", lambda one: one.point.wire_frames),
         integer("wire_bytes", "and their bytes, with preamble, check sequence and gap",
                 lambda one: one.point.wire_bytes),
@@ -263,12 +275,12 @@ def costs(run: Run) -> Costs:
         )
     connect = table.filter(ask="connect")
     keys = rows.keys_of(run, pingpong)
-    said, sent, again = declared(run, keys), messages(run), _measured_again(run)
+    said, sent, again, error = declared(run, keys), messages(run), _measured_again(run), lab_error(run)
     return Costs(
         runs=(run.id,),
         items=tuple(
             _stack_cost(rows.of_key(pingpong, key), rows.of_key(connect, key), key, rows.seed_of(run), said[key],
-                        again.get(key, ()),
+                        again.get(key, ()), error,
                         {size: one for (*of, ask, size), one in sent.items() if (*of, ask) == (*key, "pingpong")})
             for key in keys
         ),
@@ -324,7 +336,7 @@ def _measured_again(run: Run) -> dict[Key, list[Span]]:
 
 def _stack_cost(
     table: pl.DataFrame, connect: pl.DataFrame, key: Key, seed: int, said: Declared, again: Sequence[Span],
-    sent: Mapping[int, Messages],
+    error: LabError | None, sent: Mapping[int, Messages],
 ) -> StackCost:  # fmt: skip
     near, far, stack = key
     typical, floor, mean = (
@@ -336,7 +348,7 @@ def _stack_cost(
         near=near,
         far=far,
         stack=stack,
-        points=_points(table, typical, sent),
+        points=_points(table, typical, sent, error),
         cost=cost,
         half=half_rate(typical, np.random.default_rng(seed)),
         residuals=residuals(cost.typical),
@@ -352,17 +364,21 @@ def _explained(times: LaunchTimes, seed: int, said: Declared, again: Sequence[Sp
     return tuple(explain(knee, limits, again) for knee in knees_of(times, seed, said.mtu_bytes).knees)
 
 
-def _points(table: pl.DataFrame, typical: LaunchTimes, sent: Mapping[int, Messages]) -> tuple[SizePoint, ...]:
+def _points(
+    table: pl.DataFrame, typical: LaunchTimes, sent: Mapping[int, Messages], error: LabError | None
+) -> tuple[SizePoint, ...]:
     """Every size that has an answer, in rising order."""
     found = []
     for size, ns in zip(typical.sizes_bytes, typical.ns.T, strict=True):
         there = ns[np.isfinite(ns)]
         if there.size:
-            found.append(_point(int(size), there, table.filter(size_bytes=int(size)), sent[int(size)]))
+            found.append(_point(int(size), there, table.filter(size_bytes=int(size)), sent[int(size)], error))
     return tuple(found)
 
 
-def _point(size_bytes: int, launch_ns: Floats, cells: pl.DataFrame, sent: Messages) -> SizePoint:
+def _point(
+    size_bytes: int, launch_ns: Floats, cells: pl.DataFrame, sent: Messages, error: LabError | None
+) -> SizePoint:
     """cells: the rows of that size, one per launch."""
     whole = {name: int(cells[name].sum()) for name in ("lost", "late", "corrupt")}
     wire = {name: cells[name].drop_nulls().first() for name in ("wire_ns", "wire_frames", "wire_bytes")}
@@ -380,6 +396,7 @@ def _point(size_bytes: int, launch_ns: Floats, cells: pl.DataFrame, sent: Messag
         cpu_near_ns=cells["cpu_near_ns"].median(),
         cpu_far_ns=cells["cpu_far_ns"].median(),
         quantiles_ns=sent.spread_ns,
+        lab_error_ns=error.of_message(wire["wire_frames"]) if error else None,
         **whole,
         **wire,
     )

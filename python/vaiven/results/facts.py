@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vaiven.model.numbers import bits_text, digits, size_text
-from vaiven.results import rows
+from vaiven.results import lab_error, rows
 from vaiven.results.claims import claims_text
 from vaiven.results.lost import lost_times
 from vaiven.results.names import ANSWERS
@@ -100,13 +100,12 @@ def asked(run: Run, question: str) -> bool:
 
 def calibration_text(place: Mapping[str, Any]) -> str:
     """ "lone frames within 1.6 µs by lab check on 2026-01-31", or that nobody knows; "" of what is not timed."""
-    found = place.get("calibration")
-    if not isinstance(found, Mapping) or not isinstance(found.get("door_ns"), int):
+    found = lab_error.of_place(place)
+    if found is None:
         return ""
-    error_ns, checked = found.get("error_ns"), str(found.get("checked_utc") or "")[:10]
-    if not isinstance(error_ns, int) or not checked:
+    if found.lone_ns is None:
         return "lone frames not checked by lab check"
-    return f"lone frames within {error_ns / 1000:.1f} µs by lab check on {checked}"
+    return f"lone frames within {found.lone_ns / 1000:.1f} µs by lab check on {found.checked_utc[:10]}"
 
 
 def _commands(run: Run) -> tuple[str, ...]:

@@ -79,6 +79,10 @@ class Findings:
     def ladder(self, pair: Pair) -> Ladder | None:
         return next((one.ladder for one in self.ladders if one.pair == pair), None)
 
+    def ladder_error_ns(self, pair: Pair) -> tuple[int | None, ...]:
+        """By size of that ladder, what of its lowest stack may be the lab's."""
+        return next((one.lab_error_ns for one in self.ladders if one.pair == pair), ())
+
     def loggp_of(self, pair: Pair) -> tuple[LogGP, ...]:
         return tuple(one for one in self.loggp if (one.near, one.far) == pair)
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from vaiven.errors import VaivenError
-from vaiven.model.ladder import Ladder, Rung, ladder
+from vaiven.model.ladder import WIRE, Ladder, Rung, ladder
 from vaiven.model.times import LaunchTimes, Statistic
 from vaiven.results import rows
 from vaiven.results.costs import StackCost
@@ -25,15 +25,24 @@ LAYERS = ("eth", "udp", "tcp")  # each stands on the one before it; other stacks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairLadder:
-    """What each layer adds between two hosts."""
+    """What each layer adds between two hosts.
+
+    lab_error_ns: by size, what of the lowest stack's rung may be the lab's, from which the wire was taken off; the
+    others are differences, in which that cancels. Empty where nobody knows.
+    """
 
     near: str
     far: str
     ladder: Ladder
+    lab_error_ns: tuple[int | None, ...] = ()
 
     @property
     def pair(self) -> tuple[str, str]:
         return (self.near, self.far)
+
+    def error_ns(self, rung: Rung, place: int) -> int | None:
+        """That of a rung, at the size of that place."""
+        return self.lab_error_ns[place] if self.lab_error_ns and rung.over == WIRE else None
 
 
 Row = tuple[PairLadder, Rung, int]  # of a size, by its place among the sizes
@@ -56,6 +65,8 @@ class Ladders(Result[PairLadder]):
         number("ns", "what it adds", lambda row: row[1].ns[row[2]]),
         number("low_ns", "the low end of its interval", lambda row: row[1].low_ns[row[2]]),
         number("high_ns", "the high end of its interval", lambda row: row[1].high_ns[row[2]]),
+        number("lab_error_ns", "so much of that may be the lab's own error: of the layer on the wire; in the others, "
+               "which are differences, it cancels", lambda row: row[0].error_ns(row[1], row[2])),
         number("share", "of the whole time of the highest layer", lambda row: row[1].share[row[2]]),
         number("cpu_share", "of the whole, processor time of both ends for a message of this layer's stack",
                lambda row: row[1].cpu_share[row[2]]),
@@ -84,7 +95,10 @@ def ladders(run: Run, costs: Sequence[StackCost]) -> Ladders:
         times = [rows.launch_times(rows.of_key(table, key), key, Statistic.TYPICAL) for key in keys]
         cpu = [_cpu_ns(cost, one) for cost, one in zip(layers, times, strict=True)]
         try:
-            found.append(PairLadder(near=near, far=far, ladder=ladder(times, rng, cpu)))
+            made = ladder(times, rng, cpu)
+            lowest = [layers[0].point(int(size)) for size in made.sizes_bytes]
+            errors = tuple(point.lab_error_ns if point else None for point in lowest)
+            found.append(PairLadder(near=near, far=far, ladder=made, lab_error_ns=errors))
         except VaivenError as error:
             missing.append(Notice(code="no-ladder", text=f"no ladder of layers: {error.what}", where=f"{near} → {far}"))
     return Ladders(runs=(run.id,), items=tuple(found), missing=tuple(missing))
