@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from vaiven.cli.layers import tables
@@ -11,7 +13,7 @@ from vaiven.lab import layers
 pytestmark = pytest.mark.lab
 
 
-def test_where_the_time_of_a_message_goes(raise_lab, capsys) -> None:
+def test_where_the_time_of_a_message_goes(raise_lab) -> None:
     lab = raise_lab("free")
     near, far = lab.hosts[:2]
     found = [
@@ -47,3 +49,18 @@ def test_only_the_middle_half_counts() -> None:
     assert [(layer.there_ns, layer.back_ns) for layer in one.layers] == [(55, 20), (20, 10)]
     assert one.far_ns == 5 and one.sum_ns == 110
     assert one.error == pytest.approx(110 / 115 - 1)
+
+
+def test_the_verb_tells_people_and_programs_the_same(vaiven, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path))
+    assert vaiven("lab", "up", "free", "--as", "deep").returncode == 0
+    try:
+        words = ("lab", "layers", "deep", "--stacks", "tcp", "--sizes", "1k,2000", "--samples", "40", "--wait", "block")
+        done, shown = vaiven(*words, "--json"), vaiven(*words)
+    finally:
+        assert vaiven("lab", "down", "deep").returncode == 0
+    assert {done.returncode, shown.returncode} <= {0, 4}, done.stderr  # 4: they did not add up, on a busy machine
+    said = json.loads(done.stdout)
+    assert [(one["stack"], one["size_bytes"]) for one in said["layers"]] == [("tcp", 1000), ("tcp", 2000)]
+    assert {"sum_ns", "error", "whole_ns", "limits"} <= set(said["layers"][0])
+    assert all(f"tcp, {size}" in shown.stdout for size in ("1 kB", "2 kB")) and "sum of the layers" in shown.stdout

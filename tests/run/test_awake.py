@@ -120,7 +120,7 @@ def test_a_lab_needs_no_word_for_it(vaiven) -> None:
         ["run", "--lab", "free", "--stack", "openmpi", "--awake", "true"],
     ):
         done = vaiven(*words)
-        assert done.returncode == 1 and "awake with a lab" in done.stderr
+        assert done.returncode == 2 and "awake with a lab" in done.stderr
 
 
 def processes(cluster: Cluster, name: str) -> str:

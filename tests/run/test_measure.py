@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shlex
 import signal
@@ -110,6 +111,17 @@ def test_a_dry_run_knows_the_probes_of_libraries(vaiven: Vaiven) -> None:
     done = vaiven("measure", "--hosts", "here,there", "--stacks", "tcp,openmpi", "--dry-run")
     assert done.returncode == 0, done.stderr
     assert "there: vaiven-probe-openmpi far openmpi" in done.stdout
+
+
+def test_to_a_program_it_tells_one_document_and_to_people_the_rest(vaiven: Vaiven, place: Path) -> None:
+    planned = json.loads(vaiven("measure", *HERE, "--dry-run", "--json").stdout)
+    assert planned["schema"] == 1 and 0 < planned["least_s"] <= planned["most_s"]
+    assert {one["stack"] for one in planned["launches"]} == {"tcp", "udp"}
+    done = vaiven("measure", *HERE, "--json")
+    assert done.returncode in (0, 4), done.stderr  # 4: too busy a machine to know it well enough
+    said = json.loads(done.stdout)
+    assert said["runs"] == [only_run(place).id] and {one["stack"] for one in said["costs"]} == {"tcp", "udp"}
+    assert f"{only_run(place).name}.html" in done.stderr
 
 
 @pytest.mark.parametrize(
