@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 
 import pytest
 from tests.lab.texts import lab_text
 
+from vaiven import resources
 from vaiven.run import path
 from vaiven.run.launchers import Outcome
 from vaiven.run.place import Place
@@ -73,3 +75,10 @@ def test_a_message_and_its_answer_are_begun_and_waited_for_after_the_work(launch
         assert (both.lost, both.corrupt) == (0, 0)
         # Whatever is hidden, both hold the whole work: at its quickest it takes no less than the work at its quickest.
         assert min(both.ns) >= 0.9 * min(work.ns) > 0
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_ping_pongs_of_ranks_are_refused_because_no_rank_is_forked(stack: str) -> None:
+    command = [resources.program(f"vaiven-probe-{stack}"), "near", stack, "--ask", "pingpongs", "--sizes", "8"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "forked, which its library does not allow" in done.stdout

@@ -298,8 +298,11 @@ static void near_finish(void) {
 }
 
 static int check(const struct vv_probe_config *config, struct vv_error *error) {
-  if (!config->stack->alone && !config->stack->kernel_echo && !config->stack->ranked) return 0;
-  vv_error_set(error, "usage", "--ask pingpongs: %s has no far end of its own for each", config->stack->id);
+  const struct vv_stack *stack = config->stack;
+  if (!stack->alone && !stack->kernel_echo && !stack->joined) return 0;
+  const char *why = stack->joined ? "a process for each is forked, which its library does not allow"
+                                  : "it has no far end of its own for each";
+  vv_error_set(error, "usage", "--ask pingpongs: %s: %s", stack->id, why);
   return vv_error_remedy(error, "ask eth, udp or tcp");
 }
 
