@@ -138,7 +138,8 @@ def test_what_the_machine_may_have_spoilt_is_not_decided(two, checked, capsys) -
     said = capsys.readouterr()
     assert ended.value.code == verbs.Status.CANNOT_TELL == 4
     assert "not decided; carries" in said.out and "earned" not in said.out
-    assert "doors 2.2 us early, lone frames within 3.1 us: not kept, the lab stays at 1 us" in said.out
+    found = "doors 2.2 us early, lone frames within 3.1 us, trains within 9.0 us"
+    assert f"{found}: not kept, the lab stays at 1 us" in said.out
     assert "the machine moved by 44.1 us" in said.err and "try again" in said.err
 
 
@@ -153,19 +154,18 @@ def test_measure_knows_a_lab_by_the_name_it_was_raised_under_and_names_its_calib
     from vaiven.lab.calibration import Calibration
 
     raise_lab(TIMED, "other")
-    labs.recalibrated(
-        labs.find("other"), Calibration(door_ns=1_200, error_ns=1_640, checked_utc="2026-01-31T12:00:00Z")
-    )
+    known = {"door_ns": 1_200, "error_ns": 1_640, "trains_ns": 9_000, "checked_utc": "2026-01-31T12:00:00Z"}
+    labs.recalibrated(labs.find("other"), Calibration(**known))
     done = vaiven("measure", "--lab", "other", *MEASURE, cwd=tmp_path)
     assert done.returncode in (0, 4), done.stderr
     (run,) = (tmp_path / "runs").iterdir()
     place = json.loads((run / "manifest.json").read_text())["place"]
     assert (place["instance"], place["lab"]["name"]) == ("other", "two")
-    assert place["calibration"] == {"door_ns": 1_200, "error_ns": 1_640, "checked_utc": "2026-01-31T12:00:00Z"}
+    assert place["calibration"] == known
     assert labs.find("other")
     said = "lone frames within 1.6 µs by lab check on 2026-01-31"
     table = " ".join(vaiven("model", str(run), cwd=tmp_path, env=os.environ | {"COLUMNS": "200"}).stdout.split())
-    assert said in table and said in (tmp_path / f"{run.name}.html").read_text()
+    assert said in table and "± 1.64 µs" in table and said in (tmp_path / f"{run.name}.html").read_text()
 
 
 @pytest.mark.lab
