@@ -44,8 +44,8 @@ def test_what_cannot_be_watched_is_refused(command: list[str], words: list[str],
 
 @pytest.mark.root
 def test_who_may_not_be_real_time_is_told(command: list[str]) -> None:
-    nobody = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all", "--reuid", "65534", "--clear-groups"]
-    done = subprocess.run([*nobody, *command, "--cpu", str(max(os.sched_getaffinity(0)))], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, check=False, cwd="/")  # fmt: skip
+    weaker = ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]
+    done = subprocess.run([*weaker, *command, "--cpu", str(max(os.sched_getaffinity(0)))], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)  # fmt: skip
     (record,) = [json.loads(line) for line in done.stdout.splitlines()]
     assert (record["code"], done.returncode) == ("no-permission", 1)
