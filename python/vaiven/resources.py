@@ -17,14 +17,9 @@ _PACKAGE = Path(__file__).parent
 def program(name: str) -> Path:
     """The native program of that name ("vaiven-probe", "vaiven-probe-s390x", "vaiven-fabric").
 
-    Searched: $VAIVEN_NATIVE (a build directory, for work on vaiven itself), this Python's scripts directory, `bin`
-    beside the package (where `pip install --target` puts them), PATH. VaivenError ("no-program") if it is nowhere.
+    Searched: as `_installed` does, then PATH. VaivenError ("no-program") if it is nowhere.
     """
-    places = [os.environ.get("VAIVEN_NATIVE"), sysconfig.get_path("scripts"), _PACKAGE.parent / "bin"]
-    for place in places:
-        if place and (Path(place) / name).is_file():
-            return Path(place) / name
-    found = shutil.which(name)
+    found = _installed(name) or shutil.which(name)
     if found:
         return Path(found)
     raise VaivenError(f"the program {name} is not installed", "run `make`, or `pip install .`", code="no-program")
@@ -33,17 +28,21 @@ def program(name: str) -> Path:
 def library() -> Path:
     """libvaiven, for programs in this process.
 
-    Searched: $VAIVEN_NATIVE, the package, the package that is installed for this Python, and where the system looks.
-    VaivenError ("no-library") if it is nowhere.
+    Searched: as `_installed` does, then where the system looks. VaivenError ("no-library") if it is nowhere.
     """
-    installed = Path(sysconfig.get_path("purelib"), "vaiven")
-    for place in (os.environ.get("VAIVEN_NATIVE"), _PACKAGE, installed):
-        if place and (Path(place) / "libvaiven.so").is_file():
-            return Path(place) / "libvaiven.so"
-    found = ctypes.util.find_library("vaiven")
+    found = _installed("libvaiven.so") or ctypes.util.find_library("vaiven")
     if found:
         return Path(found)
     raise VaivenError("libvaiven is not installed", "run `make`, or `pip install .`", code="no-library")
+
+
+def _installed(name: str) -> Path | None:
+    """The native file of that name in $VAIVEN_NATIVE (a build directory, for work on vaiven itself), this Python's scripts
+    directory or `bin` beside the package (where `pip install --target` puts them). None if in none of them."""
+    for place in (os.environ.get("VAIVEN_NATIVE"), sysconfig.get_path("scripts"), _PACKAGE.parent / "bin"):
+        if place and (Path(place) / name).is_file():
+            return Path(place) / name
+    return None
 
 
 def ready(kind: str) -> Path:
