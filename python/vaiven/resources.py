@@ -37,8 +37,9 @@ def library() -> Path:
 
 
 def _installed(name: str) -> Path | None:
-    """The native file of that name in $VAIVEN_NATIVE (a build directory, for work on vaiven itself), this Python's scripts
-    directory or `bin` beside the package (where `pip install --target` puts them). None if in none of them."""
+    """The native file of that name: in $VAIVEN_NATIVE (a build directory, for work on vaiven itself), this Python's
+    scripts directory or `bin` beside the package (where `pip install --target` puts them). None if in none of them.
+    """
     for place in (os.environ.get("VAIVEN_NATIVE"), sysconfig.get_path("scripts"), _PACKAGE.parent / "bin"):
         if place and (Path(place) / name).is_file():
             return Path(place) / name
