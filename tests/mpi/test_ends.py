@@ -250,7 +250,7 @@ def test_what_the_user_preloads_comes_first(place: Place, ends: str, monkeypatch
     members = [mpi.Rank(host, ("sh", "-c", "echo $LD_PRELOAD")) for host in list(place.hosts.values())[:2]]
     with mpi.job("mpich", members, mpi.Manner()) as words:
         done = subprocess.run(members[0].host.argv(words), capture_output=True, text=True, timeout=60)
-    assert done.stdout == f"libm.so.6:{ends}\n" * 2
+    assert (done.returncode, done.stdout) == (0, f"libm.so.6:{ends}\n" * 2), done.stderr
     with mpi.job("openmpi", members, mpi.Manner()) as words:
         assert ends not in " ".join(words)
 

@@ -96,14 +96,21 @@ def pairs_of(found: Sequence[StackCost]) -> tuple[Pair, ...]:
 
 
 def require_pair(run: str, found: Sequence[StackCost], about: Pair | None) -> None:
-    """VaivenError ("no-pair") where a reader chose hosts between which the run of that id measured nothing."""
-    if about is not None and about not in pairs_of(found):
-        there = "; ".join(",".join(pair) for pair in pairs_of(found))
-        raise VaivenError(f"the run {run} has no pair {','.join(about)}", f"it has {there}", code="no-pair")
+    """VaivenError where a reader chose hosts between which the run of that id measured nothing ("no-pair"), or where
+    nothing that it sent came back ("nothing-measured")."""
+    if about is None:
+        return
+    timed = pairs_of([cost for cost in found if cost.points])
+    there = "it has " + "; ".join(",".join(pair) for pair in timed) if timed else ""
+    if about not in pairs_of(found):
+        raise VaivenError(f"the run {run} has no pair {','.join(about)}", there, code="no-pair")
+    if not any(cost.points for cost in found if cost.pair == about):
+        raise VaivenError(f"nothing came back between {' and '.join(about)} in the run {run}", there, "nothing-measured")
 
 
 def middle(found: Sequence[StackCost], about: Pair | None) -> StackCost:
-    """The headline stack between the chosen hosts, or the pair of hosts whose smallest message is the median one."""
+    """The headline stack between the chosen hosts, or the pair of hosts whose smallest message is the median one.
+    There must be a time."""
     measured = [cost for cost in found if cost.points and about in (None, cost.pair)]
     stacks = {cost.stack for cost in measured}
     stack = next((name for name in HEADLINERS if name in stacks), measured[0].stack)

@@ -99,7 +99,7 @@ def _costs(run: Run, about: Pair | None) -> RunCosts:
     said = Results(run)
     costs = said.costs
     require_pair(run.id, costs, about)
-    if not any(cost.points for cost in costs if about in (None, cost.pair)):
+    if not any(cost.points for cost in costs):
         raise VaivenError(f"no ping-pong of the run {run.id} came back", "leave it out", code="nothing-measured")
     pair = middle(costs, about).pair
     return RunCosts(
