@@ -105,7 +105,9 @@ def require_pair(run: str, found: Sequence[StackCost], about: Pair | None) -> No
     if about not in pairs_of(found):
         raise VaivenError(f"the run {run} has no pair {','.join(about)}", there, code="no-pair")
     if not any(cost.points for cost in found if cost.pair == about):
-        raise VaivenError(f"nothing came back between {' and '.join(about)} in the run {run}", there, "nothing-measured")
+        raise VaivenError(
+            f"nothing came back between {' and '.join(about)} in the run {run}", there, "nothing-measured"
+        )
 
 
 def middle(found: Sequence[StackCost], about: Pair | None) -> StackCost:
