@@ -49,6 +49,12 @@ def test_the_command_measures(home: Debian) -> None:
     assert {one["stack"] for one in costs} >= {"icmp", "eth", "udp", "tcp"}
 
 
+def test_a_group_is_there_for_python(home: Debian) -> None:
+    config = "ranks=1, rank=0, address='127.0.0.1', meeting='127.0.0.1:7000', key=bytes(range(1, 17))"
+    text = f"import vaiven; from vaiven import resources; vaiven.Group({config}); print(resources.library())"
+    assert home.said("env", "PYTHONPATH=/usr/lib/vaiven", "python3", "-c", text) == "/usr/lib/vaiven/bin/libvaiven.so\n"
+
+
 def test_the_probe_is_there_alone(home: Debian) -> None:
     assert (
         json.loads(home.said("vaiven-probe", "wire", "tcp", "--mtu", "1500", "--sizes", "1").splitlines()[0])["frames"]

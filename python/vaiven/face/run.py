@@ -95,7 +95,8 @@ class Run:
         return self._results
 
     def pictures(self, pair: Pair | None = None) -> Pictures:
-        """Name -> picture, of those two hosts or the ones in the middle. Raises VaivenError ("no-pair")."""
+        """Name -> picture, of those two hosts or the ones in the middle. Raises VaivenError: "no-pair",
+        "nothing-measured"."""
         return notebook.pictures(self._results.findings(pair))
 
     def page(self, path: str | Path | None = None, pair: Pair | None = None) -> Path:

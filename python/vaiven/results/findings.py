@@ -104,10 +104,9 @@ def require_pair(run: str, found: Sequence[StackCost], about: Pair | None) -> No
     there = "it has " + "; ".join(",".join(pair) for pair in timed) if timed else ""
     if about not in pairs_of(found):
         raise VaivenError(f"the run {run} has no pair {','.join(about)}", there, code="no-pair")
-    if not any(cost.points for cost in found if cost.pair == about):
-        raise VaivenError(
-            f"nothing came back between {' and '.join(about)} in the run {run}", there, "nothing-measured"
-        )
+    if about not in timed:
+        text = f"nothing came back between {' and '.join(about)} in the run {run}"
+        raise VaivenError(text, there, code="nothing-measured")
 
 
 def middle(found: Sequence[StackCost], about: Pair | None) -> StackCost:
