@@ -9,6 +9,7 @@ static const struct {
   const char *name;
   int (*run)(int argc, char **argv);
 } verbs[] = {
+    {"coll", vv_sim_verb_coll},
     {"group", vv_sim_verb_group},
     {"llc", vv_sim_verb_llc},
     {"llc-cost", vv_sim_verb_llc_cost},

@@ -3,6 +3,7 @@
 #ifndef VV_SIM_VERBS_H
 #define VV_SIM_VERBS_H
 
+int vv_sim_verb_coll(int argc, char **argv);
 int vv_sim_verb_group(int argc, char **argv);
 int vv_sim_verb_llc(int argc, char **argv);
 int vv_sim_verb_llc_cost(int argc, char **argv);

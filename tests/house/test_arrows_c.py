@@ -15,6 +15,7 @@ ARROWS = {
     "core/wire": ["core/base"],
     "core/ethernet": ["core/wire", "core/base"],
     "core/llc": ["core/wire", "core/base"],
+    "core/coll": ["core/wire", "core/base"],
     "core/group": ["core/wire", "core/base"],
     "io/os": ["core"],
     "io/port": ["io/os", "core"],
