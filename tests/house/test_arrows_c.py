@@ -16,6 +16,7 @@ ARROWS = {
     "core/ethernet": ["core/wire", "core/base"],
     "core/llc": ["core/wire", "core/base"],
     "core/coll": ["core/wire", "core/base"],
+    "core/road": ["core/wire", "core/base"],
     "core/group": ["core/wire", "core/base"],
     "io/os": ["core"],
     "io/port": ["io/os", "core"],
