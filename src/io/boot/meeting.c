@@ -69,7 +69,7 @@ static struct vv_letter_refusal about(uint32_t rank, enum vv_letter_why why) {
 static bool take(struct vv_meeting *meeting, uint32_t rank, struct vv_letter_note *note,
                  struct vv_letter_refusal *refusal) {
   if (!vv_meeting_hear(meeting, rank, note)) *refusal = about(rank, VV_LETTER_DIED);
-  if (note->kind == VV_LETTER_BYE) *refusal = about(rank, VV_LETTER_GAVE_UP);
+  if (note->kind == VV_LETTER_WORD) *refusal = about(rank, VV_LETTER_GAVE_UP);
   if (vv_letter_is_lost(note, refusal) && refusal->rank >= meeting->ranks) *refusal = about(rank, VV_LETTER_GAVE_UP);
   return note->kind == VV_LETTER_VALUES;
 }

@@ -12,8 +12,8 @@
  * of a buffer: the ranks try again, reading all the while. So who floods them
  * changes no route; where the job's own do not get through, that is the error.
  */
-#ifndef VV_IO_ENGINE_REACH_H
-#define VV_IO_ENGINE_REACH_H
+#ifndef VV_IO_JOB_REACH_H
+#define VV_IO_JOB_REACH_H
 
 #include <stdint.h>
 

@@ -22,10 +22,10 @@
 #include <unistd.h>
 
 #include "core/group/rank.h"
-#include "core/wire/bytes.h"
+#include "core/wire/accord.h"
 #include "io/boot/meeting.h"
-#include "io/engine/group_config.h"
-#include "io/engine/reach.h"
+#include "io/job/group_config.h"
+#include "io/job/reach.h"
 #include "io/os/clock.h"
 #include "io/port/cast.h"
 
@@ -178,7 +178,9 @@ static void hear_link(struct vv_group *group, uint32_t rank) {
       return;
     }
     if (vv_letter_is_lost(&note, &lost) && lost.rank < group->meeting.ranks) lose(group, lost.rank);
-    if (note.kind == VV_LETTER_BYE && group->watched[place].events != 0) {
+    struct vv_accord accord;
+    if (note.kind == VV_LETTER_WORD && group->watched[place].events != 0 &&
+        vv_accord_parse(note.numbers, group->meeting.ranks, rank == 0, &accord)) {
       group->byes++;
       group->parted = group->byes >= (group->meeting.rank == 0 ? group->meeting.ranks - 1 : 1);
       group->watched[place].events = 0; /* what comes now is its end, and is in order */
@@ -671,7 +673,9 @@ void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *a
  */
 static void part(struct vv_group *group) {
   const vv_ns deadline_ns = vv_clock_ns() + group->timeout_ms * VV_MS;
-  const struct vv_letter_note bye = {.kind = VV_LETTER_BYE};
+  const struct vv_accord accord = {.what = group->meeting.rank == 0 ? VV_ACCORD_ENDED : VV_ACCORD_BYE};
+  struct vv_letter_note bye = {.kind = VV_LETTER_WORD};
+  vv_accord_emit(&accord, bye.numbers);
   group->stop = NULL; /* bounded by the time-out alone */
   if (!group->stopped) {
     vv_rank_close(&group->core, group->at_ns);

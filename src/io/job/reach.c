@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "io/engine/reach.h"
+#include "io/job/reach.h"
 
 #include <poll.h>
 #include <stdlib.h>
