@@ -28,7 +28,7 @@ struct vv_reach {
   enum vv_group_route route; /* wanted; then found */
   uint16_t port;             /* UDP: this one and the next */
   /* Found: */
-  uint32_t stream;
+  uint32_t stream; /* of the group of all ranks: the first of VV_DATAGRAM_STREAMS of the job */
   uint32_t datagram_bytes;
   uint32_t window_datagrams;
   vv_ns rtt_ns;
