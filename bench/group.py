@@ -30,7 +30,7 @@ from vaiven.lab.lab import Lab
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ["src/core/base/*.c", "src/core/wire/*.c", "src/core/group/*.c", "src/io/os/*.c", "src/io/boot/*.c"]
-PARTS += ["src/io/port/cast.c", "src/io/engine/[gr]*.c"]
+PARTS += ["src/io/port/cast.c", "src/io/job/*.c"]
 PORT, KEY = 7000, 7
 OPENING_MS_MOST = {"lidi": 20.0, "inpe": 40.0, "hub8": 80.0}
 COUNTED, COUNTED_CASTS = "vv_group_broadcast", (100, 500)  # what they differ by is so many broadcasts and no opening

@@ -162,7 +162,7 @@ bool vv_letter_note_parse(const uint8_t session_key[VV_KEY_BYTES], const struct 
   vv_put64(tag, note_tag(session_key, way, bytes));
   const uint8_t *tag_of_writer = bytes + VV_LETTER_NOTE_BYTES - VV_LETTER_TAG_BYTES;
   if (!vv_siphash_equal(tag, tag_of_writer, VV_LETTER_TAG_BYTES)) return false;
-  if (bytes[0] != VV_LETTER_VALUES && bytes[0] != VV_LETTER_LOST && bytes[0] != VV_LETTER_BYE) return false;
+  if (bytes[0] != VV_LETTER_VALUES && bytes[0] != VV_LETTER_LOST && bytes[0] != VV_LETTER_WORD) return false;
   note->kind = (enum vv_letter_kind)bytes[0];
   for (int i = 0; i < VV_LETTER_NUMBERS; i++) note->numbers[i] = vv_get32(bytes + 4 + 4 * i);
   return true;

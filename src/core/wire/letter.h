@@ -73,7 +73,7 @@ enum vv_letter_kind {
   VV_LETTER_NOTHING,
   VV_LETTER_VALUES = 'v', /* of an agreement */
   VV_LETTER_LOST = 'l',   /* a refusal, after the welcome: why, rank, count */
-  VV_LETTER_BYE = 'b',    /* the writer needs nobody any more */
+  VV_LETTER_WORD = 'w',   /* of accord, about a group of the job (core/wire/accord.h) */
 };
 
 struct vv_letter_note {

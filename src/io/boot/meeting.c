@@ -32,14 +32,16 @@ static void hang_up(struct vv_meeting_link *link) {
   link->fd = -1;
 }
 
-void vv_meeting_tell(struct vv_meeting *meeting, const struct vv_letter_note *note) {
+void vv_meeting_tell_one(struct vv_meeting *meeting, uint32_t rank, const struct vv_letter_note *note) {
   uint8_t bytes[VV_LETTER_NOTE_BYTES];
-  for (uint32_t rank = 0; rank < meeting->ranks; rank++) {
-    struct vv_meeting_link *link = &meeting->links[rank];
-    if (link->fd < 0) continue;
-    vv_letter_note_emit(meeting->key, &(struct vv_letter_way){meeting->rank, rank, link->sent++}, note, bytes);
-    vv_socket_write_all(link->fd, bytes, sizeof bytes); /* that it has ended is heard, and told to whoever waits */
-  }
+  struct vv_meeting_link *link = &meeting->links[rank];
+  if (link->fd < 0) return;
+  vv_letter_note_emit(meeting->key, &(struct vv_letter_way){meeting->rank, rank, link->sent++}, note, bytes);
+  vv_socket_write_all(link->fd, bytes, sizeof bytes); /* that it has ended is heard, and told to whoever waits */
+}
+
+void vv_meeting_tell(struct vv_meeting *meeting, const struct vv_letter_note *note) {
+  for (uint32_t rank = 0; rank < meeting->ranks; rank++) vv_meeting_tell_one(meeting, rank, note);
 }
 
 bool vv_meeting_hear(struct vv_meeting *meeting, uint32_t rank, struct vv_letter_note *note) {
@@ -69,7 +71,7 @@ static struct vv_letter_refusal about(uint32_t rank, enum vv_letter_why why) {
 static bool take(struct vv_meeting *meeting, uint32_t rank, struct vv_letter_note *note,
                  struct vv_letter_refusal *refusal) {
   if (!vv_meeting_hear(meeting, rank, note)) *refusal = about(rank, VV_LETTER_DIED);
-  if (note->kind == VV_LETTER_BYE) *refusal = about(rank, VV_LETTER_GAVE_UP);
+  if (note->kind == VV_LETTER_WORD) *refusal = about(rank, VV_LETTER_GAVE_UP);
   if (vv_letter_is_lost(note, refusal) && refusal->rank >= meeting->ranks) *refusal = about(rank, VV_LETTER_GAVE_UP);
   return note->kind == VV_LETTER_VALUES;
 }

@@ -81,6 +81,9 @@ int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALU
  */
 bool vv_meeting_hear(struct vv_meeting *meeting, uint32_t rank, struct vv_letter_note *note);
 
+/* Tells a rank, if it is linked. */
+void vv_meeting_tell_one(struct vv_meeting *meeting, uint32_t rank, const struct vv_letter_note *note);
+
 /* Tells every linked rank. */
 void vv_meeting_tell(struct vv_meeting *meeting, const struct vv_letter_note *note);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "io/engine/group_config.h"
+#include "io/job/group_config.h"
 
 #include <string.h>
 

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * vaiven/group.h: the public calls, on a job and its streams.
+ */
+#include "vaiven/group.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/job/drive.h"
+#include "io/job/group_config.h"
+#include "io/job/job.h"
+#include "io/job/service.h"
+#include "io/os/clock.h"
+#include "io/os/code.h"
+
+struct vv_group {
+  struct vv_job *job;           /* NULL: a group of one, which needs nobody */
+  struct vv_job_stream *stream; /* likewise */
+  uint32_t ranks;
+  enum vv_group_route route;
+  unsigned generation;                /* of the process that opened it */
+  struct vv_job_stream_operation own; /* of calls that wait */
+  bool stopped;                       /* such a call was broken off: its operation goes on */
+};
+
+/* A child of fork has the group's memory and descriptors, but not its thread: nothing of it is the child's. */
+
+static unsigned generation; /* of processes: a child's is one more than its parent's */
+
+static void begin_generation(void) {
+  generation++;
+}
+
+static void watch_forks(void) {
+  pthread_atfork(NULL, NULL, begin_generation);
+}
+
+static bool is_own(const struct vv_group *group) {
+  return group && group->generation == generation;
+}
+
+/* Problems */
+
+static_assert((int)VV_GROUP_TIMEOUT == VV_CODE_TIMEOUT && (int)VV_GROUP_GONE == VV_CODE_GONE &&
+                  (int)VV_GROUP_REFUSED == VV_CODE_REFUSED && (int)VV_GROUP_WRONG == VV_CODE_WRONG &&
+                  (int)VV_GROUP_LACKING == VV_CODE_LACKING && (int)VV_GROUP_BROKEN == VV_CODE_BROKEN,
+              "kinds are the same inside and outside");
+
+static void problem_of(const struct vv_error *error, uint32_t rank, struct vv_group_problem *problem) {
+  if (!problem) return;
+  problem->kind = (enum vv_group_kind)error->kind;
+  problem->code = error->code;
+  problem->rank = rank == VV_MEETING_NOBODY ? -1 : (int64_t)rank;
+  snprintf(problem->text, sizeof problem->text, "%s%s%s", error->text, error->remedy[0] ? "; " : "", error->remedy);
+}
+
+/* Opening */
+
+static struct vv_group *make(uint32_t ranks, enum vv_group_route route) {
+  static pthread_once_t watched = PTHREAD_ONCE_INIT;
+  pthread_once(&watched, watch_forks);
+  struct vv_group *group = calloc(1, sizeof *group);
+  if (!group) return NULL;
+  group->ranks = ranks;
+  group->route = route;
+  group->generation = generation;
+  return group;
+}
+
+/* The others, if they have met, need not wait for this rank. */
+static void give_up(struct vv_job *job) {
+  const struct vv_letter_refusal refusal = {VV_LETTER_GAVE_UP, job->meeting.rank, 0};
+  const struct vv_letter_note lost = vv_letter_lost(&refusal);
+  if (job->meeting.links) vv_meeting_tell(&job->meeting, &lost);
+  vv_job_free(job);
+}
+
+/* The job of a group of several. NULL, *error and whom it is about. */
+static struct vv_job *open_job(const struct vv_group_config *config, struct vv_error *error, uint32_t *lost) {
+  struct vv_job *job = vv_job_new(config);
+  if (!job) return vv_error_set(error, "no-memory", "no memory for a group of %u ranks", config->ranks), NULL;
+  if (vv_job_meet(job, config, error) == 0 && vv_service_start(job, error) == 0) return job;
+  *lost = job->meeting.lost;
+  give_up(job);
+  return NULL;
+}
+
+struct vv_group *vv_group_open(const struct vv_group_config *config, struct vv_group_problem *problem) {
+  struct vv_error error = {0};
+  uint32_t lost = VV_MEETING_NOBODY;
+  if (vv_group_config_check(config, &error) != 0) return problem_of(&error, lost, problem), NULL;
+  struct vv_group *group = make(config->ranks, config->route == VV_GROUP_ANY ? VV_GROUP_MULTICAST : config->route);
+  if (!group) {
+    vv_error_set(&error, "no-memory", "no memory for a group of %u ranks", config->ranks);
+    return problem_of(&error, lost, problem), NULL;
+  }
+  if (config->ranks == 1) return group;
+  group->job = open_job(config, &error, &lost);
+  if (!group->job) {
+    free(group);
+    return problem_of(&error, lost, problem), NULL;
+  }
+  group->stream = group->job->streams;
+  group->route = group->job->reach.route;
+  return group;
+}
+
+/* Use */
+
+static int check_operation(const struct vv_group *group, const struct vv_rank_operation *operation,
+                           struct vv_group_problem *problem) {
+  struct vv_error error;
+  if (!group) {
+    vv_error_set(&error, "bad-call", "there is no group");
+  } else if (!is_own(group)) {
+    vv_error_set(&error, "bad-call", "the group is that of the process which this one was forked from");
+  } else if (!operation->buffer && operation->size_bytes > 0) {
+    vv_error_set(&error, "bad-call", "a message of bytes has no buffer");
+  } else if (operation->root >= group->ranks) {
+    vv_error_set(&error, "bad-rank", "there is no rank %u in a group of %u", operation->root, group->ranks);
+  } else if (operation->size_bytes > VV_GPDU_SIZE_BYTES_MAX) {
+    vv_error_set(&error, "bad-size", "a message has %" PRIu64 " bytes at most", VV_GPDU_SIZE_BYTES_MAX);
+  } else {
+    return 0;
+  }
+  problem_of(&error, VV_MEETING_NOBODY, problem);
+  return -1;
+}
+
+/* An operation, begun or gone on with. */
+static int operate(struct vv_group *group, const struct vv_rank_operation *operation, size_t *size_bytes,
+                   struct vv_group_problem *problem) {
+  if (check_operation(group, operation, problem) != 0) return -1;
+  if (group->ranks == 1) return 0;
+  struct vv_job *job = group->job;
+  struct vv_job_stream_operation *own = &group->own;
+  int result = 0;
+  vv_job_lock(job);
+  if (!group->stopped) {
+    own->what = *operation;
+    vv_job_stream_begin(group->stream, job->at_ns, own);
+  }
+  group->stopped = !own->ended && vv_drive(job, &own->ended, VV_NEVER, true) == VV_DRIVE_STOPPED;
+  if (group->stopped) {
+    result = VV_GROUP_STOPPED;
+  } else if (own->failed) {
+    if (problem) *problem = group->stream->problem;
+    result = -1;
+  }
+  if (size_bytes && result == 0) *size_bytes = own->size_bytes;
+  vv_service_hand_over(job);
+  return result;
+}
+
+int vv_group_broadcast(struct vv_group *group, uint32_t root, void *buffer, size_t size_bytes,
+                       struct vv_group_problem *problem) {
+  const struct vv_rank_operation operation = {
+      .root = root, .buffer = buffer, .size_bytes = size_bytes, .size_known = true};
+  return operate(group, &operation, NULL, problem);
+}
+
+int vv_group_receive(struct vv_group *group, uint32_t root, void *buffer, size_t room_bytes, size_t *size_bytes,
+                     struct vv_group_problem *problem) {
+  const struct vv_rank_operation operation = {.root = root, .buffer = buffer, .size_bytes = room_bytes};
+  return operate(group, &operation, size_bytes, problem);
+}
+
+void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes) {
+  if (!is_own(group) || !group->job) return;
+  vv_job_lock(group->job);
+  if (group->stopped) vv_job_stream_redirect(group->stream, group->job->at_ns, &group->own, buffer, room_bytes);
+  vv_job_unlock(group->job);
+}
+
+/* What is known of it */
+
+uint64_t vv_group_foreign(const struct vv_group *group) {
+  if (!is_own(group) || !group->job) return 0;
+  vv_job_lock(group->job);
+  const uint64_t foreign = vv_job_foreign(group->job);
+  vv_job_unlock(group->job);
+  return foreign;
+}
+
+enum vv_group_route vv_group_route_of(const struct vv_group *group) {
+  return group ? group->route : VV_GROUP_ANY;
+}
+
+uint64_t vv_group_shared_bps(const struct vv_group *group) {
+  return group && group->job ? group->job->reach.shared_bps : 0;
+}
+
+void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *asked) {
+  uint64_t own_given = 0, own_asked = 0;
+  if (is_own(group) && group->job) {
+    vv_job_lock(group->job);
+    const struct vv_rank_counts *counts = &group->stream->core.counts;
+    own_given = counts->repairs_one + counts->repairs_all;
+    own_asked = counts->asks;
+    vv_job_unlock(group->job);
+  }
+  if (given) *given = own_given;
+  if (asked) *asked = own_asked;
+}
+
+/* Leaving */
+
+/*
+ * All ranks say bye when they need nobody; rank 0 answers when all have. Until
+ * then each answers its peers. A rank that was broken off in an operation needs
+ * nobody: its root has not begun it, and leaves too.
+ */
+static void part(struct vv_job *job, struct vv_job_stream *first) {
+  const vv_ns deadline_ns = vv_clock_ns() + job->timeout_ms * VV_MS;
+  const struct vv_accord bye = {.what = VV_ACCORD_BYE};
+  if (!first->first) {
+    vv_rank_close(&first->core, job->at_ns);
+    if (vv_drive(job, &first->over, deadline_ns, false) != VV_DRIVE_REACHED || first->failed) return;
+  }
+  vv_job_say(job, &bye);
+  vv_drive(job, &job->parted, deadline_ns, false);
+}
+
+void vv_group_leave(struct vv_group *group) {
+  if (!group) return;
+  struct vv_job *job = group->job;
+  if (job && is_own(group)) {
+    vv_job_lock(job);
+    if (!group->stream->failed) part(job, group->stream);
+    vv_job_unlock(job);
+    vv_service_stop(job);
+  }
+  if (job) vv_job_free(job);
+  free(group);
+}
