@@ -9,10 +9,11 @@
 #define SEAT_BYTES         8
 
 /* What a key that is made of the job's is for. */
-enum use { USE_JOIN = 'j', USE_ANSWER = 'a', USE_SESSION = 's' };
+enum use { USE_JOIN = 'j', USE_ANSWER = 'a', USE_SESSION = 's', USE_CALL = 'c', USE_CALLED = 'd' };
 
 static const uint8_t challenge_mark[] = {'v', 'v', 'c', '1'}, join_mark[] = {'v', 'v', 'j', '1'},
-                     welcome_mark[] = {'v', 'v', 'w', '1'}, refusal_mark[] = {'v', 'v', 'r', '1'};
+                     welcome_mark[] = {'v', 'v', 'w', '1'}, refusal_mark[] = {'v', 'v', 'r', '1'},
+                     call_mark[] = {'v', 'v', 'o', '1'}, called_mark[] = {'v', 'v', 'a', '1'};
 
 /* The key of that use and nonce: hashes of both, one for each half. */
 static void derive(const uint8_t key[VV_KEY_BYTES], enum use use, const uint8_t nonce[VV_LETTER_NONCE_BYTES],
@@ -147,6 +148,36 @@ static uint64_t note_tag(const uint8_t session_key[VV_KEY_BYTES], const struct v
   vv_put32(what + 8, way->number);
   memcpy(what + 12, note, VV_LETTER_NOTE_BYTES - VV_LETTER_TAG_BYTES);
   return vv_siphash(session_key, what, sizeof what);
+}
+
+void vv_letter_call_emit(const uint8_t session_key[VV_KEY_BYTES], const uint8_t challenge[VV_LETTER_NONCE_BYTES],
+                         const struct vv_letter_call *call, uint8_t bytes[VV_LETTER_CALL_BYTES]) {
+  memcpy(bytes, call_mark, sizeof call_mark);
+  vv_put32(bytes + 4, call->from);
+  vv_put32(bytes + 8, call->to);
+  memcpy(bytes + 12, call->nonce, VV_LETTER_NONCE_BYTES);
+  seal(session_key, USE_CALL, challenge, bytes, VV_LETTER_CALL_BYTES);
+}
+
+bool vv_letter_call_parse(const uint8_t session_key[VV_KEY_BYTES], const uint8_t challenge[VV_LETTER_NONCE_BYTES],
+                          const uint8_t bytes[VV_LETTER_CALL_BYTES], struct vv_letter_call *call) {
+  if (!begins_with(bytes, call_mark)) return false;
+  if (!is_sealed(session_key, USE_CALL, challenge, bytes, VV_LETTER_CALL_BYTES)) return false;
+  call->from = vv_get32(bytes + 4);
+  call->to = vv_get32(bytes + 8);
+  memcpy(call->nonce, bytes + 12, VV_LETTER_NONCE_BYTES);
+  return true;
+}
+
+void vv_letter_answer_emit(const uint8_t session_key[VV_KEY_BYTES], const uint8_t nonce[VV_LETTER_NONCE_BYTES],
+                           uint8_t bytes[VV_LETTER_ANSWER_BYTES]) {
+  memcpy(bytes, called_mark, sizeof called_mark);
+  seal(session_key, USE_CALLED, nonce, bytes, VV_LETTER_ANSWER_BYTES);
+}
+
+bool vv_letter_answer_parse(const uint8_t session_key[VV_KEY_BYTES], const uint8_t nonce[VV_LETTER_NONCE_BYTES],
+                            const uint8_t bytes[VV_LETTER_ANSWER_BYTES]) {
+  return begins_with(bytes, called_mark) && is_sealed(session_key, USE_CALLED, nonce, bytes, VV_LETTER_ANSWER_BYTES);
 }
 
 void vv_letter_note_emit(const uint8_t session_key[VV_KEY_BYTES], const struct vv_letter_way *way,

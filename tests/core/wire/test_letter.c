@@ -17,6 +17,7 @@ static const struct vv_letter_join join = {RANKS, 2, {0x0a010003, 40001}, {5, 6}
 static const struct vv_letter_seat seats[RANKS] = {{0x0a010001, 1}, {0x0a010002, 2}, {0x0a010003, 40001}};
 static const struct vv_letter_refusal refusal = {VV_LETTER_ABSENT, 2, 1};
 static const struct vv_letter_note note = {VV_LETTER_VALUES, {1, 2, 3, UINT32_MAX}};
+static const struct vv_letter_call call = {2, 1, {5, 7}};
 static const struct vv_letter_way way = {2, 0, 9};
 
 /* Each letter, as it is written here, and whether it is believed with that key and that nonce, as these bytes. */
@@ -74,11 +75,27 @@ static bool parse_note(const uint8_t *of_key, const uint8_t *of_nonce, const uin
   return got.kind == note.kind && memcmp(got.numbers, note.numbers, sizeof got.numbers) == 0;
 }
 
+static void emit_call(uint8_t *bytes) {
+  vv_letter_call_emit(key, nonce, &call, bytes);
+}
+
+static bool parse_call(const uint8_t *of_key, const uint8_t *of_nonce, const uint8_t *bytes) {
+  struct vv_letter_call got;
+  if (!vv_letter_call_parse(of_key, of_nonce, bytes, &got)) return false;
+  return got.from == call.from && got.to == call.to && memcmp(got.nonce, call.nonce, sizeof got.nonce) == 0;
+}
+
+static void emit_answer(uint8_t *bytes) {
+  vv_letter_answer_emit(key, nonce, bytes);
+}
+
 static const struct letter letters[] = {
     {VV_LETTER_JOIN_BYTES, emit_join, parse_join},
     {VV_LETTER_WELCOME_BYTES(RANKS), emit_welcome, parse_welcome},
     {VV_LETTER_REFUSAL_BYTES, emit_refusal, parse_refusal},
     {VV_LETTER_NOTE_BYTES, emit_note, parse_note},
+    {VV_LETTER_CALL_BYTES, emit_call, parse_call},
+    {VV_LETTER_ANSWER_BYTES, emit_answer, vv_letter_answer_parse},
 };
 enum { LETTERS = sizeof letters / sizeof letters[0] };
 
