@@ -173,6 +173,62 @@ time.sleep(600)
     assert ranks[0].stdout.read() == "interrupted\n"
 
 
+def test_groups_of_some_and_broadcasts_that_go_on_while_one_computes(start) -> None:
+    texts = said(
+        start(
+            3,
+            """
+import select
+with vaiven.Group(**where) as group:
+    if rank != 1:
+        with group.among([2, 0]) as two:
+            assert (two.ranks, two.rank) == (2, 0 if rank == 2 else 1)
+            one = np.full(1000, 5.0) if rank == 2 else np.zeros(1000)
+            two.broadcast(one)
+            assert one.sum() == 5000
+    fields = [np.full(20_000, float(n)) if n == rank else np.zeros(20_000) for n in range(ranks)]
+    begun = [group.begin_broadcast(field, root) for root, field in enumerate(fields)]
+    room = bytearray(100)
+    last = group.begin_broadcast(b"of some length") if rank == 0 else group.begin_receive(room)
+    assert last.wait() and last.test() and last.size == 14 and (rank == 0 or room[:14] == b"of some length")
+    assert all(one.test() for one in begun)
+    assert [field[7] for field in fields] == [0.0, 1.0, 2.0]
+    later, go = np.zeros(5), group.among(range(ranks))
+    if rank == 0:
+        waiting = group.begin_broadcast(later, 1)
+        group.fileno()
+        assert not waiting.test() and not waiting.wait(0.001)
+        go.broadcast(np.zeros(1))
+        while not waiting.test():
+            assert select.select([group], [], [], 120)[0]
+            group.turn()
+    else:
+        go.broadcast(np.zeros(1))  # rank 0 has begun, and nothing has come to it
+        group.broadcast(later, 1)
+    go.leave()
+    print("right")
+""",
+        )
+    )
+    assert texts == ["right\n"] * 3
+
+
+def test_what_was_begun_in_a_group_that_is_left_is_gone() -> None:
+    with vaiven.Group(**ALONE) as group:
+        begun, alone = group.begin_broadcast(np.zeros(4)), group.among([0])
+        alone.broadcast(np.zeros(4))
+        with pytest.raises(vaiven.GroupError) as error:
+            group.among([0, 1])
+        assert error.value.code == "bad-rank"
+        with pytest.raises(vaiven.GroupError):
+            group.fileno()
+    for late in (begun.test, begun.wait, lambda: group.among([0]), lambda: group.begin_receive(bytearray(1))):
+        with pytest.raises(vaiven.GroupError) as error:
+            late()
+        assert error.value.code == "bad-call"
+    alone.leave()
+
+
 @pytest.mark.parametrize(
     ("wrong", "code"),
     [

@@ -7,7 +7,7 @@ libvaiven by ctypes: its thread serves peers while Python computes, and no call 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from ctypes import CFUNCTYPE, POINTER, byref
 from dataclasses import dataclass
 from functools import cache, partial
@@ -22,7 +22,8 @@ Kind = Literal["timeout", "gone", "refused", "wrong", "lacking", "broken"]
 _ROUTES: tuple[Route, ...] = ("any", "multicast", "broadcast")
 _KINDS: tuple[Kind, ...] = ("timeout", "gone", "refused", "wrong", "lacking", "broken")
 _KEY_BYTES = 16
-_STOPPED = 1
+_STOPPED, _PENDING = 1, 2
+_FOREVER_MS = 2**32 - 1
 _NOTICE = CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 _STOP = CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)
 
@@ -62,6 +63,13 @@ def _library() -> ctypes.CDLL:
         ("open", handle, (POINTER(_Config), problem)),
         ("broadcast", ctypes.c_int, (handle, ctypes.c_uint32, handle, size, problem)),
         ("receive", ctypes.c_int, (handle, ctypes.c_uint32, handle, size, POINTER(size), problem)),
+        ("among", handle, (handle, POINTER(ctypes.c_uint32), ctypes.c_uint32, problem)),
+        ("begin_broadcast", handle, (handle, ctypes.c_uint32, handle, size, problem)),
+        ("begin_receive", handle, (handle, ctypes.c_uint32, handle, size, problem)),
+        ("test", ctypes.c_int, (handle, POINTER(size), problem)),
+        ("wait", ctypes.c_int, (handle, ctypes.c_uint32, POINTER(size), problem)),
+        ("turn", None, (handle,)),
+        ("descriptor", ctypes.c_int, (handle, problem)),
         ("route_of", ctypes.c_int, (handle,)),
         ("shared_bps", ctypes.c_uint64, (handle,)),
         ("repairs", None, (handle, POINTER(ctypes.c_uint64), POINTER(ctypes.c_uint64))),
@@ -82,7 +90,7 @@ class Group:
     address: the own numeric IPv4 address, which says what interface. meeting: an address of rank 0, and a TCP port.
     key: 16 random bytes that all ranks have and nobody else. timeout_s: how long to wait for the others in the
     beginning, and at the end. spin: keep the processor while waiting. notice: told, from another thread, what is worth
-    knowing and no error. Calls on one group come from one thread at a time.
+    knowing and no error. Calls on a group, and on those made of it by `among`, come from one thread at a time.
 
     Raises GroupError (docs/reference/errors.md has the codes), and "no-library" where libvaiven is not installed.
     """
@@ -102,9 +110,8 @@ class Group:
     ) -> None:
         if len(key) != _KEY_BYTES:
             raise GroupError(f"a key has {_KEY_BYTES} bytes, and this one {len(key)}", code="bad-key", kind="wrong")
-        self.ranks, self.rank = ranks, rank
+        self._set_up(ranks, rank, None)
         self._interrupted: BaseException | None = None
-        self._buffer: Any = None  # that libvaiven may still write to
         asked = self._asked()
         next(asked)  # it now stands at a yield, where an exception is caught
         self._callbacks = _NOTICE(partial(_tell, notice)) if notice else _NOTICE(), _STOP(partial(next, asked))
@@ -117,6 +124,28 @@ class Group:
         self._handle: int | None = _library().vv_group_open(byref(config), byref(problem))
         if not self._handle:
             raise _error(problem)
+
+    def _set_up(self, ranks: int, rank: int, first: Group | None) -> None:
+        self.ranks, self.rank = ranks, rank
+        self._first = first or self
+        self._buffer: Any = None  # that libvaiven may still write to
+        self._begun: set[Operation] = set()
+
+    def among(self, ranks: Iterable[int]) -> Group:
+        """A further group, of some ranks of this one: the i-th of them is its rank i. Each of them calls it with the
+        same list, and nobody else does. It shares all that the first group has, and costs one agreement; the first one
+        is left last."""
+        wanted = [int(rank) for rank in ranks]
+        if any(not 0 <= rank < self.ranks for rank in wanted):
+            raise GroupError(f"a group of {self.ranks} has no such ranks: {wanted}", code="bad-rank", kind="wrong")
+        listed, problem = (ctypes.c_uint32 * len(wanted))(*wanted), _Problem()
+        handle = _library().vv_group_among(self._handle, listed, len(wanted), byref(problem))
+        if not handle:
+            raise _error(problem)
+        made = Group.__new__(Group)
+        made._set_up(len(wanted), wanted.index(self.rank), self._first)
+        made._handle = handle
+        return made
 
     def broadcast(self, buffer: Any, root: int = 0) -> None:
         """The bytes of root's buffer are in everybody's buffer, which is as long. Any object with a C-contiguous buffer
@@ -134,6 +163,28 @@ class Group:
         call = partial(_library().vv_group_receive, self._handle, root, *place, byref(size), byref(problem))
         self._call(place, call, problem)
         return size.value
+
+    def begin_broadcast(self, buffer: Any, root: int = 0) -> Operation:
+        """Begins a broadcast, which goes on while the program computes: until it has ended the buffer is the group's.
+        Several may be under way; those of one group end in the order in which they were begun."""
+        return self._begin("broadcast", buffer, root, writable=self.rank != root)
+
+    def begin_receive(self, buffer: Any, root: int = 0) -> Operation:
+        """Begins to take a broadcast of unknown length, as `receive`."""
+        return self._begin("receive", buffer, root, writable=True)
+
+    def turn(self) -> None:
+        """Does what can be done at once for all that was begun in this group and those it is related to."""
+        _library().vv_group_turn(self._handle)
+
+    def fileno(self) -> int:
+        """A descriptor for select: readable when something that was begun in this group, or in one that it is related
+        to, has ended, until the next `test`, `wait` or `turn`."""
+        problem = _Problem()
+        found = int(_library().vv_group_descriptor(self._handle, byref(problem)))
+        if found < 0:
+            raise _error(problem)
+        return found
 
     @property
     def route(self) -> Route:
@@ -160,7 +211,10 @@ class Group:
     def leave(self) -> None:
         """Waits until nobody needs this rank any more. All ranks call it; a second call does nothing."""
         handle, self._handle = self._handle, None
+        for operation in self._begun:
+            operation._handle = None  # gone with the group
         _library().vv_group_leave(handle)
+        self._begun.clear()
         self._buffer = None
 
     def __enter__(self) -> Self:
@@ -174,11 +228,24 @@ class Group:
         self._buffer = place
         ended = call()
         if ended == _STOPPED:
-            interrupted, self._interrupted = self._interrupted, None
-            raise interrupted or KeyboardInterrupt
+            raise self._interruption()
         self._buffer = None
         if ended != 0:
             raise _error(problem)
+
+    def _interruption(self) -> BaseException:
+        first = self._first
+        interrupted, first._interrupted = first._interrupted, None
+        return interrupted or KeyboardInterrupt()
+
+    def _begin(self, what: Literal["broadcast", "receive"], buffer: Any, root: int, *, writable: bool) -> Operation:
+        place, problem = _place(buffer, writable=writable), _Problem()
+        handle = getattr(_library(), f"vv_group_begin_{what}")(self._handle, root, *place, byref(problem))
+        if not handle:
+            raise _error(problem)
+        begun = Operation(self, handle, place)
+        self._begun.add(begun)
+        return begun
 
     def _asked(self) -> Iterator[bool]:
         """Asked before each wait whether to stop. Python carries out its handlers of signals when this goes on, so
@@ -191,6 +258,41 @@ class Group:
                 return
             except BaseException as error:  # raised again, by _call
                 self._interrupted = error
+
+
+class Operation:
+    """A broadcast that was begun: `Group.begin_broadcast`, `Group.begin_receive`. size: of the message, in bytes, when
+    it has ended."""
+
+    def __init__(self, group: Group, handle: int, place: tuple[Any, int]) -> None:
+        self.size: int | None = None
+        self._group, self._place = group, place
+        self._handle: int | None = handle
+
+    def test(self) -> bool:
+        """Whether it has ended, after what can be done at once. GroupError if the group has failed."""
+        return self._has_ended(lambda *result: _library().vv_group_test(self._handle, *result))
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """The same, but waits for its end, for so long at most."""
+        ms = _FOREVER_MS if timeout_s is None else min(round(timeout_s * 1000), _FOREVER_MS - 1)
+        return self._has_ended(lambda *result: _library().vv_group_wait(self._handle, ms, *result))
+
+    def _has_ended(self, call: Callable[..., int]) -> bool:
+        if self.size is not None:
+            return True
+        size, problem = ctypes.c_size_t(), _Problem()
+        ended = call(byref(size), byref(problem))
+        if ended == _STOPPED:
+            raise self._group._interruption()
+        if ended == _PENDING:
+            return False
+        self._handle = None
+        self._group._begun.discard(self)
+        if ended != 0:
+            raise _error(problem)
+        self.size = size.value
+        return True
 
 
 def _tell(notice: Callable[[str], None], _: object, text: bytes) -> None:

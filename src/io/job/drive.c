@@ -44,9 +44,15 @@ static void await_anything(struct vv_job *job, vv_ns deadline_ns) {
   if (ready >= 0) vv_job_take_ready(job, ready == 0 && until_ns > before_ns ? until_ns : before_ns);
 }
 
+void vv_drive_once(struct vv_job *job) {
+  vv_job_hear_news(job);
+  job->watched[VV_CAST_DATA].events = vv_job_wants_data(job) ? POLLIN : 0;
+  vv_job_look(job);
+  vv_job_turn(job);
+}
+
 static bool may_await(const struct vv_job *job) {
-  return !job->spin && job->cast.awaits && vv_job_wants_data_alone(job) &&
-         vv_job_deadline_ns(job) > job->at_ns + AWAIT_NS;
+  return !job->spin && job->cast.awaits && vv_job_wants_data_alone(job, job->at_ns + AWAIT_NS);
 }
 
 /* A stop is asked for before each wait, and not by how one ends: Linux may report a signal in the last jiffy of a

@@ -18,6 +18,10 @@ enum vv_drive_end {
 /* With the lock, until *flag. `may_stop`: asks `stop` before each wait. */
 enum vv_drive_end vv_drive(struct vv_job *job, const bool *flag, vv_ns deadline_ns, bool may_stop);
 
+/* With the lock: takes what has come, and does what can be done at once. What has ended until now is no news any more.
+ */
+void vv_drive_once(struct vv_job *job);
+
 /*
  * Sleeps until something or a signal comes, or that time. `fds` are those of whoever sleeps. What poll() returns: 0
  * says that it looked when the time was over, and found nothing.

@@ -13,18 +13,30 @@
 #include "io/job/drive.h"
 #include "io/job/group_config.h"
 #include "io/job/job.h"
+#include "io/job/make.h"
 #include "io/job/service.h"
 #include "io/os/clock.h"
 #include "io/os/code.h"
 
+struct vv_group_operation {
+  struct vv_job_stream_operation own;
+  struct vv_group *group;
+  struct vv_group_operation *next; /* of the group */
+};
+
 struct vv_group {
-  struct vv_job *job;           /* NULL: a group of one, which needs nobody */
+  struct vv_job *job;           /* NULL: a group of one, which needs nobody, or one whose first group was left */
   struct vv_job_stream *stream; /* likewise */
   uint32_t ranks;
+  uint32_t rank;
   enum vv_group_route route;
-  unsigned generation;                /* of the process that opened it */
-  struct vv_job_stream_operation own; /* of calls that wait */
-  bool stopped;                       /* such a call was broken off: its operation goes on */
+  unsigned generation;                   /* of the process that opened it */
+  struct vv_job_stream_operation own;    /* of calls that wait */
+  bool stopped;                          /* such a call was broken off: its operation goes on */
+  struct vv_group_operation *operations; /* begun, and not told to have ended */
+  struct vv_group *first;                /* that it was made of; NULL: it is the first */
+  struct vv_group *others;               /* of the first one: those made of it, by `next` */
+  struct vv_group *next;
 };
 
 /* A child of fork has the group's memory and descriptors, but not its thread: nothing of it is the child's. */
@@ -60,12 +72,13 @@ static void problem_of(const struct vv_error *error, uint32_t rank, struct vv_gr
 
 /* Opening */
 
-static struct vv_group *make(uint32_t ranks, enum vv_group_route route) {
+static struct vv_group *make(uint32_t ranks, uint32_t rank, enum vv_group_route route) {
   static pthread_once_t watched = PTHREAD_ONCE_INIT;
   pthread_once(&watched, watch_forks);
   struct vv_group *group = calloc(1, sizeof *group);
   if (!group) return NULL;
   group->ranks = ranks;
+  group->rank = rank;
   group->route = route;
   group->generation = generation;
   return group;
@@ -93,7 +106,8 @@ struct vv_group *vv_group_open(const struct vv_group_config *config, struct vv_g
   struct vv_error error = {0};
   uint32_t lost = VV_MEETING_NOBODY;
   if (vv_group_config_check(config, &error) != 0) return problem_of(&error, lost, problem), NULL;
-  struct vv_group *group = make(config->ranks, config->route == VV_GROUP_ANY ? VV_GROUP_MULTICAST : config->route);
+  const enum vv_group_route route = config->route == VV_GROUP_ANY ? VV_GROUP_MULTICAST : config->route;
+  struct vv_group *group = make(config->ranks, config->rank, route);
   if (!group) {
     vv_error_set(&error, "no-memory", "no memory for a group of %u ranks", config->ranks);
     return problem_of(&error, lost, problem), NULL;
@@ -109,15 +123,24 @@ struct vv_group *vv_group_open(const struct vv_group_config *config, struct vv_g
   return group;
 }
 
-/* Use */
+/* What can be asked of it */
+
+static int check_group(const struct vv_group *group, struct vv_error *error) {
+  if (!group) return vv_error_set(error, "bad-call", "there is no group");
+  if (!is_own(group)) {
+    return vv_error_set(error, "bad-call", "the group is that of the process which this one was forked from");
+  }
+  if (group->ranks > 1 && !group->job) {
+    return vv_error_set(error, "bad-call", "the first group, of which this one was made, has been left");
+  }
+  return 0;
+}
 
 static int check_operation(const struct vv_group *group, const struct vv_rank_operation *operation,
                            struct vv_group_problem *problem) {
   struct vv_error error;
-  if (!group) {
-    vv_error_set(&error, "bad-call", "there is no group");
-  } else if (!is_own(group)) {
-    vv_error_set(&error, "bad-call", "the group is that of the process which this one was forked from");
+  if (check_group(group, &error) != 0) {
+    /* said */
   } else if (!operation->buffer && operation->size_bytes > 0) {
     vv_error_set(&error, "bad-call", "a message of bytes has no buffer");
   } else if (operation->root >= group->ranks) {
@@ -130,6 +153,66 @@ static int check_operation(const struct vv_group *group, const struct vv_rank_op
   problem_of(&error, VV_MEETING_NOBODY, problem);
   return -1;
 }
+
+/* *own: which of them this rank is. */
+static int check_members(const struct vv_group *group, const uint32_t *ranks, uint32_t count, uint32_t *own,
+                         struct vv_error *error) {
+  bool seen[VV_GROUP_RANKS_MAX] = {false};
+  if (check_group(group, error) != 0) return -1;
+  if (!ranks || count == 0) return vv_error_set(error, "bad-call", "a group of nobody cannot be made");
+  *own = UINT32_MAX;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t rank = ranks[i];
+    if (rank >= group->ranks)
+      return vv_error_set(error, "bad-rank", "there is no rank %u in a group of %u", rank, group->ranks);
+    if (seen[rank]) return vv_error_set(error, "bad-rank", "rank %u is in the list twice", rank);
+    seen[rank] = true;
+    if (rank == group->rank) *own = i;
+  }
+  if (*own != UINT32_MAX) return 0;
+  return vv_error_set(error, "bad-rank", "rank %u makes a group that it is not in", group->rank);
+}
+
+/* Further groups */
+
+/* Has the stream of a group, whose members are ranks of another one, made. */
+static int make_stream(struct vv_group *made, struct vv_group *group, const uint32_t *ranks, struct vv_error *error,
+                       uint32_t *about) {
+  uint32_t members[VV_GROUP_RANKS_MAX];
+  struct vv_job *job = group->job;
+  for (uint32_t i = 0; i < made->ranks; i++) members[i] = vv_job_stream_member(group->stream, ranks[i]);
+  vv_job_lock(job);
+  const struct vv_make_config config = {.members = members,
+                                        .ranks = made->ranks,
+                                        .rank = made->rank,
+                                        .parent = group->stream,
+                                        .deadline_ns = job->at_ns + job->timeout_ms * VV_MS};
+  made->stream = vv_make(job, &config, error, about);
+  vv_service_hand_over(job);
+  if (!made->stream) return -1;
+  made->job = job;
+  made->first = group->first ? group->first : group;
+  made->next = made->first->others;
+  made->first->others = made;
+  return 0;
+}
+
+struct vv_group *vv_group_among(struct vv_group *group, const uint32_t *ranks, uint32_t count,
+                                struct vv_group_problem *problem) {
+  struct vv_error error = {0};
+  uint32_t own = 0, about = VV_MEETING_NOBODY;
+  struct vv_group *made = NULL;
+  if (check_members(group, ranks, count, &own, &error) == 0) {
+    made = make(count, own, group->route);
+    if (!made) vv_error_set(&error, "no-memory", "no memory for a group of %u ranks", count);
+  }
+  if (made && (count == 1 || make_stream(made, group, ranks, &error, &about) == 0)) return made;
+  problem_of(&error, about, problem);
+  free(made);
+  return NULL;
+}
+
+/* Broadcasts that wait */
 
 /* An operation, begun or gone on with. */
 static int operate(struct vv_group *group, const struct vv_rank_operation *operation, size_t *size_bytes,
@@ -156,16 +239,23 @@ static int operate(struct vv_group *group, const struct vv_rank_operation *opera
   return result;
 }
 
+static struct vv_rank_operation broadcast_of(uint32_t root, void *buffer, size_t size_bytes) {
+  return (struct vv_rank_operation){.root = root, .buffer = buffer, .size_bytes = size_bytes, .size_known = true};
+}
+
+static struct vv_rank_operation receive_of(uint32_t root, void *buffer, size_t room_bytes) {
+  return (struct vv_rank_operation){.root = root, .buffer = buffer, .size_bytes = room_bytes};
+}
+
 int vv_group_broadcast(struct vv_group *group, uint32_t root, void *buffer, size_t size_bytes,
                        struct vv_group_problem *problem) {
-  const struct vv_rank_operation operation = {
-      .root = root, .buffer = buffer, .size_bytes = size_bytes, .size_known = true};
+  const struct vv_rank_operation operation = broadcast_of(root, buffer, size_bytes);
   return operate(group, &operation, NULL, problem);
 }
 
 int vv_group_receive(struct vv_group *group, uint32_t root, void *buffer, size_t room_bytes, size_t *size_bytes,
                      struct vv_group_problem *problem) {
-  const struct vv_rank_operation operation = {.root = root, .buffer = buffer, .size_bytes = room_bytes};
+  const struct vv_rank_operation operation = receive_of(root, buffer, room_bytes);
   return operate(group, &operation, size_bytes, problem);
 }
 
@@ -174,6 +264,117 @@ void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes) {
   vv_job_lock(group->job);
   if (group->stopped) vv_job_stream_redirect(group->stream, group->job->at_ns, &group->own, buffer, room_bytes);
   vv_job_unlock(group->job);
+}
+
+/* Broadcasts that are begun */
+
+static struct vv_group_operation *begin(struct vv_group *group, const struct vv_rank_operation *operation,
+                                        struct vv_group_problem *problem) {
+  struct vv_error error;
+  if (check_operation(group, operation, problem) != 0) return NULL;
+  struct vv_group_operation *begun = calloc(1, sizeof *begun);
+  if (!begun) {
+    vv_error_set(&error, "no-memory", "no memory for an operation");
+    return problem_of(&error, VV_MEETING_NOBODY, problem), NULL;
+  }
+  begun->own = (struct vv_job_stream_operation){.what = *operation, .background = true};
+  begun->group = group;
+  begun->next = group->operations;
+  group->operations = begun;
+  if (!group->job) {
+    begun->own.size_bytes = operation->size_bytes;
+    begun->own.ended = true;
+    return begun;
+  }
+  vv_job_lock(group->job);
+  vv_job_stream_begin(group->stream, group->job->at_ns, &begun->own);
+  vv_job_turn(group->job);
+  vv_service_hand_over(group->job);
+  return begun;
+}
+
+struct vv_group_operation *vv_group_begin_broadcast(struct vv_group *group, uint32_t root, void *buffer,
+                                                    size_t size_bytes, struct vv_group_problem *problem) {
+  const struct vv_rank_operation operation = broadcast_of(root, buffer, size_bytes);
+  return begin(group, &operation, problem);
+}
+
+struct vv_group_operation *vv_group_begin_receive(struct vv_group *group, uint32_t root, void *buffer,
+                                                  size_t room_bytes, struct vv_group_problem *problem) {
+  const struct vv_rank_operation operation = receive_of(root, buffer, room_bytes);
+  return begin(group, &operation, problem);
+}
+
+/* What is told of an operation, which is gone if it has ended. */
+static int tell(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
+  const struct vv_group *group = operation->group;
+  struct vv_group_operation **place = &operation->group->operations;
+  if (!operation->own.ended) return VV_GROUP_PENDING;
+  const int result = operation->own.failed ? -1 : 0;
+  if (result == 0 && size_bytes) *size_bytes = operation->own.size_bytes;
+  if (result != 0 && problem) *problem = group->stream->problem;
+  while (*place != operation) place = &(*place)->next;
+  *place = operation->next;
+  free(operation);
+  return result;
+}
+
+static int check_begun(const struct vv_group_operation *operation, struct vv_group_problem *problem) {
+  struct vv_error error;
+  if (!operation) {
+    vv_error_set(&error, "bad-call", "there is no operation");
+  } else if (check_group(operation->group, &error) == 0) {
+    return 0;
+  }
+  problem_of(&error, VV_MEETING_NOBODY, problem);
+  return -1;
+}
+
+int vv_group_test(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
+  if (check_begun(operation, problem) != 0) return -1;
+  struct vv_job *job = operation->group->job;
+  if (!job) return tell(operation, size_bytes, problem);
+  vv_job_lock(job);
+  vv_drive_once(job);
+  const int result = tell(operation, size_bytes, problem);
+  vv_service_hand_over(job);
+  return result;
+}
+
+int vv_group_wait(struct vv_group_operation *operation, uint32_t timeout_ms, size_t *size_bytes,
+                  struct vv_group_problem *problem) {
+  if (check_begun(operation, problem) != 0) return -1;
+  struct vv_job *job = operation->group->job;
+  if (!job) return tell(operation, size_bytes, problem);
+  vv_job_lock(job);
+  vv_job_hear_news(job);
+  const vv_ns deadline_ns = timeout_ms == UINT32_MAX ? VV_NEVER : job->at_ns + timeout_ms * VV_MS;
+  const enum vv_drive_end end =
+      operation->own.ended ? VV_DRIVE_REACHED : vv_drive(job, &operation->own.ended, deadline_ns, true);
+  const int result = end == VV_DRIVE_STOPPED ? VV_GROUP_STOPPED : tell(operation, size_bytes, problem);
+  vv_service_hand_over(job);
+  return result;
+}
+
+void vv_group_turn(struct vv_group *group) {
+  if (!is_own(group) || !group->job) return;
+  vv_job_lock(group->job);
+  vv_drive_once(group->job);
+  vv_service_hand_over(group->job);
+}
+
+int vv_group_descriptor(struct vv_group *group, struct vv_group_problem *problem) {
+  struct vv_error error;
+  int fd = -1;
+  if (check_group(group, &error) == 0 && !group->job) {
+    vv_error_set(&error, "bad-call", "what is begun in a group of one has ended: there is nothing to wait for");
+  } else if (group && group->job && is_own(group)) {
+    vv_job_lock(group->job);
+    fd = vv_job_news(group->job, &error);
+    vv_service_hand_over(group->job);
+  }
+  if (fd < 0) problem_of(&error, VV_MEETING_NOBODY, problem);
+  return fd;
 }
 
 /* What is known of it */
@@ -209,6 +410,26 @@ void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *a
 
 /* Leaving */
 
+/* What was begun in it has ended, and is gone. */
+static void forget(struct vv_group *group) {
+  while (group->operations) {
+    struct vv_group_operation *one = group->operations;
+    group->operations = one->next;
+    free(one);
+  }
+  free(group);
+}
+
+/* The others of a first group are no more, for this rank: what is left of them is to be freed by their leave. */
+static void end_others(struct vv_group *first, bool is_in_order) {
+  for (struct vv_group *one = first->others; one; one = one->next) {
+    if (is_in_order) vv_job_leave(first->job, one->stream);
+    one->job = NULL;
+    one->stream = NULL;
+    one->first = NULL;
+  }
+}
+
 /*
  * All ranks say bye when they need nobody; rank 0 answers when all have. Until
  * then each answers its peers. A rank that was broken off in an operation needs
@@ -221,19 +442,40 @@ static void part(struct vv_job *job, struct vv_job_stream *first) {
     vv_rank_close(&first->core, job->at_ns);
     if (vv_drive(job, &first->over, deadline_ns, false) != VV_DRIVE_REACHED || first->failed) return;
   }
+  if (vv_drive(job, &job->alone, deadline_ns, false) != VV_DRIVE_REACHED) return;
   vv_job_say(job, &bye);
   vv_drive(job, &job->parted, deadline_ns, false);
 }
 
-void vv_group_leave(struct vv_group *group) {
-  if (!group) return;
+static void leave_first(struct vv_group *group) {
   struct vv_job *job = group->job;
-  if (job && is_own(group)) {
-    vv_job_lock(job);
+  const bool own = is_own(group);
+  if (own) vv_job_lock(job);
+  end_others(group, own);
+  if (own) {
+    vv_job_turn(job);
     if (!group->stream->failed) part(job, group->stream);
     vv_job_unlock(job);
     vv_service_stop(job);
   }
-  if (job) vv_job_free(job);
-  free(group);
+  vv_job_free(job);
+}
+
+static void leave_other(struct vv_group *group) {
+  struct vv_group **place = &group->first->others;
+  while (*place != group) place = &(*place)->next;
+  *place = group->next;
+  if (!is_own(group)) return;
+  vv_job_lock(group->job);
+  vv_job_leave(group->job, group->stream);
+  vv_service_hand_over(group->job);
+}
+
+void vv_group_leave(struct vv_group *group) {
+  if (!group) return;
+  if (group->job && group->first)
+    leave_other(group);
+  else if (group->job)
+    leave_first(group);
+  forget(group);
 }

@@ -25,6 +25,11 @@ struct vv_hearing {
   bool deaf_told;
 };
 
+/* True when there is something to count, or was a moment ago. */
+static inline bool vv_hearing_minds(const struct vv_hearing *hearing, uint64_t foreign) {
+  return foreign != hearing->counted || hearing->many != 0;
+}
+
 /* So many datagrams of strangers have come in all. The rate a second, if it is a flood to be told now; else 0. */
 uint64_t vv_hearing_count(struct vv_hearing *hearing, vv_ns now_ns, uint64_t foreign);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/job/job.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +42,35 @@ static struct vv_job_stream *find_stream(const struct vv_job *job, uint32_t numb
   return stream;
 }
 
+/* The group is there: what its members send from now on may come before they know. */
+static void add(struct vv_job *job, struct vv_job_stream *stream, const struct vv_accord *made) {
+  vv_job_stream_open(stream, made->stream, made->epoch);
+  stream->next = job->streams->next;
+  job->streams->next = stream;
+  job->alone = false;
+  vv_cast_admit(&job->cast, stream->number);
+}
+
+/* Whoever does not wait any more for a group that was made after all leaves it at once, and all others hear of it. */
+static void leave_abandoned(struct vv_job *job, bool made) {
+  struct vv_job_stream *stream = job->making.stream;
+  if (made && stream) {
+    vv_rank_lost(&stream->core, job->at_ns, stream->core.config.rank, VV_GPDU_DIED);
+    stream->leaving = true;
+  } else if (stream) {
+    vv_job_stream_free(stream);
+  }
+  job->making = (struct vv_job_making){.answered = true};
+}
+
 static void answer(struct vv_job *job, const struct vv_accord *accord) {
   struct vv_job_making *making = &job->making;
+  const bool made = accord->what == VV_ACCORD_MADE;
   if (!making->asked || making->answered || making->list != accord->list) return;
+  if (made && making->stream) add(job, making->stream, accord);
   making->answer = *accord;
   making->answered = true;
+  if (making->abandoned) leave_abandoned(job, made);
 }
 
 /* Rank 0 says something, or this rank 0 to itself. */
@@ -73,7 +98,7 @@ static void lose_first(struct vv_job *job) {
 static void lose(struct vv_job *job, uint32_t member) {
   for (struct vv_job_stream *one = job->streams; one; one = one->next) {
     const uint32_t rank = vv_job_stream_rank_of(one, member);
-    if (rank != UINT32_MAX && !one->mute) vv_rank_lost(&one->core, job->at_ns, rank, VV_GPDU_DIED);
+    if (rank != UINT32_MAX) vv_rank_lost(&one->core, job->at_ns, rank, VV_GPDU_DIED);
   }
   if (job->meeting.rank != 0) return;
   const struct vv_letter_note lost = vv_letter_lost(&(struct vv_letter_refusal){VV_LETTER_DIED, member, 0});
@@ -144,7 +169,7 @@ void vv_job_say(struct vv_job *job, const struct vv_accord *accord) {
 static struct vv_job_stream *stream_of(const struct vv_job *job, const uint8_t *bytes, size_t count) {
   const uint32_t number = count >= 4 ? (vv_get32(bytes) & VV_GPDU_STREAM_MAX) - job->reach.stream : 0;
   for (struct vv_job_stream *one = job->streams; one; one = one->next) {
-    if (one->number == number && !one->mute) return one;
+    if (one->number == number) return one;
   }
   return number < VV_ACCORD_STREAMS ? NULL : job->streams; /* of no group of the job: let it be counted */
 }
@@ -163,9 +188,7 @@ void vv_job_take(struct vv_job *job, int socket, const uint8_t *bytes, const siz
 }
 
 static void dry(struct vv_job *job, vv_ns then_ns) {
-  for (struct vv_job_stream *one = job->streams; one; one = one->next) {
-    if (!one->mute) vv_rank_dry(&one->core, then_ns);
-  }
+  for (struct vv_job_stream *one = job->streams; one; one = one->next) vv_rank_dry(&one->core, then_ns);
 }
 
 void vv_job_take_socket(struct vv_job *job, int socket) {
@@ -212,8 +235,7 @@ static bool send_some(struct vv_job *job) {
   struct vv_cast_datagram out[VV_CAST_BATCH];
   unsigned count = 0;
   for (struct vv_job_stream *stream = job->streams; stream; stream = stream->next) {
-    for (; count < VV_CAST_BATCH && !stream->mute && vv_rank_next(&stream->core, job->at_ns, &datagrams[count]);
-         count++) {
+    for (; count < VV_CAST_BATCH && vv_rank_next(&stream->core, job->at_ns, &datagrams[count]); count++) {
       struct vv_rank_datagram *one = &datagrams[count];
       out[count] = (struct vv_cast_datagram){
           target(job, stream, one),
@@ -257,6 +279,24 @@ static void mind_hearing(struct vv_job *job) {
   vv_cast_rejoin(&job->cast);
 }
 
+int vv_job_news(struct vv_job *job, struct vv_error *error) {
+  if (job->news[0] < 0 && pipe2(job->news, O_CLOEXEC | O_NONBLOCK) != 0) {
+    job->news[0] = job->news[1] = -1;
+    return vv_error_errno(error, "no-pipe", "cannot make a pipe");
+  }
+  return job->news[0];
+}
+
+static void tell_news(struct vv_job *job, struct vv_job_stream *stream) {
+  stream->news = false;
+  if (job->news[1] >= 0 && !job->has_news) job->has_news = write(job->news[1], "", 1) == 1;
+}
+
+void vv_job_hear_news(struct vv_job *job) {
+  char byte;
+  if (job->has_news && read(job->news[0], &byte, 1) == 1) job->has_news = false;
+}
+
 /* A rank that is done with a group tells rank 0, once. */
 static void part(struct vv_job *job, struct vv_job_stream *stream) {
   const struct vv_accord bye = {.what = VV_ACCORD_BYE, .stream = stream->number, .epoch = stream->epoch};
@@ -268,7 +308,7 @@ static void part(struct vv_job *job, struct vv_job_stream *stream) {
 static bool hear_core(struct vv_job *job, struct vv_job_stream *stream) {
   struct vv_rank_event event;
   bool started = false;
-  while (!stream->mute && vv_rank_event(&stream->core, &event)) {
+  while (vv_rank_event(&stream->core, &event)) {
     switch (event.kind) {
     case VV_RANK_DONE:
       started |= vv_job_stream_done(stream, job->at_ns, event.size_bytes);
@@ -288,15 +328,21 @@ static bool hear_core(struct vv_job *job, struct vv_job_stream *stream) {
       break;
     }
   }
+  if (stream->news) tell_news(job, stream);
   if (stream->leaving && stream->over && !stream->parting) part(job, stream);
   return started;
 }
 
 static bool hear_cores(struct vv_job *job) {
   bool started = false;
-  const uint64_t rate = vv_hearing_count(&job->hearing, job->at_ns, vv_job_foreign(job));
-  if (rate > 0) tell_flood(job, rate);
-  for (struct vv_job_stream *one = job->streams; one; one = one->next) started |= hear_core(job, one);
+  const uint64_t foreign = vv_job_foreign(job);
+  if (vv_hearing_minds(&job->hearing, foreign)) {
+    const uint64_t rate = vv_hearing_count(&job->hearing, job->at_ns, foreign);
+    if (rate > 0) tell_flood(job, rate);
+  }
+  for (struct vv_job_stream *one = job->streams; one; one = one->next) {
+    if (one->core.waiting != 0 || one->leaving) started |= hear_core(job, one);
+  }
   if (job->hearing.deaf) mind_hearing(job);
   return started;
 }
@@ -313,6 +359,7 @@ static void sweep(struct vv_job *job) {
     job->foreign += one->core.counts.foreign;
     vv_job_stream_free(one);
   }
+  job->alone = !job->streams->next;
 }
 
 void vv_job_turn(struct vv_job *job) {
@@ -322,16 +369,22 @@ void vv_job_turn(struct vv_job *job) {
   if (job->streams->next) sweep(job);
 }
 
-/* What it waits for. What has failed says no more than others ask it. */
-
-static bool is_live(const struct vv_job_stream *stream) {
-  return !stream->failed && !stream->mute;
+void vv_job_leave(struct vv_job *job, struct vv_job_stream *stream) {
+  vv_job_turn(job);
+  stream->leaving = true;
+  if (stream->first)
+    vv_rank_lost(&stream->core, job->at_ns, stream->core.config.rank, VV_GPDU_LEFT);
+  else if (!stream->failed)
+    vv_rank_close(&stream->core, job->at_ns);
+  vv_job_turn(job);
 }
+
+/* What it waits for. What has failed says no more than others ask it. */
 
 vv_ns vv_job_deadline_ns(const struct vv_job *job) {
   vv_ns next_ns = VV_NEVER;
   for (const struct vv_job_stream *one = job->streams; one; one = one->next) {
-    const vv_ns own_ns = is_live(one) ? vv_rank_deadline_ns(&one->core) : VV_NEVER;
+    const vv_ns own_ns = one->failed ? VV_NEVER : vv_rank_deadline_ns(&one->core);
     if (own_ns < next_ns) next_ns = own_ns;
   }
   return next_ns;
@@ -340,7 +393,7 @@ vv_ns vv_job_deadline_ns(const struct vv_job *job) {
 vv_ns vv_job_duty_ns(const struct vv_job *job) {
   vv_ns next_ns = VV_NEVER;
   for (const struct vv_job_stream *one = job->streams; one; one = one->next) {
-    const vv_ns own_ns = is_live(one) ? vv_rank_duty_ns(&one->core) : VV_NEVER;
+    const vv_ns own_ns = one->failed ? VV_NEVER : vv_rank_duty_ns(&one->core);
     if (own_ns < next_ns) next_ns = own_ns;
   }
   return next_ns;
@@ -350,12 +403,15 @@ bool vv_job_wants_data(const struct vv_job *job) {
   return job->streams->next || vv_rank_wants_data(&job->streams->core);
 }
 
-bool vv_job_wants_data_alone(const struct vv_job *job) {
+bool vv_job_wants_data_alone(const struct vv_job *job, vv_ns until_ns) {
   bool wants = false;
   for (const struct vv_job_stream *one = job->streams; one; one = one->next) {
-    if (!is_live(one) || !vv_rank_wants_data(&one->core)) continue;
-    if (!vv_rank_wants_data_alone(&one->core)) return false;
-    wants = true;
+    if (one->failed) continue;
+    if (vv_rank_wants_data_alone(&one->core))
+      wants = true;
+    else if (vv_rank_wants_data(&one->core))
+      return false;
+    if (vv_rank_deadline_ns(&one->core) <= until_ns) return false;
   }
   return wants;
 }
@@ -372,7 +428,8 @@ struct vv_job *vv_job_new(const struct vv_group_config *config) {
   if (!job) return NULL;
   job->meeting = (struct vv_meeting){.ranks = config->ranks, .rank = config->rank, .lost = VV_MEETING_NOBODY};
   job->cast = (struct vv_cast){.fds = {-1, -1, -1}};
-  job->wake[0] = job->wake[1] = -1;
+  job->wake[0] = job->wake[1] = job->news[0] = job->news[1] = -1;
+  job->alone = true;
   job->timeout_ms = config->timeout_ms;
   job->spin = config->spin;
   job->notice = config->notice;
@@ -393,11 +450,13 @@ void vv_job_free(struct vv_job *job) {
     job->streams = first->next;
     vv_job_stream_free(first);
   }
+  if (job->making.stream) vv_job_stream_free(job->making.stream);
   vv_cast_close(&job->cast);
   vv_meeting_close(&job->meeting);
   vv_referee_close(&job->referee);
   for (int i = 0; i < 2; i++) {
     if (job->wake[i] >= 0) close(job->wake[i]);
+    if (job->news[i] >= 0) close(job->news[i]);
   }
   pthread_mutex_destroy(&job->lock);
   free(job->watched);
@@ -445,7 +504,7 @@ static int open_first(struct vv_job *job, struct vv_error *error) {
   job->bytes = malloc((size_t)2 * VV_CAST_BATCH * job->room);
   job->streams = vv_job_stream_new(&first);
   const bool counts = job->meeting.rank != 0 || vv_referee_open(&job->referee, job->meeting.ranks, tell, job);
-  if (job->bytes && job->streams && counts) vv_job_stream_open(job->streams, &first);
+  if (job->bytes && job->streams && counts) vv_job_stream_open(job->streams, 0, 0);
   explicit_bzero(&first, sizeof first);
   if (job->bytes && job->streams && counts) return 0;
   return vv_error_set(error, "no-memory", "no memory for the group's datagrams");
@@ -463,10 +522,4 @@ int vv_job_meet(struct vv_job *job, const struct vv_group_config *config, struct
   if (open_first(job, error) != 0) return -1;
   watch(job);
   return 0;
-}
-
-void vv_job_add(struct vv_job *job, struct vv_job_stream *stream) {
-  stream->next = job->streams->next;
-  job->streams->next = stream;
-  vv_cast_admit(&job->cast, stream->number);
 }

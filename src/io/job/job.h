@@ -42,8 +42,10 @@ enum { VV_JOB_WATCH_WAKE = VV_CAST_SOCKETS, VV_JOB_WATCH_LINKS };
 /* A group that is being made here. */
 struct vv_job_making {
   bool asked, answered;
+  bool abandoned; /* nobody waits for it any more */
   uint32_t list;
-  struct vv_accord answer; /* MADE or REFUSED */
+  struct vv_job_stream *stream; /* not in the job yet; NULL: no room for it */
+  struct vv_accord answer;      /* MADE or REFUSED */
 };
 
 struct vv_job {
@@ -64,6 +66,7 @@ struct vv_job {
   struct vv_referee referee; /* of rank 0 */
   struct vv_job_making making;
   bool parted;      /* nobody needs this rank any more */
+  bool alone;       /* there is no stream but the first */
   uint64_t foreign; /* datagrams of strangers that no stream there now has counted */
   struct vv_hearing hearing;
 
@@ -74,6 +77,8 @@ struct vv_job {
   bool awaiting;         /* the application sleeps in a call for data, without the lock */
   vv_ns driven_ns;       /* when the application last left */
   int wake[2];           /* a pipe: a byte wakes the thread */
+  int news[2];           /* a pipe: a byte says that an operation has ended; -1: nobody has asked for it */
+  bool has_news;         /* it is there */
   struct pollfd *asleep; /* what the thread polls without the lock */
   vv_ns asleep_until_ns; /* when it wakes by itself */
   bool minds_data;       /* it looks at DATA, too, when it wakes */
@@ -110,20 +115,33 @@ void vv_job_look(struct vv_job *job);
 /* Everything that can be done now. */
 void vv_job_turn(struct vv_job *job);
 
-/* As vv_rank_deadline_ns, vv_rank_duty_ns, vv_rank_wants_data and vv_rank_wants_data_alone of all streams together. */
+/* As vv_rank_deadline_ns, vv_rank_duty_ns and vv_rank_wants_data of all streams together. What has failed says no more
+ * than others ask it. */
 vv_ns vv_job_deadline_ns(const struct vv_job *job);
 vv_ns vv_job_duty_ns(const struct vv_job *job);
 bool vv_job_wants_data(const struct vv_job *job);
-bool vv_job_wants_data_alone(const struct vv_job *job);
+
+/* True when streams want data and nothing else, and nothing is due until then. */
+bool vv_job_wants_data_alone(const struct vv_job *job, vv_ns until_ns);
 
 /* True when data are to be taken, and asked for, while the application is elsewhere. */
 bool vv_job_has_background(const struct vv_job *job);
 
+/*
+ * A descriptor that is readable when something in the background has ended, from now on, until that is heard. Or -1 and
+ * *error.
+ */
+int vv_job_news(struct vv_job *job, struct vv_error *error);
+void vv_job_hear_news(struct vv_job *job);
+
 /* Says that word to rank 0. */
 void vv_job_say(struct vv_job *job, const struct vv_accord *accord);
 
-/* A stream that is open joins the job. */
-void vv_job_add(struct vv_job *job, struct vv_job_stream *stream);
+/*
+ * This rank leaves a group that is not of all. Peers get their answers until none needs them; where operations had
+ * been begun, the group fails at all others. What was begun here has ended.
+ */
+void vv_job_leave(struct vv_job *job, struct vv_job_stream *stream);
 
 /* Of all streams, and of what was no stream's. */
 uint64_t vv_job_foreign(const struct vv_job *job);

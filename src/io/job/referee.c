@@ -92,10 +92,10 @@ static void forget_oldest(struct vv_referee *referee) {
   drop(referee, record);
 }
 
-/* Who is gone, and who was told, does not ask for it any more. */
+/* Who is gone, and who was told, or hears it of another group of the same circle, does not ask for it any more. */
 static void drop_when_all_know(struct vv_referee *referee, struct vv_referee_record *record) {
   for (uint32_t rank = 0; rank < referee->ranks; rank++) {
-    if (referee->gone[rank] && is_expected(record, rank)) come(record, rank);
+    if ((referee->gone[rank] || referee->circled[rank]) && is_expected(record, rank)) come(record, rank);
   }
   if (record->here == record->count) {
     drop(referee, record);
@@ -156,12 +156,16 @@ static void refuse_circle(struct vv_referee *referee, struct vv_referee_record *
   for (struct vv_referee_record *one = referee->records; one; one = one->next) {
     if (one->in_circle) one->refusal.rank = who_is_elsewhere(referee, one);
   }
+  for (uint32_t rank = 0; rank < referee->ranks; rank++) {
+    referee->circled[rank] = referee->waits[rank] && referee->waits[rank]->in_circle;
+  }
   struct vv_referee_record *one = referee->records;
   while (one) {
     const bool refuses = one->in_circle && one->state == MAKING;
     if (refuses) refuse(referee, one, VV_ACCORD_CROSSED, one->refusal.rank);
     one = refuses ? referee->records : one->next; /* others may have been dropped */
   }
+  memset(referee->circled, 0, referee->ranks * sizeof *referee->circled);
 }
 
 /* Making */
@@ -341,8 +345,9 @@ bool vv_referee_open(struct vv_referee *referee, uint32_t ranks,
   referee->waits = calloc(ranks, sizeof *referee->waits);
   referee->gone = calloc(ranks, sizeof *referee->gone);
   referee->declines = calloc(ranks, sizeof *referee->declines);
+  referee->circled = calloc(ranks, sizeof *referee->circled);
   referee->parts = calloc((size_t)ranks * parts, sizeof *referee->parts);
-  if (!referee->waits || !referee->gone || !referee->declines || !referee->parts) return false;
+  if (!referee->waits || !referee->gone || !referee->declines || !referee->circled || !referee->parts) return false;
   for (uint32_t rank = 0; rank < ranks; rank++) put(referee->parts, rank); /* of rank 0: all */
   struct vv_referee_record *all = new_record(referee, referee->parts);
   memset(referee->parts, 0, parts * sizeof *referee->parts);
@@ -359,6 +364,7 @@ void vv_referee_close(struct vv_referee *referee) {
   free(referee->waits);
   free(referee->gone);
   free(referee->declines);
+  free(referee->circled);
   free(referee->parts);
   *referee = (struct vv_referee){0};
 }

@@ -9,8 +9,8 @@
  * has it that is still there, and two groups with a member in common never have
  * one number. What cannot come to an end is refused at once, to all who wait: a
  * rank of the list has ended or left, or no room, or it waits for a group whose
- * members wait, perhaps through others, for those of this one. Who comes to a group
- * that was refused is told so, once.
+ * members wait, perhaps through others, for those of this one. Who comes later to a
+ * group that was refused is told so, once.
  */
 #ifndef VV_IO_JOB_REFEREE_H
 #define VV_IO_JOB_REFEREE_H
@@ -33,6 +33,7 @@ struct vv_referee {
   struct vv_referee_record **waits;  /* by rank: for what; NULL: for nothing */
   enum vv_accord_why *gone;          /* by rank: DIED, LEFT, or 0 */
   bool *declines;                    /* by rank: its next list */
+  bool *circled;                     /* by rank: waits in the circle that is being refused */
   uint64_t *parts;                   /* of the list that each rank is telling */
 };
 

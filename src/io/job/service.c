@@ -15,8 +15,8 @@
 /* So long data are the application's, after it was there: a datagram that wakes both costs more than it brings. */
 #define YIELD_NS (5 * VV_MS)
 
-static vv_ns due_ns(const struct vv_job *job) {
-  return vv_job_has_background(job) ? vv_job_deadline_ns(job) : vv_job_duty_ns(job);
+static vv_ns due_ns(const struct vv_job *job, bool background) {
+  return background ? vv_job_deadline_ns(job) : vv_job_duty_ns(job);
 }
 
 static bool minds_data_now(const struct vv_job *job) {
@@ -26,7 +26,7 @@ static bool minds_data_now(const struct vv_job *job) {
 /* What it sleeps for: without background data wait in the kernel for the application's next call. */
 static void prepare_sleep(struct vv_job *job) {
   const bool minds_now = minds_data_now(job);
-  job->asleep_until_ns = due_ns(job);
+  job->asleep_until_ns = due_ns(job, job->minds_data);
   if (job->minds_data && !minds_now && job->at_ns + YIELD_NS < job->asleep_until_ns) {
     job->asleep_until_ns = job->at_ns + YIELD_NS;
   }
@@ -85,7 +85,8 @@ static void wake(struct vv_job *job) {
 
 void vv_service_hand_over(struct vv_job *job) {
   job->driven_ns = job->at_ns;
-  const bool early = (vv_job_has_background(job) && !job->minds_data) || due_ns(job) < job->asleep_until_ns - SLACK_NS;
+  const bool background = vv_job_has_background(job);
+  const bool early = (background && !job->minds_data) || due_ns(job, background) < job->asleep_until_ns - SLACK_NS;
   vv_job_unlock(job);
   if (early) wake(job);
 }

@@ -13,15 +13,15 @@
  * A stream that is made again is another one: nothing of the old one is believed in it. The group of all has the
  * session's own key.
  */
-static void derive_key(const struct vv_job_stream_config *config, uint8_t key[VV_KEY_BYTES]) {
-  uint8_t label[] = {'e', 'p', 'o', 'c', 'h', 0, 0, 0, 0, 0, 0};
-  memcpy(key, config->core.key, VV_KEY_BYTES);
-  if (config->epoch == 0) return;
-  vv_put32(label + 5, config->epoch);
+static void derive_key(uint32_t epoch, uint8_t key[VV_KEY_BYTES]) {
+  uint8_t label[] = {'e', 'p', 'o', 'c', 'h', 0, 0, 0, 0, 0}, derived[VV_KEY_BYTES];
+  if (epoch == 0) return;
+  vv_put32(label + 5, epoch);
   for (uint8_t half = 0; half < 2; half++) {
     label[sizeof label - 1] = half;
-    vv_put64(key + half * VV_KEY_BYTES / 2, vv_siphash(config->core.key, label, sizeof label));
+    vv_put64(derived + half * VV_KEY_BYTES / 2, vv_siphash(key, label, sizeof label));
   }
+  memcpy(key, derived, VV_KEY_BYTES);
 }
 
 struct vv_job_stream *vv_job_stream_new(const struct vv_job_stream_config *config) {
@@ -36,15 +36,16 @@ struct vv_job_stream *vv_job_stream_new(const struct vv_job_stream_config *confi
   }
   if (config->members) memcpy(stream->members, config->members, bytes);
   stream->peers = config->peers;
+  stream->core.config = config->core;
   return stream;
 }
 
-void vv_job_stream_open(struct vv_job_stream *stream, const struct vv_job_stream_config *config) {
-  struct vv_rank_config core = config->core;
-  stream->number = config->number;
-  stream->epoch = config->epoch;
-  core.stream += config->number;
-  derive_key(config, core.key);
+void vv_job_stream_open(struct vv_job_stream *stream, uint32_t number, uint32_t epoch) {
+  struct vv_rank_config core = stream->core.config;
+  stream->number = number;
+  stream->epoch = epoch;
+  core.stream += number;
+  derive_key(epoch, core.key);
   vv_rank_init(&stream->core, stream->memory, &core);
   explicit_bzero(core.key, sizeof core.key);
 }
@@ -78,6 +79,7 @@ bool vv_job_stream_done(struct vv_job_stream *stream, vv_ns now_ns, uint64_t siz
   stream->first = done->next;
   done->size_bytes = size_bytes;
   done->ended = true;
+  stream->news |= done->background;
   if (!stream->first) return false;
   start(stream, now_ns);
   return true;
@@ -86,7 +88,10 @@ bool vv_job_stream_done(struct vv_job_stream *stream, vv_ns now_ns, uint64_t siz
 void vv_job_stream_end(struct vv_job_stream *stream, const struct vv_group_problem *problem) {
   stream->failed = stream->over = true;
   stream->problem = *problem;
-  for (struct vv_job_stream_operation *one = stream->first; one; one = one->next) one->ended = one->failed = true;
+  for (struct vv_job_stream_operation *one = stream->first; one; one = one->next) {
+    one->ended = one->failed = true;
+    stream->news |= one->background;
+  }
   stream->first = NULL;
 }
 

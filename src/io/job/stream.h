@@ -38,24 +38,24 @@ struct vv_job_stream {
   bool failed;
   struct vv_group_problem problem; /* why */
   bool over;                       /* it has failed, or nobody needs this rank in it any more */
-  bool leaving, mute;              /* left here; and nothing is taken or sent any more */
+  bool news;                       /* an operation in the background has ended */
+  bool leaving;                    /* it was left here */
   bool parting, ended;             /* rank 0 was told; and says that nobody needs it */
 };
 
 /* What all ranks of the job agreed on, and what one group is. */
 struct vv_job_stream_config {
   struct vv_rank_config core;
-  uint32_t number, epoch;
   const uint32_t *members; /* or NULL */
   const struct sockaddr_in *peers;
 };
 
-/*
- * A stream with memory for such a core, its members copied; NULL: there is none. It begins when its number and epoch,
- * and so its keys, are known.
- */
+/* A stream with memory for such a core, members and config copied; NULL: there is no memory. */
 struct vv_job_stream *vv_job_stream_new(const struct vv_job_stream_config *config);
-void vv_job_stream_open(struct vv_job_stream *stream, const struct vv_job_stream_config *config);
+
+/* It begins, now that its number and epoch, and so its keys, are known. */
+void vv_job_stream_open(struct vv_job_stream *stream, uint32_t number, uint32_t epoch);
+
 void vv_job_stream_free(struct vv_job_stream *stream);
 
 /* Behind what was begun before; fails at once where the group has. */

@@ -37,6 +37,7 @@ static const struct vv_code codes[] = {
     {"bad-rank", VV_CODE_WRONG, "There is no such rank in the group."},
     {"bad-sap", VV_CODE_WRONG, "That service access point is not for programs."},
     {"bad-size", VV_CODE_WRONG, "A message of that size cannot be."},
+    {"groups-cross", VV_CODE_WRONG, "Ranks make groups with unlike lists of ranks, or in orders that come to no end."},
     {"mpi-alone", VV_CODE_WRONG, "The launcher that started this rank is not that of its MPI library."},
     {"mpi-library", VV_CODE_WRONG, "The program runs with another MPI library than it was built for."},
     {"mpi-ranks", VV_CODE_WRONG, "A rank cannot be the end that it was started as, or there are too many."},
@@ -79,6 +80,7 @@ static const struct vv_code codes[] = {
     {"random", VV_CODE_LACKING, "The system gives no random numbers."},
     {"signal", VV_CODE_LACKING, "A signal cannot be caught, or a timer not be started."},
     {"socket", VV_CODE_LACKING, "The system refuses a call on a socket; its words are in the text."},
+    {"too-many-groups", VV_CODE_LACKING, "A rank has no room for another group made of a first one."},
 
     {"bad-contact", VV_CODE_BROKEN, "The other end told a contact that is none of its stack."},
     {"bad-control", VV_CODE_BROKEN, "The other end said what was not due, or what makes no sense."},
