@@ -13,19 +13,6 @@
 
 #define TAKE_MAX 64 /* datagrams of one socket in a turn, so that no socket waits long for another */
 
-void vv_job_begin_turn(struct vv_job *job) {
-  job->at_ns = vv_clock_ns();
-}
-
-void vv_job_lock(struct vv_job *job) {
-  pthread_mutex_lock(&job->lock);
-  vv_job_begin_turn(job);
-}
-
-void vv_job_unlock(struct vv_job *job) {
-  pthread_mutex_unlock(&job->lock);
-}
-
 /* Links: who is gone, and what was agreed */
 
 static void notice(struct vv_job *job, const char *format, const struct vv_job_stream *stream, uint32_t rank) {
@@ -176,12 +163,11 @@ static struct vv_job_stream *stream_of(const struct vv_job *job, const uint8_t *
 
 void vv_job_take(struct vv_job *job, int socket, const uint8_t *bytes, const size_t *counts, unsigned came) {
   const enum vv_rank_socket from = socket == VV_CAST_DATA ? VV_RANK_SOCKET_DATA : VV_RANK_SOCKET_CONTROL;
-  for (unsigned i = 0; i < came; i++) {
-    const uint8_t *datagram = bytes + i * job->room;
+  for (unsigned i = 0; i < came; i++, bytes += job->room) {
     if (counts[i] == 0) continue;
-    struct vv_job_stream *stream = stream_of(job, datagram, counts[i]);
+    struct vv_job_stream *stream = stream_of(job, bytes, counts[i]);
     if (stream)
-      vv_rank_take(&stream->core, job->at_ns, from, datagram, counts[i]);
+      vv_rank_take(&stream->core, job->at_ns, from, bytes, counts[i]);
     else
       job->foreign += socket == VV_CAST_OWN; /* what goes to all may be of a group of others */
   }
@@ -229,21 +215,31 @@ static struct sockaddr_in target(const struct vv_job *job, const struct vv_job_s
   return datagram->way == VV_RANK_TO_DATA ? job->cast.group : vv_cast_everyone(&job->cast);
 }
 
-/* Sends some of what the cores want sent. False: there is nothing more now. */
-static bool send_some(struct vv_job *job) {
+/* Datagrams on their way to the kernel. */
+struct batch {
+  unsigned count;
   struct vv_rank_datagram datagrams[VV_CAST_BATCH];
   struct vv_cast_datagram out[VV_CAST_BATCH];
-  unsigned count = 0;
-  for (struct vv_job_stream *stream = job->streams; stream; stream = stream->next) {
-    for (; count < VV_CAST_BATCH && vv_rank_next(&stream->core, job->at_ns, &datagrams[count]); count++) {
-      struct vv_rank_datagram *one = &datagrams[count];
-      out[count] = (struct vv_cast_datagram){
-          target(job, stream, one),
-          {{one->header, one->header_bytes}, {(void *)(uintptr_t)one->payload, one->payload_bytes}}};
-    }
+};
+
+static void fill(const struct vv_job *job, struct vv_job_stream *stream, struct batch *batch) {
+  unsigned count = batch->count;
+  for (; count < VV_CAST_BATCH && vv_rank_next(&stream->core, job->at_ns, &batch->datagrams[count]); count++) {
+    struct vv_rank_datagram *one = &batch->datagrams[count];
+    batch->out[count] = (struct vv_cast_datagram){
+        target(job, stream, one),
+        {{one->header, one->header_bytes}, {(void *)(uintptr_t)one->payload, one->payload_bytes}}};
   }
-  if (count > 0) vv_cast_send(&job->cast, out, count);
-  return count == VV_CAST_BATCH;
+  batch->count = count;
+}
+
+/* Sends some of what the cores want sent. False: there is nothing more now. */
+static bool send_some(struct vv_job *job) {
+  struct batch batch;
+  batch.count = 0;
+  for (struct vv_job_stream *one = job->streams; one; one = one->next) fill(job, one, &batch);
+  if (batch.count > 0) vv_cast_send(&job->cast, batch.out, batch.count);
+  return batch.count == VV_CAST_BATCH;
 }
 
 /* What the cores have to tell */
@@ -414,11 +410,6 @@ bool vv_job_wants_data_alone(const struct vv_job *job, vv_ns until_ns) {
     if (vv_rank_deadline_ns(&one->core) <= until_ns) return false;
   }
   return wants;
-}
-
-bool vv_job_has_background(const struct vv_job *job) {
-  const struct vv_job_stream_operation *first = job->streams->first;
-  return job->streams->next || (first && first->background);
 }
 
 /* Opening and ending */

@@ -33,6 +33,7 @@
 #include "io/job/reach.h"
 #include "io/job/referee.h"
 #include "io/job/stream.h"
+#include "io/os/clock.h"
 #include "io/port/cast.h"
 #include "vaiven/group.h"
 
@@ -96,11 +97,19 @@ int vv_job_meet(struct vv_job *job, const struct vv_group_config *config, struct
 /* Ends it, whatever others need. There is no thread any more. */
 void vv_job_free(struct vv_job *job);
 
-void vv_job_lock(struct vv_job *job);
-void vv_job_unlock(struct vv_job *job);
-
 /* Reads the clock: a turn begins. */
-void vv_job_begin_turn(struct vv_job *job);
+static inline void vv_job_begin_turn(struct vv_job *job) {
+  job->at_ns = vv_clock_ns();
+}
+
+static inline void vv_job_lock(struct vv_job *job) {
+  pthread_mutex_lock(&job->lock);
+  vv_job_begin_turn(job);
+}
+
+static inline void vv_job_unlock(struct vv_job *job) {
+  pthread_mutex_unlock(&job->lock);
+}
 
 /* Takes datagrams, of which the bytes lie `room` apart, as of that socket. */
 void vv_job_take(struct vv_job *job, int socket, const uint8_t *bytes, const size_t *counts, unsigned came);
@@ -125,7 +134,10 @@ bool vv_job_wants_data(const struct vv_job *job);
 bool vv_job_wants_data_alone(const struct vv_job *job, vv_ns until_ns);
 
 /* True when data are to be taken, and asked for, while the application is elsewhere. */
-bool vv_job_has_background(const struct vv_job *job);
+static inline bool vv_job_has_background(const struct vv_job *job) {
+  const struct vv_job_stream_operation *first = job->streams->first;
+  return job->streams->next || (first && first->background);
+}
 
 /*
  * A descriptor that is readable when something in the background has ended, from now on, until that is heard. Or -1 and

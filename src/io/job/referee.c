@@ -6,11 +6,11 @@
 
 #define REFUSED_MAX 64 /* refusals that are remembered for who has not come yet */
 
-enum state { MAKING, THERE, REFUSED };
+enum referee_state { MAKING, THERE, REFUSED };
 
 struct vv_referee_record {
   struct vv_referee_record *next;
-  enum state state;
+  enum referee_state state;
   uint32_t list, epoch, stream;
   uint32_t count; /* of members */
   uint32_t here;  /* of them: have come; THERE: need it no longer; REFUSED: have been told */
