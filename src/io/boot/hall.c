@@ -281,7 +281,7 @@ int vv_hall_open(struct vv_meeting *meeting, const struct vv_meeting_config *con
   struct vv_address at = config->place;
   const uint16_t port = vv_address_port(&at);
   struct hall hall = {.meeting = meeting, .key = config->key, .here = 1};
-  hall.listener = vv_socket_listening(&at, port, port, BACKLOG, error);
+  hall.listener = config->listens ? config->listener : vv_socket_listening(&at, port, port, BACKLOG, error);
   if (hall.listener < 0) return -1;
   for (int i = 0; i < VISITORS_MAX; i++) hall.visitors[i].fd = -1;
   hall.nonces = calloc(meeting->ranks, sizeof *hall.nonces);

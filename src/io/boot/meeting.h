@@ -36,6 +36,8 @@ struct vv_meeting_config {
   struct sockaddr_in own; /* where this rank hears datagrams: its `own` socket (io/port/cast.h) */
   struct vv_address place;
   const uint8_t *key; /* of the job, VV_KEY_BYTES; read during the call alone */
+  bool listens;       /* rank 0 does already, at `listener`, which the meeting closes */
+  int listener;
 };
 
 /* The connection to a rank, and the notes on it. */

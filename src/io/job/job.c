@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/wire/bytes.h"
+#include "io/job/place.h"
 #include "io/os/clock.h"
 
 #define TAKE_MAX 64 /* datagrams of one socket in a turn, so that no socket waits long for another */
@@ -456,15 +457,6 @@ void vv_job_free(struct vv_job *job) {
   free(job);
 }
 
-static int find_place(const struct vv_group_config *config, struct vv_address *place, struct vv_error *error) {
-  if (vv_address_parse_pair(config->meeting, place, error) != 0) return -1;
-  if (place->any.sa_family != AF_INET) return vv_error_set(error, "bad-address", "a group needs IPv4 addresses");
-  if (vv_address_port(place) != 0 && vv_address_port(place) != UINT16_MAX) return 0;
-  vv_error_set(error, "bad-port", "a group cannot meet at %.64s: it needs that port and the one after it",
-               config->meeting);
-  return vv_error_remedy(error, "give a port from 1 to 65534");
-}
-
 void vv_job_core_config(const struct vv_job *job, uint32_t ranks, uint32_t rank, uint32_t window_datagrams,
                         struct vv_rank_config *config) {
   *config = (struct vv_rank_config){.ranks = ranks,
@@ -501,16 +493,29 @@ static int open_first(struct vv_job *job, struct vv_error *error) {
   return vv_error_set(error, "no-memory", "no memory for the group's datagrams");
 }
 
-int vv_job_meet(struct vv_job *job, const struct vv_group_config *config, struct vv_error *error) {
+/* At that place, which is known to all. */
+static int meet_at(struct vv_job *job, const struct vv_group_config *config, struct vv_place *place,
+                   struct vv_error *error) {
   const vv_ns deadline_ns = vv_clock_ns() + config->timeout_ms * VV_MS;
-  struct vv_meeting_config meeting = {.ranks = config->ranks, .rank = config->rank, .key = config->key};
-  if (find_place(config, &meeting.place, error) != 0) return -1;
+  struct vv_meeting_config meeting = {.ranks = config->ranks, .rank = config->rank, .key = place->key};
   if (vv_cast_open(&job->cast, config->address, error) != 0) return -1;
   meeting.own = job->cast.own;
+  meeting.place = place->at;
+  meeting.listens = place->listener >= 0;
+  meeting.listener = place->listener;
+  place->listener = -1; /* the meeting's */
   if (vv_meeting_open(&job->meeting, &meeting, deadline_ns, error) != 0) return -1;
   job->reach = (struct vv_reach){.route = config->route, .port = vv_address_port(&meeting.place)};
   if (vv_reach(&job->reach, &job->meeting, &job->cast, job->meeting.key, deadline_ns, error) != 0) return -1;
   if (open_first(job, error) != 0) return -1;
   watch(job);
   return 0;
+}
+
+int vv_job_meet(struct vv_job *job, const struct vv_group_config *config, struct vv_error *error) {
+  struct vv_place place;
+  int result = vv_place_find(&place, config, error);
+  if (result == 0) result = meet_at(job, config, &place, error);
+  vv_place_close(&place);
+  return result;
 }

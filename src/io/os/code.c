@@ -87,6 +87,7 @@ static const struct vv_code codes[] = {
     {"bad-message", VV_CODE_BROKEN, "A message came that is not the one that was due."},
     {"clock-backwards", VV_CODE_BROKEN, "The clock went back within one exchange."},
     {"clock-set", VV_CODE_BROKEN, "A clock was set while times of two hosts were compared, or does not go evenly."},
+    {"exchange-failed", VV_CODE_BROKEN, "The records of the ranks of a job could not be exchanged, or are none."},
     {"flooded", VV_CODE_BROKEN, "Datagrams of strangers may crowd out those of the group."},
     {"iface-changed", VV_CODE_BROKEN, "The network interface has another MAC or MTU than before."},
     {"mpi", VV_CODE_BROKEN, "A call of the MPI library has failed; its words are in the text."},

@@ -185,8 +185,28 @@ static void known_bytes(void **state) {
   assert_false(vv_letter_challenge_parse(challenge, got));
 }
 
+static void a_place_comes_back_and_none_without_a_port(void **state) {
+  (void)state;
+  uint8_t bytes[VV_LETTER_PLACE_BYTES], told[VV_KEY_BYTES] = {0};
+  struct vv_letter_seat got = {0};
+  static const uint8_t right[] = {'v', 'v', 'p', '1', 10, 1, 0, 3, 0x9c, 0x41, 0, 0, 1, 2, 3, 0};
+  vv_letter_place_emit(&seats[2], key, bytes);
+  assert_memory_equal(bytes, right, sizeof right);
+  assert_true(vv_letter_place_parse(bytes, &got, told));
+  assert_true(got.address == seats[2].address && got.port == seats[2].port);
+  assert_memory_equal(told, key, sizeof told);
+  for (int i = 0; i < 2; i++) {
+    memset(bytes + 8, i ? 0xff : 0, 2); /* a port that has none after it */
+    assert_false(vv_letter_place_parse(bytes, &got, told));
+  }
+  vv_letter_place_emit(&seats[2], key, bytes);
+  bytes[0]++;
+  assert_false(vv_letter_place_parse(bytes, &got, told));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_place_comes_back_and_none_without_a_port),
       cmocka_unit_test(known_bytes),
       cmocka_unit_test(values_come_back),
       cmocka_unit_test(another_key_or_nonce_is_not_believed),

@@ -41,7 +41,7 @@ static struct rank ranks[RANKS_MAX];
 
 static struct vv_meeting_config config_of(uint32_t rank, uint32_t count) {
   const struct sockaddr_in own = {AF_INET, htons((uint16_t)(5000 + rank)), {htonl(INADDR_LOOPBACK)}, {0}};
-  return (struct vv_meeting_config){count, rank, own, place, key};
+  return (struct vv_meeting_config){.ranks = count, .rank = rank, .own = own, .place = place, .key = key};
 }
 
 static void *go_to_meeting(void *argument) {
