@@ -66,17 +66,19 @@ enum vv_group_route {
 /* Begins the initializer of a config; in C++ say config.size_bytes = sizeof config. */
 #define VV_GROUP_CONFIG .size_bytes = sizeof(struct vv_group_config)
 
-/* Strings are read during the call alone. All is to be set but what says that it may be NULL, `route` and `spin`. */
+/* Strings are read during the call alone. All is to be set but what says that it may be NULL, or zeros, `route` and
+ * `spin`. */
 struct vv_group_config {
   size_t size_bytes;   /* of this struct, when the program was compiled: a later library may have more members */
   uint32_t ranks;      /* 1 .. VV_GROUP_RANKS_MAX */
   uint32_t rank;       /* this one, from 0 */
   const char *address; /* own numeric IPv4 address: it says which interface. Ranks may share one */
-  const char
-      *meeting; /* where rank 0 listens until all are there, "10.1.0.1:7000": its address, a TCP port up to 65534 */
+  /* Where rank 0 listens until all are there, "10.1.0.1:7000": its address, a TCP port up to 65534. NULL: see exchange.
+   */
+  const char *meeting;
   /* Of the job: secret, random (getrandom, or a file that others cannot read), the same at all ranks; zeros are
-   * refused. It proves who is of the job, and hides nothing. Groups of one job may share it: nothing of one is believed
-   * in another. */
+   * refused, but where there is an exchange: then rank 0 draws it. It proves who is of the job, and hides nothing.
+   * Groups of one job may share it: nothing of one is believed in another. */
   uint8_t key[VV_GROUP_KEY_BYTES];
   uint32_t timeout_ms;       /* how long to wait for the others in open and leave; >= 1 */
   enum vv_group_route route; /* the same at all ranks */
@@ -91,7 +93,13 @@ struct vv_group_config {
    * be NULL.
    */
   bool (*stop)(void *context);
-  void *context; /* of notice and stop */
+  /*
+   * Instead of a meeting: gives `all` the records of all ranks, each of so many bytes, in the order of the ranks, of
+   * which `own` is this one's; 0, or another number, which ends open. Called once, in open: what an allgather of MPI, a
+   * PMIx or files do. Rank 0 then listens where the others are told. What of the job is secret is as secret as that.
+   */
+  int (*exchange)(void *context, const void *own, void *all, size_t bytes);
+  void *context; /* of notice, stop and exchange */
 };
 
 #define VV_GROUP_STOPPED 1
@@ -171,6 +179,27 @@ struct vv_group_operation *vv_group_begin_broadcast(struct vv_group *group, uint
 /* Begins to take a broadcast of unknown size, as vv_group_receive. */
 struct vv_group_operation *vv_group_begin_receive(struct vv_group *group, uint32_t root, void *buffer,
                                                   size_t room_bytes, struct vv_group_problem *problem);
+
+/*
+ * A message to one rank, over a connection of its own to it. Those from one rank to one
+ * arrive in order; a small one may be sent before it is taken. 0 as soon as the buffer
+ * may be used again, or -1 and *problem: "rank-died" (the other rank is gone), "bad-rank"
+ * (also: oneself).
+ */
+int vv_group_send(struct vv_group *group, uint32_t to, const void *data, size_t size_bytes,
+                  struct vv_group_problem *problem);
+
+/* Takes the next message of that rank. *size_bytes (or NULL) tells how long it is; "sizes-differ": it does not fit. */
+int vv_group_take(struct vv_group *group, uint32_t from, void *buffer, size_t room_bytes, size_t *size_bytes,
+                  struct vv_group_problem *problem);
+
+/* Begins a message to one rank: vv_group_test and vv_group_wait tell when the buffer may be used again. */
+struct vv_group_operation *vv_group_begin_send(struct vv_group *group, uint32_t to, const void *data, size_t size_bytes,
+                                               struct vv_group_problem *problem);
+
+/* Begins to take the next message of that rank. */
+struct vv_group_operation *vv_group_begin_take(struct vv_group *group, uint32_t from, void *buffer, size_t room_bytes,
+                                               struct vv_group_problem *problem);
 
 /*
  * Does what can be done at once. 0: it is done, *size_bytes (or NULL) tells how long

@@ -20,6 +20,7 @@ enum {
   WELCOME,
   REFUSAL,
   NOTE,
+  PLACE,
   CALL,
   ANSWER,
   KINDS,
@@ -30,12 +31,12 @@ enum {
 static const uint8_t key[VV_KEY_BYTES] = {1}, nonce[VV_LETTER_NONCE_BYTES] = {2};
 static const struct vv_letter_way way = {1, 0, 7};
 static const size_t lengths[KINDS] = {VV_LETTER_CHALLENGE_BYTES, VV_LETTER_JOIN_BYTES, BYTES_MAX,
-                                      VV_LETTER_REFUSAL_BYTES,   VV_LETTER_NOTE_BYTES, VV_LETTER_CALL_BYTES,
+                                      VV_LETTER_REFUSAL_BYTES,   VV_LETTER_NOTE_BYTES, VV_LETTER_PLACE_BYTES, VV_LETTER_CALL_BYTES,
                                       VV_LETTER_ANSWER_BYTES};
 
 /* Parses the letter and writes it again: false when it is not believed. */
 static bool again(int kind, const uint8_t *bytes, uint8_t *copy) {
-  uint8_t own[VV_LETTER_NONCE_BYTES];
+  uint8_t own[VV_LETTER_NONCE_BYTES], told[VV_KEY_BYTES];
   struct vv_letter_join join;
   struct vv_letter_seat seats[RANKS];
   struct vv_letter_refusal refusal;
@@ -51,6 +52,10 @@ static bool again(int kind, const uint8_t *bytes, uint8_t *copy) {
   if (kind == REFUSAL && vv_letter_refusal_parse(key, nonce, bytes, &refusal)) {
     assert(refusal.why >= VV_LETTER_DIED && refusal.why <= VV_LETTER_GAVE_UP);
     return vv_letter_refusal_emit(key, nonce, &refusal, copy), true;
+  }
+  if (kind == PLACE && vv_letter_place_parse(bytes, seats, told)) {
+    assert(seats->port > 0 && seats->port < UINT16_MAX);
+    return vv_letter_place_emit(seats, told, copy), true;
   }
   if (kind == NOTE && vv_letter_note_parse(key, &way, bytes, &note)) {
     if (vv_letter_is_lost(&note, &refusal)) assert(vv_letter_lost(&refusal).numbers[1] == note.numbers[1]);
@@ -85,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint8_t *bytes = calloc(1, lengths[kind]), once[BYTES_MAX], twice[BYTES_MAX];
   assert(bytes);
   memcpy(bytes, data + 1, size - 1 < lengths[kind] ? size - 1 : lengths[kind]);
-  if (data[0] & 0x80 && kind != CHALLENGE) forge(kind, bytes);
+  if (data[0] & 0x80 && kind != CHALLENGE && kind != PLACE) forge(kind, bytes);
   if (again(kind, bytes, once)) {
     assert(again(kind, once, twice) && memcmp(once, twice, lengths[kind]) == 0);
   }

@@ -13,7 +13,8 @@ enum use { USE_JOIN = 'j', USE_ANSWER = 'a', USE_SESSION = 's', USE_CALL = 'c', 
 
 static const uint8_t challenge_mark[] = {'v', 'v', 'c', '1'}, join_mark[] = {'v', 'v', 'j', '1'},
                      welcome_mark[] = {'v', 'v', 'w', '1'}, refusal_mark[] = {'v', 'v', 'r', '1'},
-                     call_mark[] = {'v', 'v', 'o', '1'}, called_mark[] = {'v', 'v', 'a', '1'};
+                     call_mark[] = {'v', 'v', 'o', '1'}, called_mark[] = {'v', 'v', 'a', '1'},
+                     place_mark[] = {'v', 'v', 'p', '1'};
 
 /* The key of that use and nonce: hashes of both, one for each half. */
 static void derive(const uint8_t key[VV_KEY_BYTES], enum use use, const uint8_t nonce[VV_LETTER_NONCE_BYTES],
@@ -49,11 +50,28 @@ static bool begins_with(const uint8_t *letter, const uint8_t mark[VV_LETTER_MARK
 static void put_seat(uint8_t bytes[SEAT_BYTES], const struct vv_letter_seat *seat) {
   vv_put32(bytes, seat->address);
   vv_put16(bytes + 4, seat->port);
-  vv_put16(bytes + 6, 0);
+  bytes[6] = seat->order;
+  bytes[7] = 0;
 }
 
 static struct vv_letter_seat get_seat(const uint8_t bytes[SEAT_BYTES]) {
-  return (struct vv_letter_seat){vv_get32(bytes), vv_get16(bytes + 4)};
+  return (struct vv_letter_seat){vv_get32(bytes), vv_get16(bytes + 4), bytes[6]};
+}
+
+void vv_letter_place_emit(const struct vv_letter_seat *seat, const uint8_t key[VV_KEY_BYTES],
+                          uint8_t bytes[VV_LETTER_PLACE_BYTES]) {
+  memcpy(bytes, place_mark, sizeof place_mark);
+  put_seat(bytes + VV_LETTER_MARK_BYTES, seat);
+  memcpy(bytes + VV_LETTER_MARK_BYTES + SEAT_BYTES, key, VV_KEY_BYTES);
+}
+
+bool vv_letter_place_parse(const uint8_t bytes[VV_LETTER_PLACE_BYTES], struct vv_letter_seat *seat,
+                           uint8_t key[VV_KEY_BYTES]) {
+  const struct vv_letter_seat found = get_seat(bytes + VV_LETTER_MARK_BYTES);
+  if (!begins_with(bytes, place_mark) || found.port == 0 || found.port == UINT16_MAX) return false;
+  *seat = found;
+  memcpy(key, bytes + VV_LETTER_MARK_BYTES + SEAT_BYTES, VV_KEY_BYTES);
+  return true;
 }
 
 void vv_letter_session_key(const uint8_t key[VV_KEY_BYTES], const uint8_t session[VV_LETTER_NONCE_BYTES],

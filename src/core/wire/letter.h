@@ -4,12 +4,12 @@
  * meeting (io/boot/meeting.h).
  *
  *   CHALLENGE  rank 0 to who has connected: "vvc1" | nonce (16)
- *   JOIN       the answer of rank r: "vvj1" | ranks (4) rank (4) address (4) port (2) 0 (2) nonce (16) | tag (8)
- *   WELCOME    rank 0, when all are there: "vvw1" | session (16) | `ranks` seats: address (4) port (2) 0 (2) | tag (8)
- *   REFUSAL    rank 0, instead: "vvr1" | why (1) 0 (3) rank (4) count (4) | tag (8)
- *   CALL       of rank r to rank s, after a CHALLENGE of s: "vvo1" | r (4) s (4) | nonce (16) | tag (8)
- *   ANSWER     of s: "vva1" | tag (8)
- *   NOTE       both ways, behind a WELCOME: kind (1) 0 (3) | four numbers (16) | tag (8)
+ *   JOIN       the answer of rank r: "vvj1" | ranks (4) rank (4) address (4) port (2) order (1) 0 (1) nonce (16) | tag
+ * (8) WELCOME    rank 0, when all are there: "vvw1" | session (16) | `ranks` seats: address (4) port (2) order (1) 0
+ * (1) | tag (8) REFUSAL    rank 0, instead: "vvr1" | why (1) 0 (3) rank (4) count (4) | tag (8) CALL       of rank r to
+ * rank s, after a CHALLENGE of s: "vvo1" | r (4) s (4) | nonce (16) | tag (8) ANSWER     of s: "vva1" | tag (8) NOTE
+ * both ways, behind a WELCOME: kind (1) 0 (3) | four numbers (16) | tag (8) PLACE      rank 0 before all that, by a way
+ * that all ranks trust: "vvp1" | a seat (8) | the job's key (16)
  *
  * A tag is SipHash-2-4 of all before it, under a key that is good for this letter
  * alone: made of the job's key and the challenge (JOIN), of the job's key and the
@@ -39,6 +39,7 @@
 #define VV_LETTER_NOTE_BYTES      28
 #define VV_LETTER_CALL_BYTES      36
 #define VV_LETTER_ANSWER_BYTES    12
+#define VV_LETTER_PLACE_BYTES     28
 #define VV_LETTER_NUMBERS         4 /* numbers of a note */
 
 /* Of a WELCOME to a group of so many. */
@@ -48,6 +49,7 @@
 struct vv_letter_seat {
   uint32_t address; /* IPv4, 10.1.0.1 is 0x0a010001 */
   uint16_t port;
+  uint8_t order; /* of the bytes of its numbers: enum vv_data_order (vaiven/data.h) */
 };
 
 struct vv_letter_join {
@@ -97,6 +99,12 @@ struct vv_letter_way {
   uint32_t from, to; /* ranks */
   uint32_t number;   /* notes that have gone this way before */
 };
+
+/* Where rank 0 listens, and the key of the job. */
+void vv_letter_place_emit(const struct vv_letter_seat *seat, const uint8_t key[VV_KEY_BYTES],
+                          uint8_t bytes[VV_LETTER_PLACE_BYTES]);
+bool vv_letter_place_parse(const uint8_t bytes[VV_LETTER_PLACE_BYTES], struct vv_letter_seat *seat,
+                           uint8_t key[VV_KEY_BYTES]);
 
 /* The key of everything behind the meeting: of its notes, and of the group's datagrams. */
 void vv_letter_session_key(const uint8_t key[VV_KEY_BYTES], const uint8_t session[VV_LETTER_NONCE_BYTES],

@@ -10,19 +10,23 @@
 #include "io/boot/hall.h"
 #include "io/boot/refusal.h"
 #include "io/os/clock.h"
+#include "vaiven/data.h"
 
 int vv_meeting_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, vv_ns deadline_ns,
                     struct vv_error *error) {
   const uint32_t ranks = config->ranks;
   *meeting = (struct vv_meeting){.ranks = ranks, .rank = config->rank, .lost = VV_MEETING_NOBODY};
   meeting->peers = calloc(ranks, sizeof *meeting->peers);
+  meeting->orders = calloc(ranks, sizeof *meeting->orders);
   meeting->links = calloc(ranks, sizeof *meeting->links);
   meeting->fds = calloc(ranks, sizeof *meeting->fds);
   for (uint32_t rank = 0; meeting->links && rank < ranks; rank++) meeting->links[rank].fd = -1;
-  if (!meeting->peers || !meeting->links || !meeting->fds) {
+  if (!meeting->peers || !meeting->orders || !meeting->links || !meeting->fds) {
+    if (config->listens) close(config->listener);
     return vv_error_set(error, "no-memory", "no memory for a meeting of %u ranks", ranks);
   }
   meeting->peers[config->rank] = config->own;
+  meeting->orders[config->rank] = (uint8_t)vv_data_own_order();
   if (config->rank == 0) return vv_hall_open(meeting, config, deadline_ns, error);
   return vv_guest_open(meeting, config, deadline_ns, error);
 }
@@ -123,6 +127,7 @@ void vv_meeting_close(struct vv_meeting *meeting) {
     if (meeting->links[rank].fd >= 0) hang_up(&meeting->links[rank]);
   }
   free(meeting->peers);
+  free(meeting->orders);
   free(meeting->links);
   free(meeting->fds);
   explicit_bzero(meeting, sizeof *meeting);

@@ -47,19 +47,18 @@ static uint8_t *at(const struct vv_collective *collective, struct vv_schedule_pl
 
 /* True when a step sends what it names; else it takes. */
 static bool gives(const struct vv_job_stream *stream, const struct vv_schedule_step *step) {
-  return step->kind == VV_SCHEDULE_SEND ||
-         (step->kind == VV_SCHEDULE_CAST && step->peer == stream->core.config.rank);
+  return step->kind == VV_SCHEDULE_SEND || (step->kind == VV_SCHEDULE_CAST && step->peer == stream->core.config.rank);
 }
 
 static void begin_cast(struct vv_job_stream *stream, vv_ns now_ns, struct vv_collective *collective, uint32_t i) {
   const struct vv_schedule_step *step = &collective->schedule.steps[i];
   const bool root = gives(stream, step);
-  collective->steps[i].as.cast = (struct vv_job_stream_operation){
-      .what = {.root = step->peer,
-               .buffer = at(collective, root ? step->from : step->to),
-               .size_bytes = step->bytes,
-               .size_known = root || !collective->receives},
-      .background = true};
+  collective->steps[i].as.cast =
+      (struct vv_job_stream_operation){.what = {.root = step->peer,
+                                                .buffer = at(collective, root ? step->from : step->to),
+                                                .size_bytes = step->bytes,
+                                                .size_known = root || !collective->receives},
+                                       .background = true};
   vv_job_stream_begin(stream, now_ns, &collective->steps[i].as.cast);
 }
 
@@ -74,6 +73,15 @@ static void begin_message(struct vv_job_stream *stream, struct vv_roads *roads, 
   vv_roads_begin(roads, vv_job_stream_member(stream, step->peer), message);
 }
 
+static void compute(const struct vv_collective *collective, const struct vv_schedule_step *step) {
+  if (step->kind == VV_SCHEDULE_COPY) {
+    memmove(at(collective, step->to), at(collective, step->from), step->bytes);
+  } else {
+    vv_fold(collective->op, collective->type, at(collective, step->to), at(collective, step->from),
+            step->bytes / vv_data_type_bytes(collective->type));
+  }
+}
+
 static void begin_step(struct vv_job_stream *stream, struct vv_roads *roads, vv_ns now_ns,
                        struct vv_collective *collective) {
   const uint32_t i = collective->begun++;
@@ -85,22 +93,29 @@ static void begin_step(struct vv_job_stream *stream, struct vv_roads *roads, vv_
   case VV_SCHEDULE_TAKE:
     return begin_message(stream, roads, collective, i);
   case VV_SCHEDULE_COPY:
-    memmove(at(collective, step->to), at(collective, step->from), step->bytes);
-    break;
   case VV_SCHEDULE_FOLD:
-    vv_fold(collective->op, collective->type, at(collective, step->to), at(collective, step->from),
-            step->bytes / vv_data_type_bytes(collective->type));
-    break;
+    compute(collective, step);
+    collective->steps[i].done = true;
   }
-  collective->steps[i].done = true;
+}
+
+void vv_collective_alone(struct vv_collective *collective) {
+  for (uint32_t i = 0; i < collective->schedule.count; i++) compute(collective, &collective->schedule.steps[i]);
+  collective->ended = true;
+}
+
+/* Of a pair each half has its own. */
+static size_t part_bytes_of(enum vv_data_type type) {
+  const bool pair = type == VV_DATA_COMPLEX_FLOAT || type == VV_DATA_COMPLEX_DOUBLE;
+  return pair ? vv_data_type_bytes(type) / 2 : vv_data_type_bytes(type);
 }
 
 /* What came is in the byte order of who sent it. */
 static void convert(const struct vv_job_stream *stream, const struct vv_collective *collective,
                     const struct vv_schedule_step *step) {
-  const size_t part_bytes = vv_data_part_bytes(collective->type);
+  const size_t part_bytes = part_bytes_of(collective->type);
   const uint32_t member = vv_job_stream_member(stream, step->peer);
-  if (part_bytes == 1 || stream->orders[member] == vv_data_own_order()) return;
+  if (part_bytes <= 1 || stream->orders[member] == vv_data_own_order()) return;
   uint8_t *to = at(collective, step->to);
   vv_turn(to, to, part_bytes, step->bytes / part_bytes);
 }
@@ -151,7 +166,20 @@ static bool advance(struct vv_job_stream *stream, struct vv_roads *roads, vv_ns 
   return begun;
 }
 
-/* Whether the operation has ended; messages that are under way of one that fails are waited for, or given up. */
+/*
+ * The caller gets its memory back: what still goes from there or comes there is given
+ * up, and with it the roads to those ranks.
+ */
+static void abandon(const struct vv_job_stream *stream, struct vv_roads *roads,
+                    const struct vv_collective *collective) {
+  for (uint32_t i = collective->finished; i < collective->begun; i++) {
+    const struct vv_schedule_step *step = &collective->schedule.steps[i];
+    if (step->kind != VV_SCHEDULE_SEND && step->kind != VV_SCHEDULE_TAKE) continue;
+    if (!collective->steps[i].as.message.ended) vv_roads_lost(roads, vv_job_stream_member(stream, step->peer));
+  }
+}
+
+/* Whether the operation has ended, one way or the other. */
 static bool has_ended(const struct vv_job_stream *stream, const struct vv_collective *collective) {
   return stream->failed || collective->finished == collective->schedule.count;
 }

@@ -52,6 +52,9 @@ void vv_collective_free(struct vv_collective *collective);
 /* Behind what was begun on the stream before. */
 void vv_collective_begin(struct vv_job_stream *stream, struct vv_collective *collective);
 
+/* Carries it out in a group of one, where nothing is to be waited for. */
+void vv_collective_alone(struct vv_collective *collective);
+
 /* Does what can be done now of all that were begun on the stream. True: a step was begun. */
 bool vv_collective_turn(struct vv_job_stream *stream, struct vv_roads *roads, vv_ns now_ns);
 

@@ -52,7 +52,8 @@ void vv_drive_once(struct vv_job *job) {
 }
 
 static bool may_await(const struct vv_job *job) {
-  return !job->spin && job->cast.awaits && vv_job_wants_data_alone(job, job->at_ns + AWAIT_NS);
+  return !job->spin && job->cast.awaits && !vv_job_has_collectives(job) &&
+         vv_job_wants_data_alone(job, job->at_ns + AWAIT_NS);
 }
 
 /* A stop is asked for before each wait, and not by how one ends: Linux may report a signal in the last jiffy of a

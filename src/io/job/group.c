@@ -12,32 +12,13 @@
 
 #include "io/job/drive.h"
 #include "io/job/group_config.h"
+#include "io/job/handle.h"
 #include "io/job/job.h"
 #include "io/job/make.h"
+#include "io/job/message.h"
 #include "io/job/service.h"
 #include "io/os/clock.h"
 #include "io/os/code.h"
-
-struct vv_group_operation {
-  struct vv_job_stream_operation own;
-  struct vv_group *group;
-  struct vv_group_operation *next; /* of the group */
-};
-
-struct vv_group {
-  struct vv_job *job;           /* NULL: a group of one, which needs nobody, or one whose first group was left */
-  struct vv_job_stream *stream; /* likewise */
-  uint32_t ranks;
-  uint32_t rank;
-  enum vv_group_route route;
-  unsigned generation;                   /* of the process that opened it */
-  struct vv_job_stream_operation own;    /* of calls that wait */
-  bool stopped;                          /* such a call was broken off: its operation goes on */
-  struct vv_group_operation *operations; /* begun, and not told to have ended */
-  struct vv_group *first;                /* that it was made of; NULL: it is the first */
-  struct vv_group *others;               /* of the first one: those made of it, by `next` */
-  struct vv_group *next;
-};
 
 /* A child of fork has the group's memory and descriptors, but not its thread: nothing of it is the child's. */
 
@@ -62,7 +43,7 @@ static_assert((int)VV_GROUP_TIMEOUT == VV_CODE_TIMEOUT && (int)VV_GROUP_GONE == 
                   (int)VV_GROUP_LACKING == VV_CODE_LACKING && (int)VV_GROUP_BROKEN == VV_CODE_BROKEN,
               "kinds are the same inside and outside");
 
-static void problem_of(const struct vv_error *error, uint32_t rank, struct vv_group_problem *problem) {
+void vv_handle_problem(const struct vv_error *error, uint32_t rank, struct vv_group_problem *problem) {
   if (!problem) return;
   problem->kind = (enum vv_group_kind)error->kind;
   problem->code = error->code;
@@ -105,18 +86,18 @@ static struct vv_job *open_job(const struct vv_group_config *config, struct vv_e
 struct vv_group *vv_group_open(const struct vv_group_config *config, struct vv_group_problem *problem) {
   struct vv_error error = {0};
   uint32_t lost = VV_MEETING_NOBODY;
-  if (vv_group_config_check(config, &error) != 0) return problem_of(&error, lost, problem), NULL;
+  if (vv_group_config_check(config, &error) != 0) return vv_handle_problem(&error, lost, problem), NULL;
   const enum vv_group_route route = config->route == VV_GROUP_ANY ? VV_GROUP_MULTICAST : config->route;
   struct vv_group *group = make(config->ranks, config->rank, route);
   if (!group) {
     vv_error_set(&error, "no-memory", "no memory for a group of %u ranks", config->ranks);
-    return problem_of(&error, lost, problem), NULL;
+    return vv_handle_problem(&error, lost, problem), NULL;
   }
   if (config->ranks == 1) return group;
   group->job = open_job(config, &error, &lost);
   if (!group->job) {
     free(group);
-    return problem_of(&error, lost, problem), NULL;
+    return vv_handle_problem(&error, lost, problem), NULL;
   }
   group->stream = group->job->streams;
   group->route = group->job->reach.route;
@@ -125,7 +106,7 @@ struct vv_group *vv_group_open(const struct vv_group_config *config, struct vv_g
 
 /* What can be asked of it */
 
-static int check_group(const struct vv_group *group, struct vv_error *error) {
+int vv_handle_check(const struct vv_group *group, struct vv_error *error) {
   if (!group) return vv_error_set(error, "bad-call", "there is no group");
   if (!is_own(group)) {
     return vv_error_set(error, "bad-call", "the group is that of the process which this one was forked from");
@@ -139,7 +120,7 @@ static int check_group(const struct vv_group *group, struct vv_error *error) {
 static int check_operation(const struct vv_group *group, const struct vv_rank_operation *operation,
                            struct vv_group_problem *problem) {
   struct vv_error error;
-  if (check_group(group, &error) != 0) {
+  if (vv_handle_check(group, &error) != 0) {
     /* said */
   } else if (!operation->buffer && operation->size_bytes > 0) {
     vv_error_set(&error, "bad-call", "a message of bytes has no buffer");
@@ -150,7 +131,7 @@ static int check_operation(const struct vv_group *group, const struct vv_rank_op
   } else {
     return 0;
   }
-  problem_of(&error, VV_MEETING_NOBODY, problem);
+  vv_handle_problem(&error, VV_MEETING_NOBODY, problem);
   return -1;
 }
 
@@ -158,7 +139,7 @@ static int check_operation(const struct vv_group *group, const struct vv_rank_op
 static int check_members(const struct vv_group *group, const uint32_t *ranks, uint32_t count, uint32_t *own,
                          struct vv_error *error) {
   bool seen[VV_GROUP_RANKS_MAX] = {false};
-  if (check_group(group, error) != 0) return -1;
+  if (vv_handle_check(group, error) != 0) return -1;
   if (!ranks || count == 0) return vv_error_set(error, "bad-call", "a group of nobody cannot be made");
   *own = UINT32_MAX;
   for (uint32_t i = 0; i < count; i++) {
@@ -207,7 +188,7 @@ struct vv_group *vv_group_among(struct vv_group *group, const uint32_t *ranks, u
     if (!made) vv_error_set(&error, "no-memory", "no memory for a group of %u ranks", count);
   }
   if (made && (count == 1 || make_stream(made, group, ranks, &error, &about) == 0)) return made;
-  problem_of(&error, about, problem);
+  vv_handle_problem(&error, about, problem);
   free(made);
   return NULL;
 }
@@ -223,12 +204,15 @@ static int operate(struct vv_group *group, const struct vv_rank_operation *opera
   struct vv_job_stream_operation *own = &group->own;
   int result = 0;
   vv_job_lock(job);
-  if (!group->stopped) {
+  /* Before it has begun it is nowhere, and the call that goes on begins it. */
+  const bool waits = !group->stopped && !group->stream->settled;
+  const bool is_first = !waits || vv_drive(job, &group->stream->settled, VV_NEVER, true) == VV_DRIVE_REACHED;
+  if (is_first && !group->stopped) {
     own->what = *operation;
     vv_job_stream_begin(group->stream, job->at_ns, own);
   }
-  group->stopped = !own->ended && vv_drive(job, &own->ended, VV_NEVER, true) == VV_DRIVE_STOPPED;
-  if (group->stopped) {
+  group->stopped = is_first && !own->ended && vv_drive(job, &own->ended, VV_NEVER, true) == VV_DRIVE_STOPPED;
+  if (group->stopped || !is_first) {
     result = VV_GROUP_STOPPED;
   } else if (own->failed) {
     if (problem) *problem = group->stream->problem;
@@ -268,29 +252,61 @@ void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes) {
 
 /* Broadcasts that are begun */
 
-static struct vv_group_operation *begin(struct vv_group *group, const struct vv_rank_operation *operation,
-                                        struct vv_group_problem *problem) {
-  struct vv_error error;
-  if (check_operation(group, operation, problem) != 0) return NULL;
+struct vv_group_operation *vv_handle_begin(struct vv_group *group, enum vv_handle_kind kind, struct vv_error *error) {
   struct vv_group_operation *begun = calloc(1, sizeof *begun);
-  if (!begun) {
-    vv_error_set(&error, "no-memory", "no memory for an operation");
-    return problem_of(&error, VV_MEETING_NOBODY, problem), NULL;
-  }
-  begun->own = (struct vv_job_stream_operation){.what = *operation, .background = true};
+  if (!begun) return vv_error_set(error, "no-memory", "no memory for an operation"), NULL;
+  begun->kind = kind;
   begun->group = group;
   begun->next = group->operations;
   group->operations = begun;
+  return begun;
+}
+
+/* Behind collective operations that have not sent all yet, it is one of them itself. */
+static bool begin_behind(struct vv_group_operation *begun, const struct vv_rank_operation *what) {
+  struct vv_group *group = begun->group;
+  struct vv_collective *collective = vv_collective_new(group->ranks);
+  if (!collective) return false;
+  begun->kind = VV_HANDLE_COLLECTIVE;
+  begun->collective = collective;
+  collective->schedule.count = 1;
+  collective->schedule.steps[0] = (struct vv_schedule_step){.kind = VV_SCHEDULE_CAST,
+                                                            .peer = what->root,
+                                                            .from = {.area = VV_SCHEDULE_RESULT},
+                                                            .to = {.area = VV_SCHEDULE_RESULT},
+                                                            .bytes = what->size_bytes};
+  collective->areas[VV_SCHEDULE_RESULT] = what->buffer;
+  collective->type = VV_DATA_CHAR;
+  collective->receives = !what->size_known;
+  if (!vv_collective_furnish(collective)) return false;
+  vv_collective_begin(group->stream, collective);
+  return true;
+}
+
+static struct vv_group_operation *begin(struct vv_group *group, const struct vv_rank_operation *operation,
+                                        struct vv_group_problem *problem) {
+  struct vv_error error;
+  bool has_begun = true;
+  if (check_operation(group, operation, problem) != 0) return NULL;
+  struct vv_group_operation *begun = vv_handle_begin(group, VV_HANDLE_BROADCAST, &error);
+  if (!begun) return vv_handle_problem(&error, VV_MEETING_NOBODY, problem), NULL;
+  begun->own = (struct vv_job_stream_operation){.what = *operation, .background = true};
   if (!group->job) {
     begun->own.size_bytes = operation->size_bytes;
     begun->own.ended = true;
     return begun;
   }
   vv_job_lock(group->job);
-  vv_job_stream_begin(group->stream, group->job->at_ns, &begun->own);
+  if (group->stream->settled)
+    vv_job_stream_begin(group->stream, group->job->at_ns, &begun->own);
+  else
+    has_begun = begin_behind(begun, operation);
   vv_job_turn(group->job);
   vv_service_hand_over(group->job);
-  return begun;
+  if (has_begun) return begun;
+  vv_error_set(&error, "no-memory", "no memory for an operation");
+  vv_handle_problem(&error, VV_MEETING_NOBODY, problem);
+  return vv_handle_end(begun), NULL;
 }
 
 struct vv_group_operation *vv_group_begin_broadcast(struct vv_group *group, uint32_t root, void *buffer,
@@ -305,17 +321,41 @@ struct vv_group_operation *vv_group_begin_receive(struct vv_group *group, uint32
   return begin(group, &operation, problem);
 }
 
-/* What is told of an operation, which is gone if it has ended. */
-static int tell(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
-  const struct vv_group *group = operation->group;
+void vv_handle_end(struct vv_group_operation *operation) {
   struct vv_group_operation **place = &operation->group->operations;
-  if (!operation->own.ended) return VV_GROUP_PENDING;
-  const int result = operation->own.failed ? -1 : 0;
-  if (result == 0 && size_bytes) *size_bytes = operation->own.size_bytes;
-  if (result != 0 && problem) *problem = group->stream->problem;
   while (*place != operation) place = &(*place)->next;
   *place = operation->next;
+  vv_collective_free(operation->collective);
   free(operation);
+}
+
+static const bool *end_of(const struct vv_group_operation *operation) {
+  switch (operation->kind) {
+  case VV_HANDLE_COLLECTIVE:
+    return &operation->collective->ended;
+  case VV_HANDLE_MESSAGE:
+    return &operation->message.ended;
+  case VV_HANDLE_BROADCAST:
+    break;
+  }
+  return &operation->own.ended;
+}
+
+/* Of one that has ended. */
+static int told(const struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
+  if (operation->kind == VV_HANDLE_MESSAGE) return vv_message_told(operation, size_bytes, problem);
+  const bool whole = operation->kind == VV_HANDLE_COLLECTIVE;
+  const int result = (whole ? operation->collective->failed : operation->own.failed) ? -1 : 0;
+  if (result == 0 && size_bytes) *size_bytes = whole ? operation->collective->size_bytes : operation->own.size_bytes;
+  if (result != 0 && problem) *problem = operation->group->stream->problem;
+  return result;
+}
+
+/* What is told of an operation, which is gone if it has ended. */
+static int tell(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
+  if (!*end_of(operation)) return VV_GROUP_PENDING;
+  const int result = told(operation, size_bytes, problem);
+  vv_handle_end(operation);
   return result;
 }
 
@@ -323,10 +363,10 @@ static int check_begun(const struct vv_group_operation *operation, struct vv_gro
   struct vv_error error;
   if (!operation) {
     vv_error_set(&error, "bad-call", "there is no operation");
-  } else if (check_group(operation->group, &error) == 0) {
+  } else if (vv_handle_check(operation->group, &error) == 0) {
     return 0;
   }
-  problem_of(&error, VV_MEETING_NOBODY, problem);
+  vv_handle_problem(&error, VV_MEETING_NOBODY, problem);
   return -1;
 }
 
@@ -350,8 +390,18 @@ int vv_group_wait(struct vv_group_operation *operation, uint32_t timeout_ms, siz
   vv_job_hear_news(job);
   const vv_ns deadline_ns = timeout_ms == UINT32_MAX ? VV_NEVER : job->at_ns + timeout_ms * VV_MS;
   const enum vv_drive_end end =
-      operation->own.ended ? VV_DRIVE_REACHED : vv_drive(job, &operation->own.ended, deadline_ns, true);
+      *end_of(operation) ? VV_DRIVE_REACHED : vv_drive(job, end_of(operation), deadline_ns, true);
   const int result = end == VV_DRIVE_STOPPED ? VV_GROUP_STOPPED : tell(operation, size_bytes, problem);
+  vv_service_hand_over(job);
+  return result;
+}
+
+int vv_handle_await(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
+  struct vv_job *job = operation->group->job;
+  if (!job) return tell(operation, size_bytes, problem);
+  vv_job_lock(job);
+  if (!*end_of(operation)) vv_drive(job, end_of(operation), VV_NEVER, false);
+  const int result = tell(operation, size_bytes, problem);
   vv_service_hand_over(job);
   return result;
 }
@@ -366,14 +416,14 @@ void vv_group_turn(struct vv_group *group) {
 int vv_group_descriptor(struct vv_group *group, struct vv_group_problem *problem) {
   struct vv_error error;
   int fd = -1;
-  if (check_group(group, &error) == 0 && !group->job) {
+  if (vv_handle_check(group, &error) == 0 && !group->job) {
     vv_error_set(&error, "bad-call", "what is begun in a group of one has ended: there is nothing to wait for");
   } else if (group && group->job && is_own(group)) {
     vv_job_lock(group->job);
     fd = vv_job_news(group->job, &error);
     vv_service_hand_over(group->job);
   }
-  if (fd < 0) problem_of(&error, VV_MEETING_NOBODY, problem);
+  if (fd < 0) vv_handle_problem(&error, VV_MEETING_NOBODY, problem);
   return fd;
 }
 
@@ -414,8 +464,7 @@ void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *a
 static void forget(struct vv_group *group) {
   while (group->operations) {
     struct vv_group_operation *one = group->operations;
-    group->operations = one->next;
-    free(one);
+    vv_handle_end(one);
   }
   free(group);
 }
@@ -423,6 +472,7 @@ static void forget(struct vv_group *group) {
 /* The others of a first group are no more, for this rank: what is left of them is to be freed by their leave. */
 static void end_others(struct vv_group *first, bool is_in_order) {
   for (struct vv_group *one = first->others; one; one = one->next) {
+    if (is_in_order) vv_message_abandon(one);
     if (is_in_order) vv_job_leave(first->job, one->stream);
     one->job = NULL;
     one->stream = NULL;
@@ -452,6 +502,7 @@ static void leave_first(struct vv_group *group) {
   const bool own = is_own(group);
   if (own) vv_job_lock(job);
   end_others(group, own);
+  if (own) vv_message_abandon(group);
   if (own) {
     vv_job_turn(job);
     if (!group->stream->failed) part(job, group->stream);
@@ -467,6 +518,7 @@ static void leave_other(struct vv_group *group) {
   *place = group->next;
   if (!is_own(group)) return;
   vv_job_lock(group->job);
+  vv_message_abandon(group);
   vv_job_leave(group->job, group->stream);
   vv_service_hand_over(group->job);
 }

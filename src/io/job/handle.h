@@ -47,4 +47,10 @@ void vv_handle_problem(const struct vv_error *error, uint32_t rank, struct vv_gr
 /* A new operation of the group; NULL and *error: there is no memory. */
 struct vv_group_operation *vv_handle_begin(struct vv_group *group, enum vv_handle_kind kind, struct vv_error *error);
 
+/* Forgets an operation that has ended, or was not begun. */
+void vv_handle_end(struct vv_group_operation *operation);
+
+/* Waits for its end, whatever `stop` says: as vv_group_wait. */
+int vv_handle_await(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem);
+
 #endif

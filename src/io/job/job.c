@@ -9,9 +9,12 @@
 #include <unistd.h>
 
 #include "core/wire/bytes.h"
+#include "io/job/collective.h"
+#include "io/job/place.h"
 #include "io/os/clock.h"
 
-#define TAKE_MAX 64 /* datagrams of one socket in a turn, so that no socket waits long for another */
+#define PORT_TRIES 16 /* of numbers that somebody has for TCP */
+#define TAKE_MAX   64 /* datagrams of one socket in a turn, so that no socket waits long for another */
 
 /* Links: who is gone, and what was agreed */
 
@@ -87,6 +90,7 @@ static void lose(struct vv_job *job, uint32_t member) {
     const uint32_t rank = vv_job_stream_rank_of(one, member);
     if (rank != UINT32_MAX) vv_rank_lost(&one->core, job->at_ns, rank, VV_GPDU_DIED);
   }
+  vv_roads_lost(&job->roads, member);
   if (job->meeting.rank != 0) return;
   const struct vv_letter_note lost = vv_letter_lost(&(struct vv_letter_refusal){VV_LETTER_DIED, member, 0});
   vv_meeting_tell(&job->meeting, &lost);
@@ -195,6 +199,7 @@ void vv_job_take_ready(struct vv_job *job, vv_ns then_ns) {
   for (int socket = VV_CAST_SOCKETS - 1; socket >= 0; socket--) {
     if (job->watched[socket].revents) vv_job_take_socket(job, socket);
   }
+  if (job->watched[VV_JOB_WATCH_ROADS].revents) vv_roads_turn(&job->roads);
   for (nfds_t i = VV_JOB_WATCH_LINKS; i < job->watched_count; i++) {
     if (job->watched[i].revents) hear_link(job, (uint32_t)(i - VV_JOB_WATCH_LINKS));
   }
@@ -358,17 +363,31 @@ static void sweep(struct vv_job *job) {
   job->alone = !job->streams->next;
 }
 
+/* True: something was begun, and may have something to send. */
+static bool turn_collectives(struct vv_job *job) {
+  bool begun = false;
+  for (struct vv_job_stream *one = job->streams; one; one = one->next) {
+    if (!one->collectives) continue;
+    begun |= vv_collective_turn(one, &job->roads, job->at_ns);
+    if (one->news) tell_news(job, one);
+  }
+  return begun;
+}
+
 void vv_job_turn(struct vv_job *job) {
+  bool more;
   do {
     while (send_some(job)) vv_job_look(job);
-  } while (hear_cores(job));
+    more = hear_cores(job);
+    more |= turn_collectives(job);
+  } while (more);
   if (job->streams->next) sweep(job);
 }
 
 void vv_job_leave(struct vv_job *job, struct vv_job_stream *stream) {
   vv_job_turn(job);
   stream->leaving = true;
-  if (stream->first)
+  if (stream->first || stream->collectives)
     vv_rank_lost(&stream->core, job->at_ns, stream->core.config.rank, VV_GPDU_LEFT);
   else if (!stream->failed)
     vv_rank_close(&stream->core, job->at_ns);
@@ -412,6 +431,13 @@ bool vv_job_wants_data_alone(const struct vv_job *job, vv_ns until_ns) {
   return wants;
 }
 
+bool vv_job_has_collectives(const struct vv_job *job) {
+  for (const struct vv_job_stream *one = job->streams; one; one = one->next) {
+    if (one->collectives) return true;
+  }
+  return false;
+}
+
 /* Opening and ending */
 
 struct vv_job *vv_job_new(const struct vv_group_config *config) {
@@ -419,6 +445,7 @@ struct vv_job *vv_job_new(const struct vv_group_config *config) {
   if (!job) return NULL;
   job->meeting = (struct vv_meeting){.ranks = config->ranks, .rank = config->rank, .lost = VV_MEETING_NOBODY};
   job->cast = (struct vv_cast){.fds = {-1, -1, -1}};
+  job->roads.fd = job->roads.listener = -1;
   job->wake[0] = job->wake[1] = job->news[0] = job->news[1] = -1;
   job->alone = true;
   job->timeout_ms = config->timeout_ms;
@@ -442,6 +469,7 @@ void vv_job_free(struct vv_job *job) {
     vv_job_stream_free(first);
   }
   if (job->making.stream) vv_job_stream_free(job->making.stream);
+  vv_roads_close(&job->roads);
   vv_cast_close(&job->cast);
   vv_meeting_close(&job->meeting);
   vv_referee_close(&job->referee);
@@ -454,15 +482,6 @@ void vv_job_free(struct vv_job *job) {
   free(job->asleep);
   free(job->bytes);
   free(job);
-}
-
-static int find_place(const struct vv_group_config *config, struct vv_address *place, struct vv_error *error) {
-  if (vv_address_parse_pair(config->meeting, place, error) != 0) return -1;
-  if (place->any.sa_family != AF_INET) return vv_error_set(error, "bad-address", "a group needs IPv4 addresses");
-  if (vv_address_port(place) != 0 && vv_address_port(place) != UINT16_MAX) return 0;
-  vv_error_set(error, "bad-port", "a group cannot meet at %.64s: it needs that port and the one after it",
-               config->meeting);
-  return vv_error_remedy(error, "give a port from 1 to 65534");
 }
 
 void vv_job_core_config(const struct vv_job *job, uint32_t ranks, uint32_t rank, uint32_t window_datagrams,
@@ -482,6 +501,7 @@ static void watch(struct vv_job *job) {
     job->watched[i] = (struct pollfd){.fd = job->cast.fds[i], .events = POLLIN};
   }
   job->watched[VV_JOB_WATCH_WAKE].fd = -1;
+  job->watched[VV_JOB_WATCH_ROADS] = (struct pollfd){.fd = job->roads.fd, .events = POLLIN};
   for (nfds_t i = VV_JOB_WATCH_LINKS; i < job->watched_count; i++) {
     job->watched[i] = (struct pollfd){.fd = job->meeting.links[i - VV_JOB_WATCH_LINKS].fd, .events = POLLIN};
   }
@@ -489,7 +509,7 @@ static void watch(struct vv_job *job) {
 
 /* The group of all, on what was agreed. */
 static int open_first(struct vv_job *job, struct vv_error *error) {
-  struct vv_job_stream_config first = {.peers = job->meeting.peers};
+  struct vv_job_stream_config first = {.peers = job->meeting.peers, .orders = job->meeting.orders};
   vv_job_core_config(job, job->meeting.ranks, job->meeting.rank, job->reach.window_datagrams, &first.core);
   job->room = job->reach.datagram_bytes;
   job->bytes = malloc((size_t)2 * VV_CAST_BATCH * job->room);
@@ -501,16 +521,42 @@ static int open_first(struct vv_job *job, struct vv_error *error) {
   return vv_error_set(error, "no-memory", "no memory for the group's datagrams");
 }
 
-int vv_job_meet(struct vv_job *job, const struct vv_group_config *config, struct vv_error *error) {
+/* UDP and TCP at ports of one number, of which the kernel draws that of UDP: who has it for TCP is a stranger. */
+static int open_sockets(struct vv_job *job, const char *address, struct vv_error *error) {
+  for (int tries = 0; tries < PORT_TRIES; tries++) {
+    if (vv_cast_open(&job->cast, address, error) != 0) return -1;
+    if (vv_roads_listen(&job->roads, &job->cast.own, error) == 0) return 0;
+    vv_roads_close(&job->roads);
+    vv_cast_close(&job->cast);
+  }
+  return -1;
+}
+
+/* At that place, which is known to all. */
+static int meet_at(struct vv_job *job, const struct vv_group_config *config, struct vv_place *place,
+                   struct vv_error *error) {
   const vv_ns deadline_ns = vv_clock_ns() + config->timeout_ms * VV_MS;
-  struct vv_meeting_config meeting = {.ranks = config->ranks, .rank = config->rank, .key = config->key};
-  if (find_place(config, &meeting.place, error) != 0) return -1;
-  if (vv_cast_open(&job->cast, config->address, error) != 0) return -1;
+  struct vv_meeting_config meeting = {.ranks = config->ranks, .rank = config->rank, .key = place->key};
+  if (open_sockets(job, config->address, error) != 0) return -1;
   meeting.own = job->cast.own;
+  meeting.place = place->at;
+  meeting.listens = place->listener >= 0;
+  meeting.listener = place->listener;
+  place->listener = -1; /* the meeting's */
   if (vv_meeting_open(&job->meeting, &meeting, deadline_ns, error) != 0) return -1;
   job->reach = (struct vv_reach){.route = config->route, .port = vv_address_port(&meeting.place)};
   if (vv_reach(&job->reach, &job->meeting, &job->cast, job->meeting.key, deadline_ns, error) != 0) return -1;
   if (open_first(job, error) != 0) return -1;
+  const struct vv_meeting *met = &job->meeting;
+  if (vv_roads_open(&job->roads, met->ranks, met->rank, met->peers, met->key, error) != 0) return -1;
   watch(job);
   return 0;
+}
+
+int vv_job_meet(struct vv_job *job, const struct vv_group_config *config, struct vv_error *error) {
+  struct vv_place place;
+  int result = vv_place_find(&place, config, error);
+  if (result == 0) result = meet_at(job, config, &place, error);
+  vv_place_close(&place);
+  return result;
 }

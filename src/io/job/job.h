@@ -32,13 +32,14 @@
 #include "io/job/hearing.h"
 #include "io/job/reach.h"
 #include "io/job/referee.h"
+#include "io/job/roads.h"
 #include "io/job/stream.h"
 #include "io/os/clock.h"
 #include "io/port/cast.h"
 #include "vaiven/group.h"
 
-/* What is polled: the sockets of the port, the pipe that wakes the thread, links to other ranks. */
-enum { VV_JOB_WATCH_WAKE = VV_CAST_SOCKETS, VV_JOB_WATCH_LINKS };
+/* What is polled: the sockets of the port, the pipe that wakes the thread, roads and links to other ranks. */
+enum { VV_JOB_WATCH_WAKE = VV_CAST_SOCKETS, VV_JOB_WATCH_ROADS, VV_JOB_WATCH_LINKS };
 
 /* A group that is being made here. */
 struct vv_job_making {
@@ -53,6 +54,7 @@ struct vv_job {
   struct vv_job_stream *streams; /* the group of all first */
   struct vv_cast cast;
   struct vv_meeting meeting;
+  struct vv_roads roads;
   struct vv_reach reach; /* as it was found */
   uint32_t timeout_ms;
   bool spin;
@@ -136,8 +138,11 @@ bool vv_job_wants_data_alone(const struct vv_job *job, vv_ns until_ns);
 /* True when data are to be taken, and asked for, while the application is elsewhere. */
 static inline bool vv_job_has_background(const struct vv_job *job) {
   const struct vv_job_stream_operation *first = job->streams->first;
-  return job->streams->next || (first && first->background);
+  return job->streams->next || (first && first->background) || job->streams->collectives;
 }
+
+/* True when collective operations are under way, which wait for more than data. */
+bool vv_job_has_collectives(const struct vv_job *job);
 
 /*
  * A descriptor that is readable when something in the background has ended, from now on, until that is heard. Or -1 and

@@ -90,7 +90,8 @@ static int settle(struct vv_job *job, const struct vv_make_config *config, struc
 
 struct vv_job_stream *vv_make(struct vv_job *job, const struct vv_make_config *config, struct vv_error *error,
                               uint32_t *about) {
-  struct vv_job_stream_config wanted = {.members = config->members, .peers = job->meeting.peers};
+  struct vv_job_stream_config wanted = {
+      .members = config->members, .peers = job->meeting.peers, .orders = job->meeting.orders};
   const struct vv_accord decline = {.what = VV_ACCORD_DECLINE, .list = list_of(job, config)};
   if (settle(job, config, error, about) != 0) return NULL;
   vv_job_core_config(job, config->ranks, config->rank, window(job), &wanted.core);

@@ -229,6 +229,7 @@ static struct vv_roads_lane *lane_of(struct vv_roads *roads, uint32_t peer) {
   lane->peer = peer;
   lane->fd = -1;
   roads->lanes[peer] = lane;
+  roads->in_use = true;
   return lane;
 }
 

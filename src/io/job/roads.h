@@ -53,6 +53,7 @@ struct vv_roads {
   int listener;
   int fd;                       /* an epoll: readable when there is something to do */
   struct vv_roads_lane **lanes; /* by rank; NULL: none yet */
+  bool in_use;                  /* there is one */
   struct vv_roads_guest guests[VV_ROADS_GUESTS_MAX];
   uint32_t guest_next; /* whose place the next one gets */
 };

@@ -36,6 +36,8 @@ struct vv_job_stream *vv_job_stream_new(const struct vv_job_stream_config *confi
   }
   if (config->members) memcpy(stream->members, config->members, bytes);
   stream->peers = config->peers;
+  stream->orders = config->orders;
+  stream->settled = true;
   stream->core.config = config->core;
   return stream;
 }
@@ -125,6 +127,10 @@ void vv_job_stream_redirect(struct vv_job_stream *stream, vv_ns now_ns, struct v
   }
   what->buffer = buffer;
   if (!what->size_known) what->size_bytes = room_bytes;
+}
+
+uint64_t vv_job_stream_label(const struct vv_job_stream *stream) {
+  return (uint64_t)stream->epoch << 32 | stream->number << 1;
 }
 
 uint32_t vv_job_stream_member(const struct vv_job_stream *stream, uint32_t rank) {

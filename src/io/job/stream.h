@@ -26,6 +26,8 @@ struct vv_job_stream_operation {
   bool failed;
 };
 
+struct vv_collective; /* io/job/collective.h */
+
 struct vv_job_stream {
   struct vv_rank core;
   void *memory; /* of the core */
@@ -33,6 +35,9 @@ struct vv_job_stream {
   uint32_t number, epoch;                       /* in the job */
   uint32_t *members;                            /* ranks of the job, by rank of the group; NULL: they are the same */
   const struct sockaddr_in *peers;              /* by rank of the job */
+  const uint8_t *orders;                        /* likewise: enum vv_data_order */
+  struct vv_collective *collectives;            /* begun and not ended, the first first */
+  bool settled;                                 /* all steps of these have begun: what is begun now comes behind them */
   struct vv_job_stream_operation *first, *last; /* begun and not ended: the first is under way */
   struct vv_job_stream_operation *started;      /* the last that the core was given; NULL: none */
   bool failed;
@@ -48,6 +53,7 @@ struct vv_job_stream_config {
   struct vv_rank_config core;
   const uint32_t *members; /* or NULL */
   const struct sockaddr_in *peers;
+  const uint8_t *orders;
 };
 
 /* A stream with memory for such a core, members and config copied; NULL: there is no memory. */
@@ -73,6 +79,9 @@ void vv_job_stream_end(struct vv_job_stream *stream, const struct vv_group_probl
 /* The message of that operation goes to another buffer, and what has come of it, too: see vv_group_move. */
 void vv_job_stream_redirect(struct vv_job_stream *stream, vv_ns now_ns, struct vv_job_stream_operation *operation,
                             uint8_t *buffer, uint64_t room_bytes);
+
+/* Of its messages on the roads of the job: another one for each group there was, and even. */
+uint64_t vv_job_stream_label(const struct vv_job_stream *stream);
 
 /* The rank of the job that is that rank of the group; and back: UINT32_MAX for one that is in it not. */
 uint32_t vv_job_stream_member(const struct vv_job_stream *stream, uint32_t rank);

@@ -280,18 +280,16 @@ static void test_who_does_not_come_is_named(void **state) {
 /* A rank that leaves while the others go on is no riddle. */
 static void live_with_one_who_leaves_early(struct rank *rank) {
   static const uint32_t three[] = {0, 1, 2};
-  struct vv_group *first = opened(rank);
-  if (rank->rank < 3) {
-    struct vv_group *group = among(first, three, 3);
-    struct vv_group_problem problem = {.code = "none"};
-    uint8_t byte = 0;
-    cast(group, rank->rank, 0, SMALL, 1);
-    if (rank->rank < 2) {
-      CHECK(vv_group_broadcast(group, 2, &byte, 1, &problem) == -1); /* of which rank 2 knows nothing */
-      CHECK(strcmp(problem.code, "rank-left") == 0 && problem.rank == 2);
-    }
-    vv_group_leave(group);
+  struct vv_group *first = opened(rank), *group = rank->rank < 3 ? among(first, three, 3) : NULL;
+  struct vv_group_problem problem = {.code = "none"};
+  uint8_t byte = 0;
+  if (group) cast(group, rank->rank, 0, SMALL, 1);
+  meet_here(); /* whoever still waited for that broadcast would hear of the failure there */
+  if (rank->rank < 2) {
+    CHECK(vv_group_broadcast(group, 2, &byte, 1, &problem) == -1); /* of which rank 2 knows nothing */
+    CHECK(strcmp(problem.code, "rank-left") == 0 && problem.rank == 2);
   }
+  vv_group_leave(group);
   cast(first, rank->rank, 3, BIG, 2);
   vv_group_leave(first);
 }
@@ -352,6 +350,78 @@ static void live_in_as_many_as_there_may_be(struct rank *rank) {
 static void test_no_more_groups_than_there_is_credit_for(void **state) {
   (void)state;
   let_live(live_in_as_many_as_there_may_be, TIMEOUT_MS);
+}
+
+/* Records that the ranks give each other, by memory that they share. */
+static uint8_t records[RANKS][64];
+static atomic_uint exchanged;
+
+struct exchange {
+  uint32_t rank;
+  bool fails, spoils;
+};
+
+static int exchange(void *context, const void *own, void *all, size_t bytes) {
+  const struct exchange *wanted = context;
+  if (!CHECK(bytes <= sizeof records[0])) return -1;
+  memcpy(records[wanted->rank], own, bytes);
+  exchanged++;
+  meet_here();
+  for (uint32_t i = 0; i < RANKS; i++) memcpy((uint8_t *)all + i * bytes, records[i], bytes);
+  if (wanted->spoils) memset(all, 0xee, bytes);
+  meet_here();
+  return wanted->fails;
+}
+
+static void use_exchange(struct rank *rank, struct exchange *wanted) {
+  *wanted = (struct exchange){.rank = rank->rank};
+  rank->config.meeting = NULL;
+  rank->config.exchange = exchange;
+  rank->config.context = wanted;
+  memset(rank->config.key, 0, sizeof rank->config.key);
+}
+
+/* No place and no key but those of the exchange. */
+static void live_by_an_exchange(struct rank *rank) {
+  struct exchange wanted;
+  use_exchange(rank, &wanted);
+  struct vv_group *group = opened(rank);
+  cast(group, rank->rank, 1, BIG, 1);
+  vv_group_leave(group);
+}
+
+static void test_ranks_meet_by_an_exchange_of_the_caller(void **state) {
+  (void)state;
+  exchanged = 0;
+  let_live(live_by_an_exchange, TIMEOUT_MS);
+  assert_int_equal(exchanged, RANKS);
+}
+
+static void opens_not(struct rank *rank, const char *code) {
+  struct vv_group_problem problem = {.code = "none"};
+  CHECK(vv_group_open(&rank->config, &problem) == NULL);
+  if (!CHECK(strcmp(problem.code, code) == 0)) fprintf(stderr, "%s: %s\n", problem.code, problem.text);
+}
+
+/* Nobody waits in an exchange for one that has found something wrong, and each says what. */
+static void live_by_exchanges_that_fail(struct rank *rank) {
+  struct exchange wanted;
+  use_exchange(rank, &wanted);
+  if (rank->rank == 0) rank->config.address = "192.0.2.1"; /* of nobody here */
+  opens_not(rank, rank->rank == 0 ? "bad-address" : "rank-failed");
+  rank->config.address = "127.0.0.1";
+  rank->config.timeout_ms = 1000;
+  wanted.spoils = rank->rank == 3;
+  wanted.fails = rank->rank == 2;
+  opens_not(rank, rank->rank > 1 ? "exchange-failed" : "timeout");
+  wanted = (struct exchange){.rank = rank->rank};
+  if (rank->rank != 1) rank->config.key[0] = 1;
+  opens_not(rank, rank->rank == 1 ? "bad-key" : "timeout");
+}
+
+static void test_an_exchange_that_fails_ends_open_at_all(void **state) {
+  (void)state;
+  let_live(live_by_exchanges_that_fail, TIMEOUT_MS);
 }
 
 static void refused(struct vv_group *group, const uint32_t *ranks, uint32_t count, const char *code) {
@@ -442,6 +512,8 @@ int main(void) {
       cmocka_unit_test(test_who_leaves_early_is_named),
       cmocka_unit_test(test_leaving_in_disorder_leaves_nothing),
       cmocka_unit_test(test_no_more_groups_than_there_is_credit_for),
+      cmocka_unit_test(test_ranks_meet_by_an_exchange_of_the_caller),
+      cmocka_unit_test(test_an_exchange_that_fails_ends_open_at_all),
       cmocka_unit_test(test_whatever_is_missing_or_impossible_is_answered_by_a_code),
       cmocka_unit_test(test_a_child_of_fork_disturbs_nobody),
   };

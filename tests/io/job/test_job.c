@@ -65,8 +65,9 @@ static void live_with_counts(struct rank *rank) {
   static const uint32_t lists[2][3] = {{0, 1, 2}, {1, 2, 3}};
   struct vv_job *job = opened(rank);
   uint32_t numbers[2] = {0, 0};
+  unsigned before = 0;
   meet_here();
-  const unsigned before = count_descriptors();
+  if (rank->rank == 0) before = count_descriptors(); /* which has one meanwhile */
   meet_here();
   for (int round = 0; round < ROUNDS; round++) {
     for (int i = 0; i < 2; i++) {
@@ -81,7 +82,7 @@ static void live_with_counts(struct rank *rank) {
   const uint32_t groups = rank->rank == 0 || rank->rank == 3 ? 1 : 2;
   CHECK(job->cast.filter_changes == groups); /* of which the kernel was told once */
   meet_here();
-  CHECK(count_descriptors() == before);
+  if (rank->rank == 0) CHECK(count_descriptors() == before);
   meet_here();
   ended(job);
 }
