@@ -213,6 +213,37 @@ with vaiven.Group(**where) as group:
     assert texts == ["right\n"] * 3
 
 
+def test_ranks_meet_by_files(start, tmp_path) -> None:
+    """Whatever gives each rank the records of all can start a group, without a port and a key."""
+    texts = said(
+        start(
+            3,
+            f"""
+import time
+from pathlib import Path
+place = Path({str(tmp_path)!r})
+def exchange(own):
+    (place / f"{{rank}}.new").write_bytes(own)
+    (place / f"{{rank}}.new").rename(place / str(rank))
+    others = [place / str(n) for n in range(ranks)]
+    while not all(one.exists() for one in others):
+        time.sleep(0.01)
+    return [one.read_bytes() for one in others]
+del where["meeting"], where["key"]
+try:
+    vaiven.Group(**where, exchange=lambda own: [own])
+except ValueError as error:
+    assert "3 ranks" in str(error)
+with vaiven.Group(**where, exchange=exchange) as group:
+    field = np.full(10, 7.0) if rank == 1 else np.zeros(10)
+    group.broadcast(field, root=1)
+    print(field.sum())
+""",
+        )
+    )
+    assert texts == ["70.0\n"] * 3
+
+
 def test_what_was_begun_in_a_group_that_is_left_is_gone() -> None:
     with vaiven.Group(**ALONE) as group:
         begun, alone = group.begin_broadcast(np.zeros(4)), group.among([0])
@@ -234,6 +265,8 @@ def test_what_was_begun_in_a_group_that_is_left_is_gone() -> None:
     [
         ({"key": b"short"}, "bad-key"),
         ({"key": bytes(16)}, "bad-key"),
+        ({"key": None}, "bad-key"),
+        ({"meeting": None}, "bad-config"),
         ({"rank": 1}, "bad-rank"),
         ({"timeout_s": 0}, "bad-config"),
         ({"ranks": 2, "address": "nowhere"}, "bad-address"),

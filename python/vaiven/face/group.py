@@ -7,7 +7,7 @@ libvaiven by ctypes: its thread serves peers while Python computes, and no call 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import CFUNCTYPE, POINTER, byref
 from dataclasses import dataclass
 from functools import cache, partial
@@ -26,6 +26,7 @@ _STOPPED, _PENDING = 1, 2
 _FOREVER_MS = 2**32 - 1
 _NOTICE = CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 _STOP = CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)
+_EXCHANGE = CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
 class _Config(ctypes.Structure):
@@ -35,7 +36,7 @@ class _Config(ctypes.Structure):
         ("size_bytes", ctypes.c_size_t), ("ranks", ctypes.c_uint32), ("rank", ctypes.c_uint32),
         ("address", ctypes.c_char_p), ("meeting", ctypes.c_char_p), ("key", ctypes.c_uint8 * _KEY_BYTES),
         ("timeout_ms", ctypes.c_uint32), ("route", ctypes.c_int), ("spin", ctypes.c_bool), ("notice", _NOTICE),
-        ("stop", _STOP), ("exchange", ctypes.c_void_p), ("context", ctypes.c_void_p),
+        ("stop", _STOP), ("exchange", _EXCHANGE), ("context", ctypes.c_void_p),
     )  # fmt: skip
 
 
@@ -88,9 +89,11 @@ class Group:
             group.broadcast(array)
 
     address: the own numeric IPv4 address, which says what interface. meeting: an address of rank 0, and a TCP port.
-    key: 16 random bytes that all ranks have and nobody else. timeout_s: how long to wait for the others in the
-    beginning, and at the end. spin: keep the processor while waiting. notice: told, from another thread, what is worth
-    knowing and no error. Calls on a group, and on those made of it by `among`, come from one thread at a time.
+    key: 16 random bytes that all ranks have and nobody else. exchange: instead of both, a way of the caller's that
+    gives the records of all ranks, in their order, for this one's: `comm.allgather` of mpi4py. timeout_s: how long to
+    wait for the others in the beginning, and at the end. spin: keep the processor while waiting. notice: told, from
+    another thread, what is worth knowing and no error. Calls on a group, and on those made of it by `among`, come from
+    one thread at a time.
 
     Raises GroupError (docs/reference/errors.md has the codes), and "no-library" where libvaiven is not installed.
     """
@@ -101,13 +104,15 @@ class Group:
         ranks: int,
         rank: int,
         address: str,
-        meeting: str,
-        key: bytes,
+        meeting: str | None = None,
+        key: bytes | None = None,
+        exchange: Callable[[bytes], Sequence[bytes]] | None = None,
         timeout_s: float = 10,
         route: Route = "any",
         spin: bool = False,
         notice: Callable[[str], None] | None = None,
     ) -> None:
+        key = bytes(_KEY_BYTES) if key is None else key
         if len(key) != _KEY_BYTES:
             raise GroupError(f"a key has {_KEY_BYTES} bytes, and this one {len(key)}", code="bad-key", kind="wrong")
         self._set_up(ranks, rank, None)
@@ -115,15 +120,18 @@ class Group:
         asked = self._asked()
         next(asked)  # it now stands at a yield, where an exception is caught
         self._callbacks = _NOTICE(partial(_tell, notice)) if notice else _NOTICE(), _STOP(partial(next, asked))
+        wrong: list[BaseException] = []  # what the exchange raised
+        gather = _EXCHANGE(partial(_exchange, exchange, ranks, wrong)) if exchange else _EXCHANGE()
         config = _Config(
             size_bytes=ctypes.sizeof(_Config), ranks=ranks, rank=rank, address=address.encode(),
-            meeting=meeting.encode(), key=(ctypes.c_uint8 * _KEY_BYTES)(*key), timeout_ms=round(timeout_s * 1000),
-            route=_ROUTES.index(route), spin=spin, notice=self._callbacks[0], stop=self._callbacks[1],
+            meeting=meeting.encode() if meeting else None, key=(ctypes.c_uint8 * _KEY_BYTES)(*key),
+            timeout_ms=round(timeout_s * 1000), route=_ROUTES.index(route), spin=spin, notice=self._callbacks[0],
+            stop=self._callbacks[1], exchange=gather,
         )  # fmt: skip
         problem = _Problem()
         self._handle: int | None = _library().vv_group_open(byref(config), byref(problem))
         if not self._handle:
-            raise _error(problem)
+            raise wrong[0] if wrong else _error(problem)
 
     def _set_up(self, ranks: int, rank: int, first: Group | None) -> None:
         self.ranks, self.rank = ranks, rank
@@ -297,6 +305,21 @@ class Operation:
 
 def _tell(notice: Callable[[str], None], _: object, text: bytes) -> None:
     notice(text.decode(errors="replace"))
+
+
+def _exchange(
+    exchange: Callable[[bytes], Sequence[bytes]], ranks: int, wrong: list[BaseException],
+    _: object, own: int, everybody: int, count: int,
+) -> int:  # fmt: skip
+    """The exchange of the caller as libvaiven calls it; what it raises is kept."""
+    try:
+        records = list(exchange(ctypes.string_at(own, count)))
+        if [len(record) for record in records] != [count] * ranks:
+            raise ValueError(f"an exchange among {ranks} ranks gives as many records of {count} bytes")
+        ctypes.memmove(everybody, b"".join(records), count * ranks)
+    except BaseException as error:  # raised again, by __init__
+        wrong.append(error)
+    return len(wrong)
 
 
 def _error(problem: _Problem) -> GroupError:
