@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/job/make.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,9 @@
 #define WINDOW_SHARE 8      /* of the job's credit a further group borrows one part in so many, */
 #define WINDOW_MIN   8      /* and no less than so many datagrams */
 #define PATIENCE_NS  VV_SEC /* beyond the deadline, for rank 0 to say who is missing */
+
+static_assert(VV_GROUP_RANKS_MAX == VV_ACCORD_RANKS_MAX && VV_ACCORD_STREAMS == VV_DATAGRAM_STREAMS,
+              "a word of accord names every rank, and every stream that a socket can let in");
 
 /* What the members are, in their order. */
 static uint32_t list_of(const struct vv_job *job, const struct vv_make_config *config) {

@@ -290,27 +290,34 @@ static void go(struct vv_referee *referee, uint32_t rank, enum vv_accord_why why
   }
 }
 
-static void part(struct vv_referee *referee, uint32_t rank, const struct vv_accord *bye) {
-  for (struct vv_referee_record *one = referee->records; one; one = one->next) {
-    if (one->state != THERE || one->stream != bye->stream || one->epoch != bye->epoch) continue;
-    if (!is_expected(one, rank)) return;
-    if (bye->stream == 0) go(referee, rank, VV_ACCORD_LEFT);
-    come(one, rank);
-    end_when_all_agree(referee, one);
-    return;
-  }
-}
-
-void vv_referee_lost(struct vv_referee *referee, uint32_t rank) {
+/* A rank that is gone, in order or not, needs no group any more. */
+static void need_nobody(struct vv_referee *referee, uint32_t rank) {
   struct vv_referee_record *next;
-  go(referee, rank, VV_ACCORD_DIED);
-  referee->gone[rank] = VV_ACCORD_DIED; /* after LEFT, too: nobody hears */
   for (struct vv_referee_record *one = referee->records; one; one = next) {
     next = one->next;
     if (one->state != THERE || !is_expected(one, rank)) continue;
     come(one, rank);
     end_when_all_agree(referee, one);
   }
+}
+
+static void part(struct vv_referee *referee, uint32_t rank, const struct vv_accord *bye) {
+  struct vv_referee_record *one = referee->records;
+  if (bye->stream == 0 && bye->epoch == 0) {
+    go(referee, rank, VV_ACCORD_LEFT);
+    need_nobody(referee, rank);
+    return;
+  }
+  while (one && (one->state != THERE || one->stream != bye->stream || one->epoch != bye->epoch)) one = one->next;
+  if (!one || !is_expected(one, rank)) return;
+  come(one, rank);
+  end_when_all_agree(referee, one);
+}
+
+void vv_referee_lost(struct vv_referee *referee, uint32_t rank) {
+  go(referee, rank, VV_ACCORD_DIED);
+  referee->gone[rank] = VV_ACCORD_DIED; /* after LEFT, too: nobody hears */
+  need_nobody(referee, rank);
 }
 
 void vv_referee_hear(struct vv_referee *referee, uint32_t rank, const struct vv_accord *accord) {

@@ -128,9 +128,60 @@ static void test_strays_are_taken_by_nobody(void **state) {
   let_live(live_with_strays, TIMEOUT_MS);
 }
 
+/* Rank 0 stands still while a group is made: who gives up says so, and when it is made after all, leaves it at once. */
+static atomic_bool stands_still, asked, given_up;
+
+static void live_without_rank_0(struct rank *rank) {
+  static const uint32_t two[] = {1, 2};
+  struct vv_job *job = opened(rank);
+  struct vv_error error = {0};
+  uint32_t about = VV_MEETING_NOBODY;
+  meet_here();
+  if (rank->rank == 0) {
+    vv_job_lock(job);
+    stands_still = true;
+    struct pollfd link = {.fd = job->meeting.links[1].fd, .events = POLLIN};
+    CHECK(poll(&link, 1, TIMEOUT_MS) == 1); /* rank 1 has come, */
+    asked = true;
+    while (!given_up) usleep(1000); /* and is heard after rank 2 has given up, but before it */
+    vv_service_hand_over(job);
+  }
+  while (!stands_still || (rank->rank == 2 && !asked)) usleep(1000);
+  if (rank->rank == 1) {
+    struct vv_job_stream *stream = made(job, two, 2);
+    uint8_t byte = 0;
+    struct vv_job_stream_operation operation = {
+        .what = {.root = 1, .buffer = &byte, .size_bytes = 1, .size_known = true}};
+    vv_job_lock(job);
+    vv_job_stream_begin(stream, job->at_ns, &operation);
+    CHECK(vv_drive(job, &operation.ended, VV_NEVER, false) == VV_DRIVE_REACHED && operation.failed);
+    CHECK(strcmp(stream->problem.code, "rank-died") == 0 && stream->problem.rank == 1);
+    vv_service_hand_over(job);
+    left(job, stream);
+  }
+  if (rank->rank == 2) {
+    vv_job_lock(job);
+    const struct vv_make_config config = {two, 2, 1, job->streams, job->at_ns + 50 * VV_MS};
+    CHECK(vv_make(job, &config, &error, &about) == NULL);
+    CHECK(strcmp(error.code, "timeout") == 0 && about == 0);
+    CHECK(vv_make(job, &config, &error, &about) == NULL); /* it has still not answered */
+    vv_service_hand_over(job);
+    given_up = true;
+  }
+  meet_here();
+  if (rank->rank == 1 || rank->rank == 2) left(job, made(job, two, 2));
+  ended(job);
+}
+
+static void test_a_group_that_is_made_too_late_is_left_at_once(void **state) {
+  (void)state;
+  let_live(live_without_rank_0, TIMEOUT_MS);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_further_groups_cost_no_descriptor_and_no_filter),
+      cmocka_unit_test(test_a_group_that_is_made_too_late_is_left_at_once),
       cmocka_unit_test(test_strays_are_taken_by_nobody),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,6 +218,14 @@ static void who_dies_or_leaves_is_waited_for_no_longer(void **state) {
   assert_silent(2);
 }
 
+static void who_leaves_the_group_of_all_needs_no_other(void **state) {
+  (void)state;
+  const struct vv_accord made = make_pair(4);
+  say(2, VV_ACCORD_BYE, 0, 0, 0);
+  say(1, VV_ACCORD_BYE, 0, made.stream, made.epoch);
+  assert_told(1, VV_ACCORD_ENDED);
+}
+
 static void the_group_of_all_ends_when_all_say_bye(void **state) {
   (void)state;
   vv_referee_lost(&referee, 5);
@@ -260,6 +268,7 @@ int main(void) {
       CASE(who_gives_up_names_who_is_absent),
       CASE(who_has_no_room_is_named),
       CASE(who_dies_or_leaves_is_waited_for_no_longer),
+      CASE(who_leaves_the_group_of_all_needs_no_other),
       CASE(the_group_of_all_ends_when_all_say_bye),
       CASE(a_mad_rank_fills_no_memory),
   };
