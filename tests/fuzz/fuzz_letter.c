@@ -30,9 +30,9 @@ enum {
 
 static const uint8_t key[VV_KEY_BYTES] = {1}, nonce[VV_LETTER_NONCE_BYTES] = {2};
 static const struct vv_letter_way way = {1, 0, 7};
-static const size_t lengths[KINDS] = {VV_LETTER_CHALLENGE_BYTES, VV_LETTER_JOIN_BYTES, BYTES_MAX,
-                                      VV_LETTER_REFUSAL_BYTES,   VV_LETTER_NOTE_BYTES, VV_LETTER_PLACE_BYTES, VV_LETTER_CALL_BYTES,
-                                      VV_LETTER_ANSWER_BYTES};
+static const size_t lengths[KINDS] = {VV_LETTER_CHALLENGE_BYTES, VV_LETTER_JOIN_BYTES,  BYTES_MAX,
+                                      VV_LETTER_REFUSAL_BYTES,   VV_LETTER_NOTE_BYTES,  VV_LETTER_PLACE_BYTES,
+                                      VV_LETTER_CALL_BYTES,      VV_LETTER_ANSWER_BYTES};
 
 /* Parses the letter and writes it again: false when it is not believed. */
 static bool again(int kind, const uint8_t *bytes, uint8_t *copy) {

@@ -88,7 +88,7 @@ struct vv_letter_note {
   uint32_t numbers[VV_LETTER_NUMBERS];
 };
 
-/* Two ranks that want to talk without rank 0, over a connection of their own (io/job/roads.h). */
+/* Two ranks that want to talk without rank 0, over a connection of their own (io/job/lanes.h). */
 struct vv_letter_call {
   uint32_t from, to;
   uint8_t nonce[VV_LETTER_NONCE_BYTES]; /* random: the answer is tagged under it */

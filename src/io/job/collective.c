@@ -62,15 +62,15 @@ static void begin_cast(struct vv_job_stream *stream, vv_ns now_ns, struct vv_col
   vv_job_stream_begin(stream, now_ns, &collective->steps[i].as.cast);
 }
 
-static void begin_message(struct vv_job_stream *stream, struct vv_roads *roads, struct vv_collective *collective,
+static void begin_message(struct vv_job_stream *stream, struct vv_lanes *lanes, struct vv_collective *collective,
                           uint32_t i) {
   const struct vv_schedule_step *step = &collective->schedule.steps[i];
-  struct vv_roads_message *message = &collective->steps[i].as.message;
-  *message = (struct vv_roads_message){
+  struct vv_lanes_message *message = &collective->steps[i].as.message;
+  *message = (struct vv_lanes_message){
       .sends = step->kind == VV_SCHEDULE_SEND,
       .send = {.label = collective->label, .data = at(collective, step->from), .size_bytes = step->bytes},
       .take = {.label = collective->label, .buffer = at(collective, step->to), .room_bytes = step->bytes}};
-  vv_roads_begin(roads, vv_job_stream_member(stream, step->peer), message);
+  vv_lanes_begin(lanes, vv_job_stream_member(stream, step->peer), message);
 }
 
 static void compute(const struct vv_collective *collective, const struct vv_schedule_step *step) {
@@ -82,7 +82,7 @@ static void compute(const struct vv_collective *collective, const struct vv_sche
   }
 }
 
-static void begin_step(struct vv_job_stream *stream, struct vv_roads *roads, vv_ns now_ns,
+static void begin_step(struct vv_job_stream *stream, struct vv_lanes *lanes, vv_ns now_ns,
                        struct vv_collective *collective) {
   const uint32_t i = collective->begun++;
   const struct vv_schedule_step *step = &collective->schedule.steps[i];
@@ -91,7 +91,7 @@ static void begin_step(struct vv_job_stream *stream, struct vv_roads *roads, vv_
     return begin_cast(stream, now_ns, collective, i);
   case VV_SCHEDULE_SEND:
   case VV_SCHEDULE_TAKE:
-    return begin_message(stream, roads, collective, i);
+    return begin_message(stream, lanes, collective, i);
   case VV_SCHEDULE_COPY:
   case VV_SCHEDULE_FOLD:
     compute(collective, step);
@@ -132,7 +132,7 @@ static bool look(struct vv_job_stream *stream, vv_ns now_ns, struct vv_collectiv
     if (!own->as.cast.ended || own->as.cast.failed) return false; /* its group fails, and all that was begun */
     collective->size_bytes = own->as.cast.size_bytes;
   } else {
-    const struct vv_roads_message *message = &own->as.message;
+    const struct vv_lanes_message *message = &own->as.message;
     if (!message->ended) return false;
     if (message->failed) return fail(stream, now_ns, step->peer, VV_GPDU_DIED), false;
     if (!message->sends && message->take.size_bytes != step->bytes) {
@@ -153,13 +153,13 @@ static void settle(struct vv_job_stream *stream, vv_ns now_ns, struct vv_collect
 }
 
 /* True: a step was begun. */
-static bool advance(struct vv_job_stream *stream, struct vv_roads *roads, vv_ns now_ns,
+static bool advance(struct vv_job_stream *stream, struct vv_lanes *lanes, vv_ns now_ns,
                     struct vv_collective *collective) {
   bool begun = false;
   settle(stream, now_ns, collective);
   while (!stream->failed && collective->begun < collective->schedule.count &&
          collective->schedule.steps[collective->begun].after <= collective->finished) {
-    begin_step(stream, roads, now_ns, collective);
+    begin_step(stream, lanes, now_ns, collective);
     settle(stream, now_ns, collective);
     begun = true;
   }
@@ -170,12 +170,12 @@ static bool advance(struct vv_job_stream *stream, struct vv_roads *roads, vv_ns 
  * The caller gets its memory back: what still goes from there or comes there is given
  * up, and with it the roads to those ranks.
  */
-static void abandon(const struct vv_job_stream *stream, struct vv_roads *roads,
+static void abandon(const struct vv_job_stream *stream, struct vv_lanes *lanes,
                     const struct vv_collective *collective) {
   for (uint32_t i = collective->finished; i < collective->begun; i++) {
     const struct vv_schedule_step *step = &collective->schedule.steps[i];
     if (step->kind != VV_SCHEDULE_SEND && step->kind != VV_SCHEDULE_TAKE) continue;
-    if (!collective->steps[i].as.message.ended) vv_roads_lost(roads, vv_job_stream_member(stream, step->peer));
+    if (!collective->steps[i].as.message.ended) vv_lanes_lost(lanes, vv_job_stream_member(stream, step->peer));
   }
 }
 
@@ -184,18 +184,18 @@ static bool has_ended(const struct vv_job_stream *stream, const struct vv_collec
   return stream->failed || collective->finished == collective->schedule.count;
 }
 
-bool vv_collective_turn(struct vv_job_stream *stream, struct vv_roads *roads, vv_ns now_ns) {
+bool vv_collective_turn(struct vv_job_stream *stream, struct vv_lanes *lanes, vv_ns now_ns) {
   bool begun = false, settled = true;
   for (struct vv_collective **place = &stream->collectives; *place != NULL && settled;) {
     struct vv_collective *collective = *place;
-    begun |= advance(stream, roads, now_ns, collective);
+    begun |= advance(stream, lanes, now_ns, collective);
     settled = stream->failed || collective->begun == collective->schedule.count;
     if (!has_ended(stream, collective)) {
       place = &collective->next;
       continue;
     }
     *place = collective->next;
-    if (stream->failed) abandon(stream, roads, collective);
+    if (stream->failed) abandon(stream, lanes, collective);
     collective->failed = stream->failed;
     collective->ended = stream->news = true;
   }

@@ -14,7 +14,7 @@
 
 #include "core/coll/fold.h"
 #include "core/coll/schedule.h"
-#include "io/job/roads.h"
+#include "io/job/lanes.h"
 #include "io/job/stream.h"
 
 /* What a step is under way as. */
@@ -22,7 +22,7 @@ struct vv_collective_step {
   bool done;
   union {
     struct vv_job_stream_operation cast;
-    struct vv_roads_message message;
+    struct vv_lanes_message message;
   } as;
 };
 
@@ -56,6 +56,6 @@ void vv_collective_begin(struct vv_job_stream *stream, struct vv_collective *col
 void vv_collective_alone(struct vv_collective *collective);
 
 /* Does what can be done now of all that were begun on the stream. True: a step was begun. */
-bool vv_collective_turn(struct vv_job_stream *stream, struct vv_roads *roads, vv_ns now_ns);
+bool vv_collective_turn(struct vv_job_stream *stream, struct vv_lanes *lanes, vv_ns now_ns);
 
 #endif

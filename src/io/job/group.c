@@ -15,53 +15,19 @@
 #include "io/job/handle.h"
 #include "io/job/job.h"
 #include "io/job/make.h"
-#include "io/job/message.h"
 #include "io/job/service.h"
 #include "io/os/clock.h"
 #include "io/os/code.h"
 
-/* A child of fork has the group's memory and descriptors, but not its thread: nothing of it is the child's. */
-
-static unsigned generation; /* of processes: a child's is one more than its parent's */
-
-static void begin_generation(void) {
-  generation++;
-}
-
-static void watch_forks(void) {
-  pthread_atfork(NULL, NULL, begin_generation);
-}
-
-static bool is_own(const struct vv_group *group) {
-  return group && group->generation == generation;
-}
-
-/* Problems */
-
-static_assert((int)VV_GROUP_TIMEOUT == VV_CODE_TIMEOUT && (int)VV_GROUP_GONE == VV_CODE_GONE &&
-                  (int)VV_GROUP_REFUSED == VV_CODE_REFUSED && (int)VV_GROUP_WRONG == VV_CODE_WRONG &&
-                  (int)VV_GROUP_LACKING == VV_CODE_LACKING && (int)VV_GROUP_BROKEN == VV_CODE_BROKEN,
-              "kinds are the same inside and outside");
-
-void vv_handle_problem(const struct vv_error *error, uint32_t rank, struct vv_group_problem *problem) {
-  if (!problem) return;
-  problem->kind = (enum vv_group_kind)error->kind;
-  problem->code = error->code;
-  problem->rank = rank == VV_MEETING_NOBODY ? -1 : (int64_t)rank;
-  snprintf(problem->text, sizeof problem->text, "%s%s%s", error->text, error->remedy[0] ? "; " : "", error->remedy);
-}
-
 /* Opening */
 
 static struct vv_group *make(uint32_t ranks, uint32_t rank, enum vv_group_route route) {
-  static pthread_once_t watched = PTHREAD_ONCE_INIT;
-  pthread_once(&watched, watch_forks);
   struct vv_group *group = calloc(1, sizeof *group);
   if (!group) return NULL;
   group->ranks = ranks;
   group->rank = rank;
   group->route = route;
-  group->generation = generation;
+  group->generation = vv_handle_generation();
   return group;
 }
 
@@ -105,17 +71,6 @@ struct vv_group *vv_group_open(const struct vv_group_config *config, struct vv_g
 }
 
 /* What can be asked of it */
-
-int vv_handle_check(const struct vv_group *group, struct vv_error *error) {
-  if (!group) return vv_error_set(error, "bad-call", "there is no group");
-  if (!is_own(group)) {
-    return vv_error_set(error, "bad-call", "the group is that of the process which this one was forked from");
-  }
-  if (group->ranks > 1 && !group->job) {
-    return vv_error_set(error, "bad-call", "the first group, of which this one was made, has been left");
-  }
-  return 0;
-}
 
 static int check_operation(const struct vv_group *group, const struct vv_rank_operation *operation,
                            struct vv_group_problem *problem) {
@@ -244,23 +199,13 @@ int vv_group_receive(struct vv_group *group, uint32_t root, void *buffer, size_t
 }
 
 void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes) {
-  if (!is_own(group) || !group->job) return;
+  if (!vv_handle_is_own(group) || !group->job) return;
   vv_job_lock(group->job);
   if (group->stopped) vv_job_stream_redirect(group->stream, group->job->at_ns, &group->own, buffer, room_bytes);
   vv_job_unlock(group->job);
 }
 
 /* Broadcasts that are begun */
-
-struct vv_group_operation *vv_handle_begin(struct vv_group *group, enum vv_handle_kind kind, struct vv_error *error) {
-  struct vv_group_operation *begun = calloc(1, sizeof *begun);
-  if (!begun) return vv_error_set(error, "no-memory", "no memory for an operation"), NULL;
-  begun->kind = kind;
-  begun->group = group;
-  begun->next = group->operations;
-  group->operations = begun;
-  return begun;
-}
 
 /* Behind collective operations that have not sent all yet, it is one of them itself. */
 static bool begin_behind(struct vv_group_operation *begun, const struct vv_rank_operation *what) {
@@ -321,44 +266,6 @@ struct vv_group_operation *vv_group_begin_receive(struct vv_group *group, uint32
   return begin(group, &operation, problem);
 }
 
-void vv_handle_end(struct vv_group_operation *operation) {
-  struct vv_group_operation **place = &operation->group->operations;
-  while (*place != operation) place = &(*place)->next;
-  *place = operation->next;
-  vv_collective_free(operation->collective);
-  free(operation);
-}
-
-static const bool *end_of(const struct vv_group_operation *operation) {
-  switch (operation->kind) {
-  case VV_HANDLE_COLLECTIVE:
-    return &operation->collective->ended;
-  case VV_HANDLE_MESSAGE:
-    return &operation->message.ended;
-  case VV_HANDLE_BROADCAST:
-    break;
-  }
-  return &operation->own.ended;
-}
-
-/* Of one that has ended. */
-static int told(const struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
-  if (operation->kind == VV_HANDLE_MESSAGE) return vv_message_told(operation, size_bytes, problem);
-  const bool whole = operation->kind == VV_HANDLE_COLLECTIVE;
-  const int result = (whole ? operation->collective->failed : operation->own.failed) ? -1 : 0;
-  if (result == 0 && size_bytes) *size_bytes = whole ? operation->collective->size_bytes : operation->own.size_bytes;
-  if (result != 0 && problem) *problem = operation->group->stream->problem;
-  return result;
-}
-
-/* What is told of an operation, which is gone if it has ended. */
-static int tell(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
-  if (!*end_of(operation)) return VV_GROUP_PENDING;
-  const int result = told(operation, size_bytes, problem);
-  vv_handle_end(operation);
-  return result;
-}
-
 static int check_begun(const struct vv_group_operation *operation, struct vv_group_problem *problem) {
   struct vv_error error;
   if (!operation) {
@@ -373,10 +280,10 @@ static int check_begun(const struct vv_group_operation *operation, struct vv_gro
 int vv_group_test(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
   if (check_begun(operation, problem) != 0) return -1;
   struct vv_job *job = operation->group->job;
-  if (!job) return tell(operation, size_bytes, problem);
+  if (!job) return vv_handle_tell(operation, size_bytes, problem);
   vv_job_lock(job);
   vv_drive_once(job);
-  const int result = tell(operation, size_bytes, problem);
+  const int result = vv_handle_tell(operation, size_bytes, problem);
   vv_service_hand_over(job);
   return result;
 }
@@ -385,29 +292,19 @@ int vv_group_wait(struct vv_group_operation *operation, uint32_t timeout_ms, siz
                   struct vv_group_problem *problem) {
   if (check_begun(operation, problem) != 0) return -1;
   struct vv_job *job = operation->group->job;
-  if (!job) return tell(operation, size_bytes, problem);
+  if (!job) return vv_handle_tell(operation, size_bytes, problem);
   vv_job_lock(job);
   vv_job_hear_news(job);
   const vv_ns deadline_ns = timeout_ms == UINT32_MAX ? VV_NEVER : job->at_ns + timeout_ms * VV_MS;
   const enum vv_drive_end end =
-      *end_of(operation) ? VV_DRIVE_REACHED : vv_drive(job, end_of(operation), deadline_ns, true);
-  const int result = end == VV_DRIVE_STOPPED ? VV_GROUP_STOPPED : tell(operation, size_bytes, problem);
-  vv_service_hand_over(job);
-  return result;
-}
-
-int vv_handle_await(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
-  struct vv_job *job = operation->group->job;
-  if (!job) return tell(operation, size_bytes, problem);
-  vv_job_lock(job);
-  if (!*end_of(operation)) vv_drive(job, end_of(operation), VV_NEVER, false);
-  const int result = tell(operation, size_bytes, problem);
+      *vv_handle_end_of(operation) ? VV_DRIVE_REACHED : vv_drive(job, vv_handle_end_of(operation), deadline_ns, true);
+  const int result = end == VV_DRIVE_STOPPED ? VV_GROUP_STOPPED : vv_handle_tell(operation, size_bytes, problem);
   vv_service_hand_over(job);
   return result;
 }
 
 void vv_group_turn(struct vv_group *group) {
-  if (!is_own(group) || !group->job) return;
+  if (!vv_handle_is_own(group) || !group->job) return;
   vv_job_lock(group->job);
   vv_drive_once(group->job);
   vv_service_hand_over(group->job);
@@ -418,7 +315,7 @@ int vv_group_descriptor(struct vv_group *group, struct vv_group_problem *problem
   int fd = -1;
   if (vv_handle_check(group, &error) == 0 && !group->job) {
     vv_error_set(&error, "bad-call", "what is begun in a group of one has ended: there is nothing to wait for");
-  } else if (group && group->job && is_own(group)) {
+  } else if (group && group->job && vv_handle_is_own(group)) {
     vv_job_lock(group->job);
     fd = vv_job_news(group->job, &error);
     vv_service_hand_over(group->job);
@@ -430,7 +327,7 @@ int vv_group_descriptor(struct vv_group *group, struct vv_group_problem *problem
 /* What is known of it */
 
 uint64_t vv_group_foreign(const struct vv_group *group) {
-  if (!is_own(group) || !group->job) return 0;
+  if (!vv_handle_is_own(group) || !group->job) return 0;
   vv_job_lock(group->job);
   const uint64_t foreign = vv_job_foreign(group->job);
   vv_job_unlock(group->job);
@@ -447,7 +344,7 @@ uint64_t vv_group_shared_bps(const struct vv_group *group) {
 
 void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *asked) {
   uint64_t own_given = 0, own_asked = 0;
-  if (is_own(group) && group->job) {
+  if (vv_handle_is_own(group) && group->job) {
     vv_job_lock(group->job);
     const struct vv_rank_counts *counts = &group->stream->core.counts;
     own_given = counts->repairs_one + counts->repairs_all;
@@ -472,7 +369,7 @@ static void forget(struct vv_group *group) {
 /* The others of a first group are no more, for this rank: what is left of them is to be freed by their leave. */
 static void end_others(struct vv_group *first, bool is_in_order) {
   for (struct vv_group *one = first->others; one; one = one->next) {
-    if (is_in_order) vv_message_abandon(one);
+    if (is_in_order) vv_handle_abandon(one);
     if (is_in_order) vv_job_leave(first->job, one->stream);
     one->job = NULL;
     one->stream = NULL;
@@ -499,10 +396,10 @@ static void part(struct vv_job *job, struct vv_job_stream *first) {
 
 static void leave_first(struct vv_group *group) {
   struct vv_job *job = group->job;
-  const bool own = is_own(group);
+  const bool own = vv_handle_is_own(group);
   if (own) vv_job_lock(job);
   end_others(group, own);
-  if (own) vv_message_abandon(group);
+  if (own) vv_handle_abandon(group);
   if (own) {
     vv_job_turn(job);
     if (!group->stream->failed) part(job, group->stream);
@@ -516,9 +413,9 @@ static void leave_other(struct vv_group *group) {
   struct vv_group **place = &group->first->others;
   while (*place != group) place = &(*place)->next;
   *place = group->next;
-  if (!is_own(group)) return;
+  if (!vv_handle_is_own(group)) return;
   vv_job_lock(group->job);
-  vv_message_abandon(group);
+  vv_handle_abandon(group);
   vv_job_leave(group->job, group->stream);
   vv_service_hand_over(group->job);
 }

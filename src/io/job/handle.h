@@ -17,7 +17,7 @@ struct vv_group_operation {
   enum vv_handle_kind kind;
   struct vv_job_stream_operation own; /* a broadcast */
   struct vv_collective *collective;
-  struct vv_roads_message message; /* to or from `peer` of the group */
+  struct vv_lanes_message message; /* to or from `peer` of the group */
   uint32_t peer;
   struct vv_group *group;
   struct vv_group_operation *next; /* of the group */
@@ -38,6 +38,12 @@ struct vv_group {
   struct vv_group *next;
 };
 
+/* Whether this process opened it: a child of fork has its memory, and nothing else of it. False for NULL. */
+bool vv_handle_is_own(const struct vv_group *group);
+
+/* The number that a group keeps of the process that opens it. */
+unsigned vv_handle_generation(void);
+
 /* Whether the group can be used, by this process, now. 0, or -1 and *error: "bad-call". */
 int vv_handle_check(const struct vv_group *group, struct vv_error *error);
 
@@ -49,6 +55,18 @@ struct vv_group_operation *vv_handle_begin(struct vv_group *group, enum vv_handl
 
 /* Forgets an operation that has ended, or was not begun. */
 void vv_handle_end(struct vv_group_operation *operation);
+
+/* Whether it has ended. */
+const bool *vv_handle_end_of(const struct vv_group_operation *operation);
+
+/* What is told of an operation, as vv_group_test: it is gone if it has ended. */
+int vv_handle_tell(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem);
+
+/*
+ * With the lock: messages of a group that is left, and have not ended, fail. The caller has its memory back, and with
+ * it the roads to those ranks are given up.
+ */
+void vv_handle_abandon(struct vv_group *group);
 
 /* Waits for its end, whatever `stop` says: as vv_group_wait. */
 int vv_handle_await(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem);

@@ -90,7 +90,7 @@ static void lose(struct vv_job *job, uint32_t member) {
     const uint32_t rank = vv_job_stream_rank_of(one, member);
     if (rank != UINT32_MAX) vv_rank_lost(&one->core, job->at_ns, rank, VV_GPDU_DIED);
   }
-  vv_roads_lost(&job->roads, member);
+  vv_lanes_lost(&job->lanes, member);
   if (job->meeting.rank != 0) return;
   const struct vv_letter_note lost = vv_letter_lost(&(struct vv_letter_refusal){VV_LETTER_DIED, member, 0});
   vv_meeting_tell(&job->meeting, &lost);
@@ -199,7 +199,7 @@ void vv_job_take_ready(struct vv_job *job, vv_ns then_ns) {
   for (int socket = VV_CAST_SOCKETS - 1; socket >= 0; socket--) {
     if (job->watched[socket].revents) vv_job_take_socket(job, socket);
   }
-  if (job->watched[VV_JOB_WATCH_ROADS].revents) vv_roads_turn(&job->roads);
+  if (job->watched[VV_JOB_WATCH_LANES].revents) vv_lanes_turn(&job->lanes);
   for (nfds_t i = VV_JOB_WATCH_LINKS; i < job->watched_count; i++) {
     if (job->watched[i].revents) hear_link(job, (uint32_t)(i - VV_JOB_WATCH_LINKS));
   }
@@ -368,7 +368,7 @@ static bool turn_collectives(struct vv_job *job) {
   bool begun = false;
   for (struct vv_job_stream *one = job->streams; one; one = one->next) {
     if (!one->collectives) continue;
-    begun |= vv_collective_turn(one, &job->roads, job->at_ns);
+    begun |= vv_collective_turn(one, &job->lanes, job->at_ns);
     if (one->news) tell_news(job, one);
   }
   return begun;
@@ -445,7 +445,7 @@ struct vv_job *vv_job_new(const struct vv_group_config *config) {
   if (!job) return NULL;
   job->meeting = (struct vv_meeting){.ranks = config->ranks, .rank = config->rank, .lost = VV_MEETING_NOBODY};
   job->cast = (struct vv_cast){.fds = {-1, -1, -1}};
-  job->roads.fd = job->roads.listener = -1;
+  job->lanes.fd = job->lanes.listener = -1;
   job->wake[0] = job->wake[1] = job->news[0] = job->news[1] = -1;
   job->alone = true;
   job->timeout_ms = config->timeout_ms;
@@ -469,7 +469,7 @@ void vv_job_free(struct vv_job *job) {
     vv_job_stream_free(first);
   }
   if (job->making.stream) vv_job_stream_free(job->making.stream);
-  vv_roads_close(&job->roads);
+  vv_lanes_close(&job->lanes);
   vv_cast_close(&job->cast);
   vv_meeting_close(&job->meeting);
   vv_referee_close(&job->referee);
@@ -501,7 +501,7 @@ static void watch(struct vv_job *job) {
     job->watched[i] = (struct pollfd){.fd = job->cast.fds[i], .events = POLLIN};
   }
   job->watched[VV_JOB_WATCH_WAKE].fd = -1;
-  job->watched[VV_JOB_WATCH_ROADS] = (struct pollfd){.fd = job->roads.fd, .events = POLLIN};
+  job->watched[VV_JOB_WATCH_LANES] = (struct pollfd){.fd = job->lanes.fd, .events = POLLIN};
   for (nfds_t i = VV_JOB_WATCH_LINKS; i < job->watched_count; i++) {
     job->watched[i] = (struct pollfd){.fd = job->meeting.links[i - VV_JOB_WATCH_LINKS].fd, .events = POLLIN};
   }
@@ -525,8 +525,8 @@ static int open_first(struct vv_job *job, struct vv_error *error) {
 static int open_sockets(struct vv_job *job, const char *address, struct vv_error *error) {
   for (int tries = 0; tries < PORT_TRIES; tries++) {
     if (vv_cast_open(&job->cast, address, error) != 0) return -1;
-    if (vv_roads_listen(&job->roads, &job->cast.own, error) == 0) return 0;
-    vv_roads_close(&job->roads);
+    if (vv_lanes_listen(&job->lanes, &job->cast.own, error) == 0) return 0;
+    vv_lanes_close(&job->lanes);
     vv_cast_close(&job->cast);
   }
   return -1;
@@ -548,7 +548,7 @@ static int meet_at(struct vv_job *job, const struct vv_group_config *config, str
   if (vv_reach(&job->reach, &job->meeting, &job->cast, job->meeting.key, deadline_ns, error) != 0) return -1;
   if (open_first(job, error) != 0) return -1;
   const struct vv_meeting *met = &job->meeting;
-  if (vv_roads_open(&job->roads, met->ranks, met->rank, met->peers, met->key, error) != 0) return -1;
+  if (vv_lanes_open(&job->lanes, met->ranks, met->rank, met->peers, met->key, error) != 0) return -1;
   watch(job);
   return 0;
 }

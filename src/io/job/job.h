@@ -30,16 +30,16 @@
 #include "core/base/time.h"
 #include "io/boot/meeting.h"
 #include "io/job/hearing.h"
+#include "io/job/lanes.h"
 #include "io/job/reach.h"
 #include "io/job/referee.h"
-#include "io/job/roads.h"
 #include "io/job/stream.h"
 #include "io/os/clock.h"
 #include "io/port/cast.h"
 #include "vaiven/group.h"
 
 /* What is polled: the sockets of the port, the pipe that wakes the thread, roads and links to other ranks. */
-enum { VV_JOB_WATCH_WAKE = VV_CAST_SOCKETS, VV_JOB_WATCH_ROADS, VV_JOB_WATCH_LINKS };
+enum { VV_JOB_WATCH_WAKE = VV_CAST_SOCKETS, VV_JOB_WATCH_LANES, VV_JOB_WATCH_LINKS };
 
 /* A group that is being made here. */
 struct vv_job_making {
@@ -54,7 +54,7 @@ struct vv_job {
   struct vv_job_stream *streams; /* the group of all first */
   struct vv_cast cast;
   struct vv_meeting meeting;
-  struct vv_roads roads;
+  struct vv_lanes lanes;
   struct vv_reach reach; /* as it was found */
   uint32_t timeout_ms;
   bool spin;

@@ -2,12 +2,7 @@
 /*
  * vaiven/group.h: messages from one rank to one, on the job's roads.
  */
-#include "io/job/message.h"
-
-#include <inttypes.h>
-#include <string.h>
-
-#include "io/job/drive.h"
+#include "io/job/handle.h"
 #include "io/job/service.h"
 
 /* Messages of a program have another label than those of collective operations of the same group. */
@@ -26,7 +21,7 @@ static int check(const struct vv_group *group, uint32_t peer, const void *buffer
   return 0;
 }
 
-static struct vv_group_operation *begin(struct vv_group *group, uint32_t peer, const struct vv_roads_message *message,
+static struct vv_group_operation *begin(struct vv_group *group, uint32_t peer, const struct vv_lanes_message *message,
                                         struct vv_group_problem *problem) {
   struct vv_error error;
   const void *buffer = message->sends ? message->send.data : message->take.buffer;
@@ -38,20 +33,20 @@ static struct vv_group_operation *begin(struct vv_group *group, uint32_t peer, c
   begun->message.send.label = begun->message.take.label = label_of(group);
   begun->peer = peer;
   vv_job_lock(group->job);
-  vv_roads_begin(&group->job->roads, vv_job_stream_member(group->stream, peer), &begun->message);
+  vv_lanes_begin(&group->job->lanes, vv_job_stream_member(group->stream, peer), &begun->message);
   vv_service_hand_over(group->job);
   return begun;
 }
 
 struct vv_group_operation *vv_group_begin_send(struct vv_group *group, uint32_t to, const void *data, size_t size_bytes,
                                                struct vv_group_problem *problem) {
-  const struct vv_roads_message message = {.sends = true, .send = {.data = data, .size_bytes = size_bytes}};
+  const struct vv_lanes_message message = {.sends = true, .send = {.data = data, .size_bytes = size_bytes}};
   return begin(group, to, &message, problem);
 }
 
 struct vv_group_operation *vv_group_begin_take(struct vv_group *group, uint32_t from, void *buffer, size_t room_bytes,
                                                struct vv_group_problem *problem) {
-  const struct vv_roads_message message = {.take = {.buffer = buffer, .room_bytes = room_bytes}};
+  const struct vv_lanes_message message = {.take = {.buffer = buffer, .room_bytes = room_bytes}};
   return begin(group, from, &message, problem);
 }
 
@@ -65,34 +60,4 @@ int vv_group_take(struct vv_group *group, uint32_t from, void *buffer, size_t ro
                   struct vv_group_problem *problem) {
   struct vv_group_operation *begun = vv_group_begin_take(group, from, buffer, room_bytes, problem);
   return begun ? vv_handle_await(begun, size_bytes, problem) : -1;
-}
-
-int vv_message_told(const struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem) {
-  const struct vv_roads_message *message = &operation->message;
-  const struct vv_group *group = operation->group;
-  struct vv_error error;
-  if (message->failed && group->stream->failed) {
-    if (problem) *problem = group->stream->problem;
-    return -1;
-  }
-  if (message->failed) {
-    char where[VV_ADDRESS_TEXT_MAX];
-    vv_job_stream_where(group->stream, operation->peer, where);
-    vv_error_set(&error, "rank-died", "the road to rank %u (%s) has ended", operation->peer, where);
-  } else if (!message->sends && message->take.size_bytes > message->take.room_bytes) {
-    vv_error_set(&error, "sizes-differ", "rank %u sent %zu bytes, and there is room for %zu: the message is lost",
-                 operation->peer, message->take.size_bytes, message->take.room_bytes);
-  } else {
-    if (size_bytes) *size_bytes = message->sends ? message->send.size_bytes : message->take.size_bytes;
-    return 0;
-  }
-  vv_handle_problem(&error, operation->peer, problem);
-  return -1;
-}
-
-void vv_message_abandon(struct vv_group *group) {
-  for (struct vv_group_operation *one = group->operations; one; one = one->next) {
-    if (one->kind != VV_HANDLE_MESSAGE || one->message.ended) continue;
-    vv_roads_lost(&group->job->roads, vv_job_stream_member(group->stream, one->peer));
-  }
 }

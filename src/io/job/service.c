@@ -31,14 +31,14 @@ static bool minds_data_now(const struct vv_job *job) {
 static void prepare_sleep(struct vv_job *job) {
   const bool minds_now = minds_data_now(job);
   job->asleep_until_ns = due_ns(job, job->minds_data);
-  const bool minds_later = (job->minds_data && !minds_now) || (job->roads.in_use && !is_alone(job));
+  const bool minds_later = (job->minds_data && !minds_now) || (job->lanes.in_use && !is_alone(job));
   if (minds_later && job->at_ns + YIELD_NS < job->asleep_until_ns) {
     job->asleep_until_ns = job->at_ns + YIELD_NS;
   }
   memcpy(job->asleep, job->watched, job->watched_count * sizeof *job->asleep);
   job->asleep[VV_CAST_DATA].events = POLLIN;
   if (!minds_now) job->asleep[VV_CAST_DATA].fd = -1;
-  if (!is_alone(job)) job->asleep[VV_JOB_WATCH_ROADS].fd = -1;
+  if (!is_alone(job)) job->asleep[VV_JOB_WATCH_LANES].fd = -1;
   job->asleep[VV_JOB_WATCH_WAKE] = (struct pollfd){.fd = job->wake[0], .events = POLLIN};
 }
 

@@ -13,8 +13,8 @@
  *
  * One descriptor tells of all of them. Nothing here waits.
  */
-#ifndef VV_IO_JOB_ROADS_H
-#define VV_IO_JOB_ROADS_H
+#ifndef VV_IO_JOB_LANES_H
+#define VV_IO_JOB_LANES_H
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -26,54 +26,54 @@
 #include "io/os/error.h"
 
 /* A message that was begun. Whoever begins it keeps it, and its bytes, where they are until it has ended. */
-struct vv_roads_message {
+struct vv_lanes_message {
   bool sends;
   struct vv_road_send send; /* of one that goes: label, data, size_bytes */
   struct vv_road_take take; /* of one that is waited for: label, buffer, room_bytes */
   bool ended;
   bool failed; /* the other rank is gone, or does not keep to the rules */
-  struct vv_roads_message *next;
+  struct vv_lanes_message *next;
 };
 
-struct vv_roads_lane; /* the road to one rank, and its connection */
+struct vv_lanes_lane; /* the road to one rank, and its connection */
 
 /* Who has connected and has not proved anything yet. */
-#define VV_ROADS_GUESTS_MAX 16
-struct vv_roads_guest {
+#define VV_LANES_GUESTS_MAX 16
+struct vv_lanes_guest {
   int fd; /* -1: none */
   uint8_t challenge[VV_LETTER_NONCE_BYTES];
   uint8_t letter[VV_LETTER_CALL_BYTES];
   size_t got;
 };
 
-struct vv_roads {
+struct vv_lanes {
   uint32_t ranks, rank;
   const struct sockaddr_in *peers; /* by rank */
   uint8_t key[VV_KEY_BYTES];       /* of the session */
   int listener;
-  int fd;                       /* an epoll: readable when there is something to do */
-  struct vv_roads_lane **lanes; /* by rank; NULL: none yet */
-  bool in_use;                  /* there is one */
-  struct vv_roads_guest guests[VV_ROADS_GUESTS_MAX];
+  int fd;                         /* an epoll: readable when there is something to do */
+  struct vv_lanes_lane **by_rank; /* by rank; NULL: none yet */
+  bool in_use;                    /* there is one */
+  struct vv_lanes_guest guests[VV_LANES_GUESTS_MAX];
   uint32_t guest_next; /* whose place the next one gets */
 };
 
 /* Listens at that address and the TCP port of that number. 0, or -1 and *error; close it in both cases. */
-int vv_roads_listen(struct vv_roads *roads, const struct sockaddr_in *own, struct vv_error *error);
+int vv_lanes_listen(struct vv_lanes *lanes, const struct sockaddr_in *own, struct vv_error *error);
 
 /* Who the others are, all of which listen. 0, or -1 and *error. */
-int vv_roads_open(struct vv_roads *roads, uint32_t ranks, uint32_t rank, const struct sockaddr_in *peers,
+int vv_lanes_open(struct vv_lanes *lanes, uint32_t ranks, uint32_t rank, const struct sockaddr_in *peers,
                   const uint8_t key[VV_KEY_BYTES], struct vv_error *error);
 
 /* Begins a message to or from another rank. It may have ended when this returns. */
-void vv_roads_begin(struct vv_roads *roads, uint32_t peer, struct vv_roads_message *message);
+void vv_lanes_begin(struct vv_lanes *lanes, uint32_t peer, struct vv_lanes_message *message);
 
 /* Takes and sends what can be taken and sent now. */
-void vv_roads_turn(struct vv_roads *roads);
+void vv_lanes_turn(struct vv_lanes *lanes);
 
 /* That rank is gone: messages to and from it fail, and those that are begun later. */
-void vv_roads_lost(struct vv_roads *roads, uint32_t peer);
+void vv_lanes_lost(struct vv_lanes *lanes, uint32_t peer);
 
-void vv_roads_close(struct vv_roads *roads);
+void vv_lanes_close(struct vv_lanes *lanes);
 
 #endif

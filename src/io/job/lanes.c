@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "io/job/roads.h"
+#include "io/job/lanes.h"
 
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -27,12 +27,12 @@ enum stage {
   LOST,
 };
 
-struct vv_roads_lane {
+struct vv_lanes_lane {
   uint32_t peer;
   enum stage stage;
   int fd;                               /* -1: none */
   bool blocked;                         /* the kernel takes no more now */
-  struct vv_roads_message *messages;    /* begun and not ended */
+  struct vv_lanes_message *messages;    /* begun and not ended */
   uint8_t nonce[VV_LETTER_NONCE_BYTES]; /* of the call */
   uint8_t letter[VV_LETTER_CALL_BYTES]; /* that is being read */
   size_t letter_got;
@@ -42,22 +42,22 @@ struct vv_roads_lane {
 };
 
 /* Numbers of what an epoll tells of: lanes by rank, then guests, then the listener. */
-static uint64_t guest_number(const struct vv_roads *roads, uint32_t i) {
-  return (uint64_t)roads->ranks + i;
+static uint64_t guest_number(const struct vv_lanes *lanes, uint32_t i) {
+  return (uint64_t)lanes->ranks + i;
 }
 
-static uint64_t listener_number(const struct vv_roads *roads) {
-  return guest_number(roads, VV_ROADS_GUESTS_MAX);
+static uint64_t listener_number(const struct vv_lanes *lanes) {
+  return guest_number(lanes, VV_LANES_GUESTS_MAX);
 }
 
-static void watch(const struct vv_roads *roads, int action, int fd, uint32_t events, uint64_t number) {
+static void watch(const struct vv_lanes *lanes, int action, int fd, uint32_t events, uint64_t number) {
   struct epoll_event event = {.events = events, .data.u64 = number};
-  epoll_ctl(roads->fd, action, fd, &event);
+  epoll_ctl(lanes->fd, action, fd, &event);
 }
 
 /* Ends */
 
-static void hang_up(struct vv_roads_lane *lane, enum stage stage) {
+static void hang_up(struct vv_lanes_lane *lane, enum stage stage) {
   if (lane->fd >= 0) close(lane->fd);
   lane->fd = -1;
   lane->stage = stage;
@@ -65,19 +65,19 @@ static void hang_up(struct vv_roads_lane *lane, enum stage stage) {
   lane->letter_got = lane->ahead_at = lane->ahead_end = 0;
 }
 
-static void lose(struct vv_roads_lane *lane) {
+static void lose(struct vv_lanes_lane *lane) {
   hang_up(lane, LOST);
   while (lane->messages != NULL) {
-    struct vv_roads_message *message = lane->messages;
+    struct vv_lanes_message *message = lane->messages;
     lane->messages = message->next;
     message->failed = message->ended = true;
   }
 }
 
 /* Takes out of the list what the road has done. */
-static void collect(struct vv_roads_lane *lane) {
-  for (struct vv_roads_message **place = &lane->messages; *place != NULL;) {
-    struct vv_roads_message *message = *place;
+static void collect(struct vv_lanes_lane *lane) {
+  for (struct vv_lanes_message **place = &lane->messages; *place != NULL;) {
+    struct vv_lanes_message *message = *place;
     message->ended = message->sends ? message->send.done : message->take.done;
     if (message->ended) {
       *place = message->next;
@@ -89,14 +89,14 @@ static void collect(struct vv_roads_lane *lane) {
 
 /* The bytes of the road */
 
-static void mind_room(const struct vv_roads *roads, struct vv_roads_lane *lane, bool blocked) {
+static void mind_room(const struct vv_lanes *lanes, struct vv_lanes_lane *lane, bool blocked) {
   if (lane->blocked == blocked) return;
   lane->blocked = blocked;
-  watch(roads, EPOLL_CTL_MOD, lane->fd, blocked ? EPOLLIN | EPOLLOUT : EPOLLIN, lane->peer);
+  watch(lanes, EPOLL_CTL_MOD, lane->fd, blocked ? EPOLLIN | EPOLLOUT : EPOLLIN, lane->peer);
 }
 
 /* False: the connection has ended. */
-static bool send_out(const struct vv_roads *roads, struct vv_roads_lane *lane) {
+static bool send_out(const struct vv_lanes *lanes, struct vv_lanes_lane *lane) {
   struct vv_road_piece pieces[2];
   for (unsigned count; (count = vv_road_out(&lane->road, pieces)) > 0;) {
     struct iovec parts[2];
@@ -110,16 +110,16 @@ static bool send_out(const struct vv_roads *roads, struct vv_roads_lane *lane) {
     if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
     if (sent > 0) vv_road_left(&lane->road, (size_t)sent);
     if (sent < (ssize_t)bytes) {
-      mind_room(roads, lane, true);
+      mind_room(lanes, lane, true);
       return true;
     }
   }
-  mind_room(roads, lane, false);
+  mind_room(lanes, lane, false);
   return true;
 }
 
 /* Gives the road what was read ahead. False: it does not believe it. */
-static bool feed(struct vv_roads_lane *lane) {
+static bool feed(struct vv_lanes_lane *lane) {
   while (lane->ahead_at < lane->ahead_end) {
     size_t bytes;
     uint8_t *to = vv_road_in(&lane->road, &bytes);
@@ -132,7 +132,7 @@ static bool feed(struct vv_roads_lane *lane) {
 }
 
 /* Takes what has come. False: the connection has ended, or is not believed. */
-static bool take_in(struct vv_roads_lane *lane) {
+static bool take_in(struct vv_lanes_lane *lane) {
   for (;;) {
     if (!feed(lane)) return false;
     size_t room;
@@ -152,8 +152,8 @@ static bool take_in(struct vv_roads_lane *lane) {
   }
 }
 
-static void move(const struct vv_roads *roads, struct vv_roads_lane *lane) {
-  if (!take_in(lane) || !send_out(roads, lane)) {
+static void move(const struct vv_lanes *lanes, struct vv_lanes_lane *lane) {
+  if (!take_in(lane) || !send_out(lanes, lane)) {
     collect(lane);
     lose(lane);
     return;
@@ -163,14 +163,14 @@ static void move(const struct vv_roads *roads, struct vv_roads_lane *lane) {
 
 /* Calls */
 
-static void call(const struct vv_roads *roads, struct vv_roads_lane *lane) {
+static void call(const struct vv_lanes *lanes, struct vv_lanes_lane *lane) {
   const int on = 1;
   lane->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (lane->fd < 0) return lose(lane);
   setsockopt(lane->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  const struct sockaddr_in *peer = &roads->peers[lane->peer];
+  const struct sockaddr_in *peer = &lanes->peers[lane->peer];
   lane->stage = CONNECTING;
-  watch(roads, EPOLL_CTL_ADD, lane->fd, EPOLLIN, lane->peer);
+  watch(lanes, EPOLL_CTL_ADD, lane->fd, EPOLLIN, lane->peer);
   if (connect(lane->fd, (const struct sockaddr *)peer, sizeof *peer) != 0 && errno != EINPROGRESS) lose(lane);
 }
 
@@ -187,108 +187,108 @@ static int read_letter(int fd, uint8_t *letter, size_t *got, size_t bytes) {
  * A call comes to nothing. Where it was heard, and the other rank is the lower one, that
  * has called at the same time, and its call is on its way; else the rank is gone.
  */
-static void give_up_call(const struct vv_roads *roads, struct vv_roads_lane *lane) {
-  if (lane->stage == CALLING && lane->peer < roads->rank) {
+static void give_up_call(const struct vv_lanes *lanes, struct vv_lanes_lane *lane) {
+  if (lane->stage == CALLING && lane->peer < lanes->rank) {
     hang_up(lane, NONE);
   } else {
     lose(lane);
   }
 }
 
-static void go_on_calling(const struct vv_roads *roads, struct vv_roads_lane *lane) {
+static void go_on_calling(const struct vv_lanes *lanes, struct vv_lanes_lane *lane) {
   uint8_t challenge[VV_LETTER_NONCE_BYTES];
   const bool called = lane->stage == CALLING;
   const size_t bytes = called ? VV_LETTER_ANSWER_BYTES : VV_LETTER_CHALLENGE_BYTES;
   const int whole = read_letter(lane->fd, lane->letter, &lane->letter_got, bytes);
   if (whole == 0) return;
   const bool refused = whole < 0 || (!called && !vv_letter_challenge_parse(lane->letter, challenge)) ||
-                       (called && !vv_letter_answer_parse(roads->key, lane->nonce, lane->letter));
-  if (refused) return give_up_call(roads, lane);
+                       (called && !vv_letter_answer_parse(lanes->key, lane->nonce, lane->letter));
+  if (refused) return give_up_call(lanes, lane);
   lane->letter_got = 0;
   if (called) {
     lane->stage = OPEN;
-    return move(roads, lane);
+    return move(lanes, lane);
   }
-  struct vv_letter_call own = {.from = roads->rank, .to = lane->peer};
+  struct vv_letter_call own = {.from = lanes->rank, .to = lane->peer};
   struct vv_error error;
   uint8_t letter[VV_LETTER_CALL_BYTES];
   if (vv_host_random(own.nonce, sizeof own.nonce, &error) != 0) return lose(lane);
   memcpy(lane->nonce, own.nonce, sizeof own.nonce);
-  vv_letter_call_emit(roads->key, challenge, &own, letter);
+  vv_letter_call_emit(lanes->key, challenge, &own, letter);
   lane->stage = CALLING;
   if (send(lane->fd, letter, sizeof letter, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof letter) lose(lane);
 }
 
-static struct vv_roads_lane *lane_of(struct vv_roads *roads, uint32_t peer) {
-  struct vv_roads_lane *lane = roads->lanes[peer];
+static struct vv_lanes_lane *lane_of(struct vv_lanes *lanes, uint32_t peer) {
+  struct vv_lanes_lane *lane = lanes->by_rank[peer];
   if (lane != NULL) return lane;
   lane = malloc(sizeof *lane);
   if (lane == NULL) return NULL;
-  memset(lane, 0, offsetof(struct vv_roads_lane, road));
+  memset(lane, 0, offsetof(struct vv_lanes_lane, road));
   vv_road_init(&lane->road);
   lane->peer = peer;
   lane->fd = -1;
-  roads->lanes[peer] = lane;
-  roads->in_use = true;
+  lanes->by_rank[peer] = lane;
+  lanes->in_use = true;
   return lane;
 }
 
 /* Guests */
 
-static void dismiss(struct vv_roads_guest *guest) {
+static void dismiss(struct vv_lanes_guest *guest) {
   if (guest->fd >= 0) close(guest->fd);
   guest->fd = -1;
   guest->got = 0;
 }
 
-static void receive_guest(struct vv_roads *roads) {
+static void receive_guest(struct vv_lanes *lanes) {
   const int on = 1;
   struct vv_error error;
   uint8_t letter[VV_LETTER_CHALLENGE_BYTES];
-  const int fd = accept4(roads->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  const int fd = accept4(lanes->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) return;
   /* Who comes while all places are taken gets that of the one who has been silent for the longest. */
-  const uint32_t i = roads->guest_next++ % VV_ROADS_GUESTS_MAX;
-  struct vv_roads_guest *guest = &roads->guests[i];
+  const uint32_t i = lanes->guest_next++ % VV_LANES_GUESTS_MAX;
+  struct vv_lanes_guest *guest = &lanes->guests[i];
   dismiss(guest);
   guest->fd = fd;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  watch(roads, EPOLL_CTL_ADD, fd, EPOLLIN, guest_number(roads, i));
+  watch(lanes, EPOLL_CTL_ADD, fd, EPOLLIN, guest_number(lanes, i));
   if (vv_host_random(guest->challenge, sizeof guest->challenge, &error) != 0) return dismiss(guest);
   vv_letter_challenge_emit(guest->challenge, letter);
   if (send(fd, letter, sizeof letter, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof letter) dismiss(guest);
 }
 
 /* Whether a call of that rank is to be answered: of two at once that of the lower rank counts. */
-static bool is_welcome(const struct vv_roads *roads, const struct vv_roads_lane *lane) {
-  if (lane->stage == CONNECTING || lane->stage == CALLING) return lane->peer < roads->rank;
+static bool is_welcome(const struct vv_lanes *lanes, const struct vv_lanes_lane *lane) {
+  if (lane->stage == CONNECTING || lane->stage == CALLING) return lane->peer < lanes->rank;
   return lane->stage == NONE;
 }
 
-static void hear_guest(struct vv_roads *roads, struct vv_roads_guest *guest) {
+static void hear_guest(struct vv_lanes *lanes, struct vv_lanes_guest *guest) {
   struct vv_letter_call call;
   uint8_t answer[VV_LETTER_ANSWER_BYTES];
   if (guest->fd < 0) return;
   const int whole = read_letter(guest->fd, guest->letter, &guest->got, sizeof guest->letter);
   if (whole == 0) return;
-  if (whole < 0 || !vv_letter_call_parse(roads->key, guest->challenge, guest->letter, &call)) return dismiss(guest);
-  if (call.to != roads->rank || call.from >= roads->ranks || call.from == roads->rank) return dismiss(guest);
-  struct vv_roads_lane *lane = lane_of(roads, call.from);
-  if (lane == NULL || !is_welcome(roads, lane)) return dismiss(guest);
+  if (whole < 0 || !vv_letter_call_parse(lanes->key, guest->challenge, guest->letter, &call)) return dismiss(guest);
+  if (call.to != lanes->rank || call.from >= lanes->ranks || call.from == lanes->rank) return dismiss(guest);
+  struct vv_lanes_lane *lane = lane_of(lanes, call.from);
+  if (lane == NULL || !is_welcome(lanes, lane)) return dismiss(guest);
   hang_up(lane, OPEN);
   lane->fd = guest->fd;
   guest->fd = -1;
   guest->got = 0;
-  watch(roads, EPOLL_CTL_MOD, lane->fd, EPOLLIN, lane->peer);
-  vv_letter_answer_emit(roads->key, call.nonce, answer);
+  watch(lanes, EPOLL_CTL_MOD, lane->fd, EPOLLIN, lane->peer);
+  vv_letter_answer_emit(lanes->key, call.nonce, answer);
   if (send(lane->fd, answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof answer) return lose(lane);
-  move(roads, lane);
+  move(lanes, lane);
 }
 
 /* What programs see */
 
-void vv_roads_begin(struct vv_roads *roads, uint32_t peer, struct vv_roads_message *message) {
-  struct vv_roads_lane *lane = lane_of(roads, peer);
+void vv_lanes_begin(struct vv_lanes *lanes, uint32_t peer, struct vv_lanes_message *message) {
+  struct vv_lanes_lane *lane = lane_of(lanes, peer);
   message->ended = message->failed = lane == NULL || lane->stage == LOST;
   if (message->ended) return;
   message->next = lane->messages;
@@ -298,68 +298,68 @@ void vv_roads_begin(struct vv_roads *roads, uint32_t peer, struct vv_roads_messa
   } else {
     vv_road_take(&lane->road, &message->take);
   }
-  if (lane->stage == NONE) call(roads, lane);
-  if (lane->stage == OPEN) move(roads, lane);
+  if (lane->stage == NONE) call(lanes, lane);
+  if (lane->stage == OPEN) move(lanes, lane);
 }
 
-static void hear(struct vv_roads *roads, const struct epoll_event *event) {
+static void hear(struct vv_lanes *lanes, const struct epoll_event *event) {
   const uint64_t number = event->data.u64;
-  if (number == listener_number(roads)) return receive_guest(roads);
-  if (number >= roads->ranks) return hear_guest(roads, &roads->guests[number - roads->ranks]);
-  struct vv_roads_lane *lane = roads->lanes[number];
-  if (lane->stage == OPEN) return move(roads, lane);
-  if (lane->fd >= 0) go_on_calling(roads, lane);
+  if (number == listener_number(lanes)) return receive_guest(lanes);
+  if (number >= lanes->ranks) return hear_guest(lanes, &lanes->guests[number - lanes->ranks]);
+  struct vv_lanes_lane *lane = lanes->by_rank[number];
+  if (lane->stage == OPEN) return move(lanes, lane);
+  if (lane->fd >= 0) go_on_calling(lanes, lane);
 }
 
-void vv_roads_turn(struct vv_roads *roads) {
+void vv_lanes_turn(struct vv_lanes *lanes) {
   struct epoll_event events[EVENTS];
-  const int count = epoll_wait(roads->fd, events, EVENTS, 0);
-  for (int i = 0; i < count; i++) hear(roads, &events[i]);
+  const int count = epoll_wait(lanes->fd, events, EVENTS, 0);
+  for (int i = 0; i < count; i++) hear(lanes, &events[i]);
 }
 
-void vv_roads_lost(struct vv_roads *roads, uint32_t peer) {
-  struct vv_roads_lane *lane = lane_of(roads, peer);
+void vv_lanes_lost(struct vv_lanes *lanes, uint32_t peer) {
+  struct vv_lanes_lane *lane = lane_of(lanes, peer);
   if (lane != NULL) lose(lane);
 }
 
-int vv_roads_listen(struct vv_roads *roads, const struct sockaddr_in *own, struct vv_error *error) {
-  memset(roads, 0, sizeof *roads);
-  for (uint32_t i = 0; i < VV_ROADS_GUESTS_MAX; i++) roads->guests[i].fd = -1;
-  roads->fd = -1;
+int vv_lanes_listen(struct vv_lanes *lanes, const struct sockaddr_in *own, struct vv_error *error) {
+  memset(lanes, 0, sizeof *lanes);
+  for (uint32_t i = 0; i < VV_LANES_GUESTS_MAX; i++) lanes->guests[i].fd = -1;
+  lanes->fd = -1;
   const int on = 1;
-  roads->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (roads->listener < 0) return vv_error_errno(error, "socket", "cannot open a TCP socket");
-  setsockopt(roads->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (bind(roads->listener, (const struct sockaddr *)own, sizeof *own) != 0 || listen(roads->listener, BACKLOG) != 0) {
+  lanes->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (lanes->listener < 0) return vv_error_errno(error, "socket", "cannot open a TCP socket");
+  setsockopt(lanes->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (bind(lanes->listener, (const struct sockaddr *)own, sizeof *own) != 0 || listen(lanes->listener, BACKLOG) != 0) {
     return vv_error_errno(error, "no-port", "cannot listen at TCP port %u", ntohs(own->sin_port));
   }
   return 0;
 }
 
-int vv_roads_open(struct vv_roads *roads, uint32_t ranks, uint32_t rank, const struct sockaddr_in *peers,
+int vv_lanes_open(struct vv_lanes *lanes, uint32_t ranks, uint32_t rank, const struct sockaddr_in *peers,
                   const uint8_t key[VV_KEY_BYTES], struct vv_error *error) {
-  roads->ranks = ranks;
-  roads->rank = rank;
-  roads->peers = peers;
-  memcpy(roads->key, key, sizeof roads->key);
-  roads->lanes = calloc(ranks, sizeof *roads->lanes);
-  if (roads->lanes == NULL) return vv_error_set(error, "no-memory", "no memory for the roads to %u ranks", ranks);
-  roads->fd = epoll_create1(EPOLL_CLOEXEC);
-  if (roads->fd < 0) return vv_error_errno(error, "no-descriptors", "cannot make an epoll");
-  watch(roads, EPOLL_CTL_ADD, roads->listener, EPOLLIN, listener_number(roads));
+  lanes->ranks = ranks;
+  lanes->rank = rank;
+  lanes->peers = peers;
+  memcpy(lanes->key, key, sizeof lanes->key);
+  lanes->by_rank = calloc(ranks, sizeof *lanes->by_rank);
+  if (lanes->by_rank == NULL) return vv_error_set(error, "no-memory", "no memory for the roads to %u ranks", ranks);
+  lanes->fd = epoll_create1(EPOLL_CLOEXEC);
+  if (lanes->fd < 0) return vv_error_errno(error, "no-descriptors", "cannot make an epoll");
+  watch(lanes, EPOLL_CTL_ADD, lanes->listener, EPOLLIN, listener_number(lanes));
   return 0;
 }
 
-void vv_roads_close(struct vv_roads *roads) {
-  for (uint32_t i = 0; roads->lanes != NULL && i < roads->ranks; i++) {
-    if (roads->lanes[i] == NULL) continue;
-    lose(roads->lanes[i]);
-    free(roads->lanes[i]);
+void vv_lanes_close(struct vv_lanes *lanes) {
+  for (uint32_t i = 0; lanes->by_rank != NULL && i < lanes->ranks; i++) {
+    if (lanes->by_rank[i] == NULL) continue;
+    lose(lanes->by_rank[i]);
+    free(lanes->by_rank[i]);
   }
-  for (uint32_t i = 0; i < VV_ROADS_GUESTS_MAX; i++) dismiss(&roads->guests[i]);
-  if (roads->listener >= 0) close(roads->listener);
-  if (roads->fd >= 0) close(roads->fd);
-  free(roads->lanes);
-  explicit_bzero(roads, sizeof *roads);
-  roads->listener = roads->fd = -1;
+  for (uint32_t i = 0; i < VV_LANES_GUESTS_MAX; i++) dismiss(&lanes->guests[i]);
+  if (lanes->listener >= 0) close(lanes->listener);
+  if (lanes->fd >= 0) close(lanes->fd);
+  free(lanes->by_rank);
+  explicit_bzero(lanes, sizeof *lanes);
+  lanes->listener = lanes->fd = -1;
 }
