@@ -274,7 +274,7 @@ static void live_without_patience(struct rank *rank) {
 
 static void test_who_does_not_come_is_named(void **state) {
   (void)state;
-  let_live(live_without_patience, 3000);
+  let_live(live_without_patience, 5000);
 }
 
 /* A rank that leaves while the others go on is no riddle. */
