@@ -445,7 +445,7 @@ struct vv_job *vv_job_new(const struct vv_group_config *config) {
   if (!job) return NULL;
   job->meeting = (struct vv_meeting){.ranks = config->ranks, .rank = config->rank, .lost = VV_MEETING_NOBODY};
   job->cast = (struct vv_cast){.fds = {-1, -1, -1}};
-  job->lanes.fd = job->lanes.listener = -1;
+  vv_lanes_init(&job->lanes);
   job->wake[0] = job->wake[1] = job->news[0] = job->news[1] = -1;
   job->alone = true;
   job->timeout_ms = config->timeout_ms;

@@ -322,10 +322,13 @@ void vv_lanes_lost(struct vv_lanes *lanes, uint32_t peer) {
   if (lane != NULL) lose(lane);
 }
 
-int vv_lanes_listen(struct vv_lanes *lanes, const struct sockaddr_in *own, struct vv_error *error) {
+void vv_lanes_init(struct vv_lanes *lanes) {
   memset(lanes, 0, sizeof *lanes);
   for (uint32_t i = 0; i < VV_LANES_GUESTS_MAX; i++) lanes->guests[i].fd = -1;
-  lanes->fd = -1;
+  lanes->fd = lanes->listener = -1;
+}
+
+int vv_lanes_listen(struct vv_lanes *lanes, const struct sockaddr_in *own, struct vv_error *error) {
   const int on = 1;
   lanes->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (lanes->listener < 0) return vv_error_errno(error, "socket", "cannot open a TCP socket");
@@ -361,5 +364,5 @@ void vv_lanes_close(struct vv_lanes *lanes) {
   if (lanes->fd >= 0) close(lanes->fd);
   free(lanes->by_rank);
   explicit_bzero(lanes, sizeof *lanes);
-  lanes->listener = lanes->fd = -1;
+  vv_lanes_init(lanes);
 }

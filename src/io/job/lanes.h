@@ -58,7 +58,10 @@ struct vv_lanes {
   uint32_t guest_next; /* whose place the next one gets */
 };
 
-/* Listens at that address and the TCP port of that number. 0, or -1 and *error; close it in both cases. */
+/* Nothing is open, and close does nothing. */
+void vv_lanes_init(struct vv_lanes *lanes);
+
+/* Listens at that address and the TCP port of that number. 0, or -1 and *error. */
 int vv_lanes_listen(struct vv_lanes *lanes, const struct sockaddr_in *own, struct vv_error *error);
 
 /* Who the others are, all of which listen. 0, or -1 and *error. */

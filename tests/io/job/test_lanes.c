@@ -35,6 +35,7 @@ static int raise_roads(void **state) {
   (void)state;
   for (uint32_t i = 0; i < RANKS; i++) {
     peers[i] = any();
+    vv_lanes_init(&lanes[i]);
     assert_return_code(vv_lanes_listen(&lanes[i], &peers[i], &error), 0);
   }
   for (uint32_t i = 0; i < RANKS; i++) {
@@ -139,6 +140,7 @@ static void test_strangers_get_nothing(void **state) {
     assert_return_code(connect(fds[i], (struct sockaddr *)&peers[0], sizeof peers[0]), 0);
     vv_lanes_turn(&lanes[0]);
   }
+  vv_lanes_init(&liar);
   assert_return_code(vv_lanes_listen(&liar, &place, &error), 0);
   assert_return_code(vv_lanes_open(&liar, RANKS, 1, peers, other_key, &error), 0);
   struct vv_lanes_message forged = sending("lie", 4), honest = sending("yes", 4), take = taking(buffer, sizeof buffer);
