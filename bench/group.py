@@ -30,9 +30,10 @@ from vaiven.lab.lab import Lab
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ["src/core/base/*.c", "src/core/wire/*.c", "src/core/group/*.c", "src/io/os/*.c", "src/io/boot/*.c"]
-PARTS += ["src/io/port/cast.c", "src/io/engine/[gr]*.c"]
+PARTS += ["src/io/port/cast.c", "src/io/job/*.c"]
 PORT, KEY = 7000, 7
 OPENING_MS_MOST = {"lidi": 20.0, "inpe": 40.0, "hub8": 80.0}
+AMONG_MS_MOST, AMONG_MANY = {"lidi": 1.0, "inpe": 2.0}, 1000
 COUNTED, COUNTED_CASTS = "vv_group_broadcast", (100, 500)  # what they differ by is so many broadcasts and no opening
 SETTLED_NS = 200_000_000  # the group before has been left everywhere
 ATTACK, ATTACK_S = 100_000, 10  # datagrams a second, and how long
@@ -90,6 +91,13 @@ class Ranks:
             process.stdin.flush()
         self._hear("done")
         return time.perf_counter() - begun
+
+    def groups(self, many: int) -> float:
+        """Seconds in which the last rank has made and left so many groups of all."""
+        for process in self.processes:
+            process.stdin.write(f"groups {many}\n")
+            process.stdin.flush()
+        return max(int(line.split()[1]) for line in self._hear("grouped")) / 1e6
 
     def processor_ns(self) -> int:
         """What the thread of rank 0 has had of a processor."""
@@ -156,6 +164,19 @@ def opening(rounds: int) -> list[Ratio]:
             with _raised(topology.ready(name)) as lab:
                 spent = _openings(lab, program, rounds)
                 found.append(bound(f"`{name}`, open of a group of {len(lab.hosts)}, ms", spent, most, "ms"))
+    return found
+
+
+def further(rounds: int) -> list[Ratio]:
+    """How long it takes to make and leave a group of all ranks of one, and another, a thousand in a row."""
+    found = []
+    with tempfile.TemporaryDirectory() as scratch:
+        program = _built(scratch, "group_rank")
+        for name, most in AMONG_MS_MOST.items():
+            with _raised(topology.ready(name)) as lab, _ranks(lab, program) as ranks:
+                spent = [ranks.groups(AMONG_MANY) * 1000 / AMONG_MANY for _ in range(rounds)]
+                ranks.leave()
+            found.append(bound(f"`{name}`, a further group of {len(lab.hosts)} made and left, ms", spent, most, "ms"))
     return found
 
 

@@ -168,6 +168,7 @@ CASES: dict[str, Case] = {
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),
+    "group-among": lambda a: group.further(a.rounds),
     "group-attacked": lambda _: group.attacked(8),
     "group-flat": lambda a: group.flat(a.seed),
     "group-gigabit": lambda a: group.gigabit(a.seed),

@@ -19,8 +19,17 @@
  * of 5 s is survived, one of 7 s or more ends the group. Until all ranks have met,
  * one that was killed may be started again.
  *
+ * Some ranks of a group make a further one by vv_group_among. It shares all that
+ * the first has, sockets, thread and credit, and costs its ranks one agreement. The
+ * first group is left last: it ends those that were made of it.
+ *
+ * A broadcast may be begun, tested and waited for: it goes on while the application
+ * computes. Several may be under way, on one group in the order in which they were
+ * begun, on different groups independently.
+ *
  * A thread of the library answers peers that have lost something while the
- * application computes. Calls on one group come from one thread at a time.
+ * application computes. Calls on a group, and on those made of it, come from one
+ * thread at a time.
  *
  * A child of fork has no place in the group: its calls are "bad-call", and leave frees
  * what it has of it. Leave a group before dlclose of the library, whose thread else
@@ -42,8 +51,10 @@ extern "C" {
 
 #define VV_GROUP_KEY_BYTES 16
 #define VV_GROUP_RANKS_MAX 1024 /* ranks of one group */
+#define VV_GROUP_AMONG_MAX 64   /* groups that a rank has made of a first one and not left */
 
-struct vv_group; /* a process's place in a group */
+struct vv_group;           /* a process's place in a group */
+struct vv_group_operation; /* a broadcast that was begun here */
 
 /* How datagrams reach everybody. */
 enum vv_group_route {
@@ -55,17 +66,19 @@ enum vv_group_route {
 /* Begins the initializer of a config; in C++ say config.size_bytes = sizeof config. */
 #define VV_GROUP_CONFIG .size_bytes = sizeof(struct vv_group_config)
 
-/* Strings are read during the call alone. All is to be set but what says that it may be NULL, `route` and `spin`. */
+/* Strings are read during the call alone. All is to be set but what says that it may be NULL, or zeros, `route` and
+ * `spin`. */
 struct vv_group_config {
   size_t size_bytes;   /* of this struct, when the program was compiled: a later library may have more members */
   uint32_t ranks;      /* 1 .. VV_GROUP_RANKS_MAX */
   uint32_t rank;       /* this one, from 0 */
   const char *address; /* own numeric IPv4 address: it says which interface. Ranks may share one */
-  const char
-      *meeting; /* where rank 0 listens until all are there, "10.1.0.1:7000": its address, a TCP port up to 65534 */
+  /* Where rank 0 listens until all are there, "10.1.0.1:7000": its address, a TCP port up to 65534. NULL: see exchange.
+   */
+  const char *meeting;
   /* Of the job: secret, random (getrandom, or a file that others cannot read), the same at all ranks; zeros are
-   * refused. It proves who is of the job, and hides nothing. Groups of one job may share it: nothing of one is believed
-   * in another. */
+   * refused, but where there is an exchange: then rank 0 draws it. It proves who is of the job, and hides nothing.
+   * Groups of one job may share it: nothing of one is believed in another. */
   uint8_t key[VV_GROUP_KEY_BYTES];
   uint32_t timeout_ms;       /* how long to wait for the others in open and leave; >= 1 */
   enum vv_group_route route; /* the same at all ranks */
@@ -80,10 +93,17 @@ struct vv_group_config {
    * be NULL.
    */
   bool (*stop)(void *context);
-  void *context; /* of notice and stop */
+  /*
+   * Instead of a meeting: gives `all` the records of all ranks, each of so many bytes, in the order of the ranks, of
+   * which `own` is this one's; 0, or another number, which ends open. Called once, in open: what an allgather of MPI, a
+   * PMIx or files do. Rank 0 then listens where the others are told. What of the job is secret is as secret as that.
+   */
+  int (*exchange)(void *context, const void *own, void *all, size_t bytes);
+  void *context; /* of notice, stop and exchange */
 };
 
 #define VV_GROUP_STOPPED 1
+#define VV_GROUP_PENDING 2
 
 /* What a program can decide by when a call has failed. */
 enum vv_group_kind {
@@ -136,6 +156,76 @@ int vv_group_receive(struct vv_group *group, uint32_t root, void *buffer, size_t
  */
 void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes);
 
+/*
+ * A further group, of some ranks of this one: ranks[i] is its rank i. Each of them
+ * calls it with the same list, and nobody else does; ranks that make several groups
+ * with each other make them in the same order. Ranks that make the same group again
+ * and again pay no more than the first time. The group, or NULL and *problem:
+ * "timeout" (somebody did not come: that of the config), "rank-died", "groups-cross"
+ * (lists or orders differ: all who wait are told at once), "too-many-groups"
+ * (VV_GROUP_AMONG_MAX at one of the ranks).
+ */
+struct vv_group *vv_group_among(struct vv_group *group, const uint32_t *ranks, uint32_t count,
+                                struct vv_group_problem *problem);
+
+/*
+ * Begins a broadcast, as vv_group_broadcast, and returns at once. The buffer belongs
+ * to the group until vv_group_test or vv_group_wait says that it has ended. NULL and
+ * *problem: nothing was begun.
+ */
+struct vv_group_operation *vv_group_begin_broadcast(struct vv_group *group, uint32_t root, void *buffer,
+                                                    size_t size_bytes, struct vv_group_problem *problem);
+
+/* Begins to take a broadcast of unknown size, as vv_group_receive. */
+struct vv_group_operation *vv_group_begin_receive(struct vv_group *group, uint32_t root, void *buffer,
+                                                  size_t room_bytes, struct vv_group_problem *problem);
+
+/*
+ * A message to one rank, over a connection of its own to it. Those from one rank to one
+ * arrive in order; a small one may be sent before it is taken. 0 as soon as the buffer
+ * may be used again, or -1 and *problem: "rank-died" (the other rank is gone), "bad-rank"
+ * (also: oneself).
+ */
+int vv_group_send(struct vv_group *group, uint32_t to, const void *data, size_t size_bytes,
+                  struct vv_group_problem *problem);
+
+/* Takes the next message of that rank. *size_bytes (or NULL) tells how long it is; "sizes-differ": it does not fit. */
+int vv_group_take(struct vv_group *group, uint32_t from, void *buffer, size_t room_bytes, size_t *size_bytes,
+                  struct vv_group_problem *problem);
+
+/* Begins a message to one rank: vv_group_test and vv_group_wait tell when the buffer may be used again. */
+struct vv_group_operation *vv_group_begin_send(struct vv_group *group, uint32_t to, const void *data, size_t size_bytes,
+                                               struct vv_group_problem *problem);
+
+/* Begins to take the next message of that rank. */
+struct vv_group_operation *vv_group_begin_take(struct vv_group *group, uint32_t from, void *buffer, size_t room_bytes,
+                                               struct vv_group_problem *problem);
+
+/*
+ * Does what can be done at once. 0: it is done, *size_bytes (or NULL) tells how long
+ * the message is. VV_GROUP_PENDING: not yet. -1 and *problem: the group has failed.
+ * After 0 and -1 the operation is gone; so are those of a group that was left.
+ */
+int vv_group_test(struct vv_group_operation *operation, size_t *size_bytes, struct vv_group_problem *problem);
+
+/*
+ * The same, but waits for its end, timeout_ms at most (UINT32_MAX: for ever): then it
+ * is VV_GROUP_PENDING. VV_GROUP_STOPPED: `stop` of the config said so; it goes on.
+ */
+int vv_group_wait(struct vv_group_operation *operation, uint32_t timeout_ms, size_t *size_bytes,
+                  struct vv_group_problem *problem);
+
+/* Does what can be done at once for all operations of this group and those it is related to: for a loop of progress. */
+void vv_group_turn(struct vv_group *group);
+
+/*
+ * A descriptor to wait on (poll, POLLIN) for this group and those it is related to: it
+ * becomes readable when an operation that was begun has ended, and unreadable by the
+ * next vv_group_test, vv_group_wait or vv_group_turn; who waits tests all that were
+ * begun. It is the library's, and closed when the first group is left. Or -1 and *problem.
+ */
+int vv_group_descriptor(struct vv_group *group, struct vv_group_problem *problem);
+
 /* How datagrams reach everybody: never VV_GROUP_ANY. */
 enum vv_group_route vv_group_route_of(const struct vv_group *group);
 
@@ -156,8 +246,10 @@ void vv_group_repairs(const struct vv_group *group, uint64_t *given, uint64_t *a
 uint64_t vv_group_foreign(const struct vv_group *group);
 
 /*
- * Leaves the group in order: waits until nobody needs this rank any more (time-out:
- * config's), then frees it. All ranks call it. NULL is allowed.
+ * Leaves the group in order, and frees it: the first one waits until nobody needs
+ * this rank any more (time-out: config's), and ends those made of it; such a one
+ * returns at once, and this rank answers the others for as long as they need it. All
+ * ranks call it. NULL is allowed.
  */
 void vv_group_leave(struct vv_group *group);
 

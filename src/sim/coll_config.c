@@ -12,7 +12,7 @@ void vv_sim_coll_config_init(struct vv_sim_coll_config *config, uint64_t seed) {
                                         .ranks = 2,
                                         .count = 8,
                                         .type = VV_DATA_DOUBLE,
-                                        .op = VV_FOLD_SUM,
+                                        .op = VV_COLL_SUM,
                                         .datagram_bytes = DATAGRAM_BYTES,
                                         .small_bytes = SMALL_BYTES};
 }
@@ -36,7 +36,7 @@ void vv_sim_coll_config_draw(struct vv_sim_coll_config *config, uint64_t seed) {
   config->small_bytes = below(&rng, SMALL_BYTES);
   do {
     config->type = (enum vv_data_type)(VV_DATA_INT8 + below(&rng, VV_DATA_COMPLEX_DOUBLE));
-    config->op = (enum vv_fold_op)(VV_FOLD_SUM + below(&rng, VV_FOLD_XOR));
+    config->op = (enum vv_coll_op)(VV_COLL_SUM + below(&rng, VV_COLL_XOR));
   } while (!vv_sim_coll_config_valid(config));
 }
 

@@ -27,7 +27,7 @@ struct vv_sim_coll_config {
   uint32_t root;
   uint32_t count; /* numbers that a rank gives, of a broadcast the root; with `uneven` the most */
   enum vv_data_type type;
-  enum vv_fold_op op;
+  enum vv_coll_op op;
   bool uneven;  /* gather, allgather and scatter: each rank has another count, and there are gaps */
   bool lacking; /* no cast reaches all: messages alone */
   bool foreign; /* every other rank has the other byte order */

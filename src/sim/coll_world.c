@@ -18,11 +18,11 @@ struct parcel {
   uint8_t *data;
 };
 
-enum stage { NOT_BEGUN, UNDER_WAY, DONE };
+enum coll_stage { NOT_BEGUN, UNDER_WAY, DONE };
 
 struct rank {
   struct vv_schedule schedule;
-  uint8_t *state;           /* enum stage of each step */
+  uint8_t *state;           /* enum coll_stage of each step */
   uint32_t *number;         /* of each step: which cast of all, or which message of that pair and direction */
   uint32_t begun, finished; /* steps begun; the leading ones that are done */
   uint8_t *areas[3];

@@ -48,3 +48,8 @@ def test_a_program_with_the_library_is_built_and_run_as_the_page_says(tmp_path: 
     typed(install, ROOT)
     said = typed(build + ranks, tmp_path)
     assert sorted(said.splitlines()) == [f"rank {rank}: once for everybody" for rank in range(3)]
+    meeting = f"127.0.0.1:{free_port()}"
+    several = "\n".join(f"./several 3 {rank} 127.0.0.1 {meeting} &" for rank in range(3)) + "\nwait\n"
+    said = typed(build.replace("many", "several") + several, tmp_path)
+    notes = ["for rank 2", "for rank 1", "for rank 2"]
+    assert sorted(said.splitlines()) == [f"rank {rank}: for all, {note}" for rank, note in enumerate(notes)]

@@ -30,6 +30,9 @@ class Ranks:
     def cast(self, _size: int) -> float:
         return 0.01
 
+    def groups(self, _many: int) -> float:
+        return 0.5
+
     def processor_ns(self) -> int:
         self._spent_ns += 1000
         return self._spent_ns

@@ -35,6 +35,8 @@ ROOMS = {"core/llc": "vv_llc", "sim": "vv_sim"}
 APART = ("bpf/",)
 # An abstract type, of which each file of src/stack has its own.
 ABSTRACT = {"vv_end"}
+# Named by a public header, which tells nothing of what is in them.
+OPAQUE = {"vv_group", "vv_group_operation"}
 # One word for what a caller wants of an object: config. These said the same.
 SYNONYMS = re.compile(r"_(?:wanted|plan|settings|params|wishes)$")
 
@@ -194,7 +196,7 @@ def test_one_prefix_for_each_object(sources: dict[str, str]) -> None:
     for name in headers:
         rooms[Path(name).parent].append(name)
     wrong = {name: homeless(name, text, rooms[Path(name).parent]) for name, text in headers.items()}
-    assert {name: sorted(found) for name, found in wrong.items() if found} == {}
+    assert {name: sorted(found) for name, found in wrong.items() if set(found) - OPAQUE} == {}
 
 
 def test_no_prefix_has_two_headers(sources: dict[str, str]) -> None:

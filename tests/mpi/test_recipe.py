@@ -22,14 +22,14 @@ USE = """\
 #include <stdio.h>
 #include <string.h>
 #include <vaiven/group.h>
-struct vv_group *open_group(const char *interface, unsigned port, struct vv_group_problem *problem);
+struct vv_group *open_group(const char *interface, struct vv_group_problem *problem);
 int main(int argc, char **argv) {
   struct vv_group_problem problem;
   char text[32] = "";
   int rank;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  struct vv_group *end = open_group(argv[1], 7000, &problem);
+  struct vv_group *end = open_group(argv[1], &problem);
   if (!end) return puts(problem.text), 1;
   if (rank == 1) strcpy(text, "once for everybody");
   if (vv_group_broadcast(end, 1, text, sizeof text, &problem) != 0) return puts(problem.text), 1;

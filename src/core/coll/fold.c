@@ -62,18 +62,18 @@ COMPLEX(complex_double)
 
 #define INTEGER_ROW(type)                                                                                              \
   {                                                                                                                    \
-    [VV_FOLD_SUM] = type##_sum, [VV_FOLD_PRODUCT] = type##_product, [VV_FOLD_MIN] = type##_min,                        \
-    [VV_FOLD_MAX] = type##_max, [VV_FOLD_AND] = type##_and, [VV_FOLD_OR] = type##_or, [VV_FOLD_XOR] = type##_xor       \
+    [VV_COLL_SUM] = type##_sum, [VV_COLL_PRODUCT] = type##_product, [VV_COLL_MIN] = type##_min,                        \
+    [VV_COLL_MAX] = type##_max, [VV_COLL_AND] = type##_and, [VV_COLL_OR] = type##_or, [VV_COLL_XOR] = type##_xor       \
   }
 #define FLOATING_ROW(type)                                                                                             \
   {                                                                                                                    \
-    [VV_FOLD_SUM] = type##_sum, [VV_FOLD_PRODUCT] = type##_product, [VV_FOLD_MIN] = type##_min,                        \
-    [VV_FOLD_MAX] = type##_max                                                                                         \
+    [VV_COLL_SUM] = type##_sum, [VV_COLL_PRODUCT] = type##_product, [VV_COLL_MIN] = type##_min,                        \
+    [VV_COLL_MAX] = type##_max                                                                                         \
   }
 #define COMPLEX_ROW(type)                                                                                              \
-  { [VV_FOLD_SUM] = type##_sum, [VV_FOLD_PRODUCT] = type##_product }
+  { [VV_COLL_SUM] = type##_sum, [VV_COLL_PRODUCT] = type##_product }
 
-static fold *const folds[VV_DATA_COMPLEX_DOUBLE + 1][VV_FOLD_XOR + 1] = {
+static fold *const folds[VV_DATA_COMPLEX_DOUBLE + 1][VV_COLL_XOR + 1] = {
     [VV_DATA_INT8] = INTEGER_ROW(int8_t),
     [VV_DATA_UINT8] = INTEGER_ROW(uint8_t),
     [VV_DATA_INT16] = INTEGER_ROW(int16_t),
@@ -88,16 +88,16 @@ static fold *const folds[VV_DATA_COMPLEX_DOUBLE + 1][VV_FOLD_XOR + 1] = {
     [VV_DATA_COMPLEX_DOUBLE] = COMPLEX_ROW(complex_double),
 };
 
-static fold *fold_of(enum vv_fold_op op, enum vv_data_type type) {
+static fold *fold_of(enum vv_coll_op op, enum vv_data_type type) {
   if ((unsigned)type >= sizeof folds / sizeof *folds || (unsigned)op >= sizeof *folds / sizeof **folds) return NULL;
   return folds[type][op];
 }
 
-bool vv_fold_defined(enum vv_fold_op op, enum vv_data_type type) {
+bool vv_fold_defined(enum vv_coll_op op, enum vv_data_type type) {
   return fold_of(op, type) != NULL;
 }
 
-void vv_fold(enum vv_fold_op op, enum vv_data_type type, void *left, const void *right, size_t count) {
+void vv_fold(enum vv_coll_op op, enum vv_data_type type, void *left, const void *right, size_t count) {
   fold *folded = fold_of(op, type);
   assert(folded != NULL);
   folded(left, right, count);

@@ -11,22 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "vaiven/coll.h"
 #include "vaiven/data.h"
 
-enum vv_fold_op {
-  VV_FOLD_SUM = 1, /* integers wrap */
-  VV_FOLD_PRODUCT, /* likewise */
-  VV_FOLD_MIN,     /* of floating-point numbers a NaN of either side stays, the left one before the right one */
-  VV_FOLD_MAX,     /* likewise */
-  VV_FOLD_AND,     /* bit by bit */
-  VV_FOLD_OR,
-  VV_FOLD_XOR,
-};
-
 /* Whether numbers of that type have that reduction: complex ones have no order, and what is no integer has no bits. */
-bool vv_fold_defined(enum vv_fold_op op, enum vv_data_type type);
+bool vv_fold_defined(enum vv_coll_op op, enum vv_data_type type);
 
 /* left[i] = left[i] op right[i] for `count` numbers in this machine's representation, aligned or not. It is defined. */
-void vv_fold(enum vv_fold_op op, enum vv_data_type type, void *left, const void *right, size_t count);
+void vv_fold(enum vv_coll_op op, enum vv_data_type type, void *left, const void *right, size_t count);
 
 #endif

@@ -33,7 +33,18 @@ static void take_ask(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *a
   if (refused || given == 0) vv_say_state(self, ask->source);
 }
 
+/*
+ * True when a peer is in an operation that this rank, which is closing, has not started and never will: it would be
+ * waited for in vain. All are told.
+ */
+static bool has_left_before(struct vv_rank *self, vv_ns now_ns, uint32_t operation) {
+  if (!self->closing || (int32_t)(operation - self->operations) < 0) return false;
+  vv_say_fail(self, now_ns, self->config.rank, VV_GPDU_LEFT);
+  return true;
+}
+
 static void asked(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *ask) {
+  if (has_left_before(self, now_ns, ask->operation)) return;
   vv_progress_heard(self, ask);
   bool same = self->operations > 0 && ask->operation == self->current.number;
   if (same && ask->rank != self->last_root) {
@@ -52,6 +63,7 @@ static void reported(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *a
 }
 
 static void polled(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *poll) {
+  if (has_left_before(self, now_ns, poll->operation)) return;
   bool stale = self->operations > 0 && (int32_t)(poll->operation - self->current.number) < 0;
   vv_receiver_told(self, now_ns, poll->edge);
   if (stale || vv_rank_is_root(self)) {

@@ -99,7 +99,7 @@ static void deliver(struct vv_road *road, struct vv_road_kept *kept, struct vv_r
 }
 
 /* An offer has found who takes it. */
-static void accept(struct vv_road *road, struct vv_road_take *take, uint64_t number, size_t size_bytes) {
+static void take_up(struct vv_road *road, struct vv_road_take *take, uint64_t number, size_t size_bytes) {
   take->number = number;
   take->size_bytes = size_bytes;
   append_take(&road->going, take);
@@ -111,7 +111,7 @@ void vv_road_take(struct vv_road *road, struct vv_road_take *take) {
     struct vv_road_kept *kept = kept_at(road, i);
     if (kept->label != take->label || kept->released || kept->claimed != NULL) continue;
     if (kept->offer) {
-      accept(road, take, kept->number, kept->size_bytes);
+      take_up(road, take, kept->number, kept->size_bytes);
       return release(road, kept);
     }
     if (kept->whole) return deliver(road, kept, take);
@@ -252,7 +252,7 @@ static bool announced(struct vv_road *road, const struct vv_milestone *milestone
   if (take != NULL) road->free_bytes += charge(offer, size_bytes);
   if (offer) {
     if (take != NULL) {
-      accept(road, take, road->offers_came, size_bytes);
+      take_up(road, take, road->offers_came, size_bytes);
     } else {
       keep(road, milestone, true);
     }

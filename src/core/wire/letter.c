@@ -9,10 +9,12 @@
 #define SEAT_BYTES         8
 
 /* What a key that is made of the job's is for. */
-enum use { USE_JOIN = 'j', USE_ANSWER = 'a', USE_SESSION = 's' };
+enum use { USE_JOIN = 'j', USE_ANSWER = 'a', USE_SESSION = 's', USE_CALL = 'c', USE_CALLED = 'd' };
 
 static const uint8_t challenge_mark[] = {'v', 'v', 'c', '1'}, join_mark[] = {'v', 'v', 'j', '1'},
-                     welcome_mark[] = {'v', 'v', 'w', '1'}, refusal_mark[] = {'v', 'v', 'r', '1'};
+                     welcome_mark[] = {'v', 'v', 'w', '1'}, refusal_mark[] = {'v', 'v', 'r', '1'},
+                     call_mark[] = {'v', 'v', 'o', '1'}, called_mark[] = {'v', 'v', 'a', '1'},
+                     place_mark[] = {'v', 'v', 'p', '1'};
 
 /* The key of that use and nonce: hashes of both, one for each half. */
 static void derive(const uint8_t key[VV_KEY_BYTES], enum use use, const uint8_t nonce[VV_LETTER_NONCE_BYTES],
@@ -48,11 +50,28 @@ static bool begins_with(const uint8_t *letter, const uint8_t mark[VV_LETTER_MARK
 static void put_seat(uint8_t bytes[SEAT_BYTES], const struct vv_letter_seat *seat) {
   vv_put32(bytes, seat->address);
   vv_put16(bytes + 4, seat->port);
-  vv_put16(bytes + 6, 0);
+  bytes[6] = seat->order;
+  bytes[7] = 0;
 }
 
 static struct vv_letter_seat get_seat(const uint8_t bytes[SEAT_BYTES]) {
-  return (struct vv_letter_seat){vv_get32(bytes), vv_get16(bytes + 4)};
+  return (struct vv_letter_seat){vv_get32(bytes), vv_get16(bytes + 4), bytes[6]};
+}
+
+void vv_letter_place_emit(const struct vv_letter_seat *seat, const uint8_t key[VV_KEY_BYTES],
+                          uint8_t bytes[VV_LETTER_PLACE_BYTES]) {
+  memcpy(bytes, place_mark, sizeof place_mark);
+  put_seat(bytes + VV_LETTER_MARK_BYTES, seat);
+  memcpy(bytes + VV_LETTER_MARK_BYTES + SEAT_BYTES, key, VV_KEY_BYTES);
+}
+
+bool vv_letter_place_parse(const uint8_t bytes[VV_LETTER_PLACE_BYTES], struct vv_letter_seat *seat,
+                           uint8_t key[VV_KEY_BYTES]) {
+  const struct vv_letter_seat found = get_seat(bytes + VV_LETTER_MARK_BYTES);
+  if (!begins_with(bytes, place_mark) || found.port == 0 || found.port == UINT16_MAX) return false;
+  *seat = found;
+  memcpy(key, bytes + VV_LETTER_MARK_BYTES + SEAT_BYTES, VV_KEY_BYTES);
+  return true;
 }
 
 void vv_letter_session_key(const uint8_t key[VV_KEY_BYTES], const uint8_t session[VV_LETTER_NONCE_BYTES],
@@ -149,6 +168,36 @@ static uint64_t note_tag(const uint8_t session_key[VV_KEY_BYTES], const struct v
   return vv_siphash(session_key, what, sizeof what);
 }
 
+void vv_letter_call_emit(const uint8_t session_key[VV_KEY_BYTES], const uint8_t challenge[VV_LETTER_NONCE_BYTES],
+                         const struct vv_letter_call *call, uint8_t bytes[VV_LETTER_CALL_BYTES]) {
+  memcpy(bytes, call_mark, sizeof call_mark);
+  vv_put32(bytes + 4, call->from);
+  vv_put32(bytes + 8, call->to);
+  memcpy(bytes + 12, call->nonce, VV_LETTER_NONCE_BYTES);
+  seal(session_key, USE_CALL, challenge, bytes, VV_LETTER_CALL_BYTES);
+}
+
+bool vv_letter_call_parse(const uint8_t session_key[VV_KEY_BYTES], const uint8_t challenge[VV_LETTER_NONCE_BYTES],
+                          const uint8_t bytes[VV_LETTER_CALL_BYTES], struct vv_letter_call *call) {
+  if (!begins_with(bytes, call_mark)) return false;
+  if (!is_sealed(session_key, USE_CALL, challenge, bytes, VV_LETTER_CALL_BYTES)) return false;
+  call->from = vv_get32(bytes + 4);
+  call->to = vv_get32(bytes + 8);
+  memcpy(call->nonce, bytes + 12, VV_LETTER_NONCE_BYTES);
+  return true;
+}
+
+void vv_letter_answer_emit(const uint8_t session_key[VV_KEY_BYTES], const uint8_t nonce[VV_LETTER_NONCE_BYTES],
+                           uint8_t bytes[VV_LETTER_ANSWER_BYTES]) {
+  memcpy(bytes, called_mark, sizeof called_mark);
+  seal(session_key, USE_CALLED, nonce, bytes, VV_LETTER_ANSWER_BYTES);
+}
+
+bool vv_letter_answer_parse(const uint8_t session_key[VV_KEY_BYTES], const uint8_t nonce[VV_LETTER_NONCE_BYTES],
+                            const uint8_t bytes[VV_LETTER_ANSWER_BYTES]) {
+  return begins_with(bytes, called_mark) && is_sealed(session_key, USE_CALLED, nonce, bytes, VV_LETTER_ANSWER_BYTES);
+}
+
 void vv_letter_note_emit(const uint8_t session_key[VV_KEY_BYTES], const struct vv_letter_way *way,
                          const struct vv_letter_note *note, uint8_t bytes[VV_LETTER_NOTE_BYTES]) {
   vv_put32(bytes, (uint32_t)note->kind << 24);
@@ -162,7 +211,7 @@ bool vv_letter_note_parse(const uint8_t session_key[VV_KEY_BYTES], const struct 
   vv_put64(tag, note_tag(session_key, way, bytes));
   const uint8_t *tag_of_writer = bytes + VV_LETTER_NOTE_BYTES - VV_LETTER_TAG_BYTES;
   if (!vv_siphash_equal(tag, tag_of_writer, VV_LETTER_TAG_BYTES)) return false;
-  if (bytes[0] != VV_LETTER_VALUES && bytes[0] != VV_LETTER_LOST && bytes[0] != VV_LETTER_BYE) return false;
+  if (bytes[0] != VV_LETTER_VALUES && bytes[0] != VV_LETTER_LOST && bytes[0] != VV_LETTER_WORD) return false;
   note->kind = (enum vv_letter_kind)bytes[0];
   for (int i = 0; i < VV_LETTER_NUMBERS; i++) note->numbers[i] = vv_get32(bytes + 4 + 4 * i);
   return true;

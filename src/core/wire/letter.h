@@ -4,15 +4,18 @@
  * meeting (io/boot/meeting.h).
  *
  *   CHALLENGE  rank 0 to who has connected: "vvc1" | nonce (16)
- *   JOIN       the answer of rank r: "vvj1" | ranks (4) rank (4) address (4) port (2) 0 (2) nonce (16) | tag (8)
- *   WELCOME    rank 0, when all are there: "vvw1" | session (16) | `ranks` seats: address (4) port (2) 0 (2) | tag (8)
- *   REFUSAL    rank 0, instead: "vvr1" | why (1) 0 (3) rank (4) count (4) | tag (8)
- *   NOTE       both ways, behind a WELCOME: kind (1) 0 (3) | four numbers (16) | tag (8)
+ *   JOIN       the answer of rank r: "vvj1" | ranks (4) rank (4) address (4) port (2) order (1) 0 (1) nonce (16) | tag
+ * (8) WELCOME    rank 0, when all are there: "vvw1" | session (16) | `ranks` seats: address (4) port (2) order (1) 0
+ * (1) | tag (8) REFUSAL    rank 0, instead: "vvr1" | why (1) 0 (3) rank (4) count (4) | tag (8) CALL       of rank r to
+ * rank s, after a CHALLENGE of s: "vvo1" | r (4) s (4) | nonce (16) | tag (8) ANSWER     of s: "vva1" | tag (8) NOTE
+ * both ways, behind a WELCOME: kind (1) 0 (3) | four numbers (16) | tag (8) PLACE      rank 0 before all that, by a way
+ * that all ranks trust: "vvp1" | a seat (8) | the job's key (16)
  *
  * A tag is SipHash-2-4 of all before it, under a key that is good for this letter
  * alone: made of the job's key and the challenge (JOIN), of the job's key and the
  * nonce of the JOIN (WELCOME, REFUSAL), of the job's key and the session that rank 0
- * drew for this meeting (NOTE). A NOTE's covers who writes to whom, and how many
+ * drew for this meeting (NOTE; and CALL and ANSWER, with the challenge and the nonce of
+ * the CALL). A NOTE's covers who writes to whom, and how many
  * notes have gone that way before: both ends count them. So nothing that was said
  * once is believed again, in this meeting or in another of the same job.
  *
@@ -34,6 +37,9 @@
 #define VV_LETTER_JOIN_BYTES      44
 #define VV_LETTER_REFUSAL_BYTES   24
 #define VV_LETTER_NOTE_BYTES      28
+#define VV_LETTER_CALL_BYTES      36
+#define VV_LETTER_ANSWER_BYTES    12
+#define VV_LETTER_PLACE_BYTES     28
 #define VV_LETTER_NUMBERS         4 /* numbers of a note */
 
 /* Of a WELCOME to a group of so many. */
@@ -43,6 +49,7 @@
 struct vv_letter_seat {
   uint32_t address; /* IPv4, 10.1.0.1 is 0x0a010001 */
   uint16_t port;
+  uint8_t order; /* of the bytes of its numbers: enum vv_data_order (vaiven/data.h) */
 };
 
 struct vv_letter_join {
@@ -73,7 +80,7 @@ enum vv_letter_kind {
   VV_LETTER_NOTHING,
   VV_LETTER_VALUES = 'v', /* of an agreement */
   VV_LETTER_LOST = 'l',   /* a refusal, after the welcome: why, rank, count */
-  VV_LETTER_BYE = 'b',    /* the writer needs nobody any more */
+  VV_LETTER_WORD = 'w',   /* of accord, about a group of the job (core/wire/accord.h) */
 };
 
 struct vv_letter_note {
@@ -81,11 +88,23 @@ struct vv_letter_note {
   uint32_t numbers[VV_LETTER_NUMBERS];
 };
 
+/* Two ranks that want to talk without rank 0, over a connection of their own (io/job/lanes.h). */
+struct vv_letter_call {
+  uint32_t from, to;
+  uint8_t nonce[VV_LETTER_NONCE_BYTES]; /* random: the answer is tagged under it */
+};
+
 /* Which note of which link it is. */
 struct vv_letter_way {
   uint32_t from, to; /* ranks */
   uint32_t number;   /* notes that have gone this way before */
 };
+
+/* Where rank 0 listens, and the key of the job. */
+void vv_letter_place_emit(const struct vv_letter_seat *seat, const uint8_t key[VV_KEY_BYTES],
+                          uint8_t bytes[VV_LETTER_PLACE_BYTES]);
+bool vv_letter_place_parse(const uint8_t bytes[VV_LETTER_PLACE_BYTES], struct vv_letter_seat *seat,
+                           uint8_t key[VV_KEY_BYTES]);
 
 /* The key of everything behind the meeting: of its notes, and of the group's datagrams. */
 void vv_letter_session_key(const uint8_t key[VV_KEY_BYTES], const uint8_t session[VV_LETTER_NONCE_BYTES],
@@ -114,6 +133,16 @@ void vv_letter_refusal_emit(const uint8_t key[VV_KEY_BYTES], const uint8_t nonce
                             const struct vv_letter_refusal *refusal, uint8_t bytes[VV_LETTER_REFUSAL_BYTES]);
 bool vv_letter_refusal_parse(const uint8_t key[VV_KEY_BYTES], const uint8_t nonce[VV_LETTER_NONCE_BYTES],
                              const uint8_t bytes[VV_LETTER_REFUSAL_BYTES], struct vv_letter_refusal *refusal);
+
+void vv_letter_call_emit(const uint8_t session_key[VV_KEY_BYTES], const uint8_t challenge[VV_LETTER_NONCE_BYTES],
+                         const struct vv_letter_call *call, uint8_t bytes[VV_LETTER_CALL_BYTES]);
+bool vv_letter_call_parse(const uint8_t session_key[VV_KEY_BYTES], const uint8_t challenge[VV_LETTER_NONCE_BYTES],
+                          const uint8_t bytes[VV_LETTER_CALL_BYTES], struct vv_letter_call *call);
+
+void vv_letter_answer_emit(const uint8_t session_key[VV_KEY_BYTES], const uint8_t nonce[VV_LETTER_NONCE_BYTES],
+                           uint8_t bytes[VV_LETTER_ANSWER_BYTES]);
+bool vv_letter_answer_parse(const uint8_t session_key[VV_KEY_BYTES], const uint8_t nonce[VV_LETTER_NONCE_BYTES],
+                            const uint8_t bytes[VV_LETTER_ANSWER_BYTES]);
 
 void vv_letter_note_emit(const uint8_t session_key[VV_KEY_BYTES], const struct vv_letter_way *way,
                          const struct vv_letter_note *note, uint8_t bytes[VV_LETTER_NOTE_BYTES]);

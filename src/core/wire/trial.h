@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Datagrams of a trial, by which the ranks of a job find out how they reach each
- * other (io/engine/reach.h):
+ * other (io/job/reach.h):
  *
  *   0 kind (1) | 1 stream (3) | 4 number (4) | 8 tag (8) | padding to a full datagram
  *

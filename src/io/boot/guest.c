@@ -12,6 +12,7 @@
 #include "io/os/clock.h"
 #include "io/os/datagram.h"
 #include "io/os/host.h"
+#include "vaiven/data.h"
 
 #define RETRY_MS    20
 #define PATIENCE_NS (250 * VV_MS) /* beyond the deadline, of who is in: rank 0, whose time is up too, says why */
@@ -63,6 +64,7 @@ static enum outcome welcomed(const struct visit *visit, const uint8_t *letter) {
   for (uint32_t rank = 0; is_ours && rank < config->ranks; rank++) {
     visit->meeting->peers[rank] = (struct sockaddr_in){
         .sin_family = AF_INET, .sin_port = htons(seats[rank].port), .sin_addr.s_addr = htonl(seats[rank].address)};
+    visit->meeting->orders[rank] = seats[rank].order;
   }
   if (is_ours) vv_letter_session_key(config->key, session, visit->meeting->key);
   free(seats);
@@ -103,7 +105,10 @@ static enum outcome join(struct visit *visit, bool *was_let_in) {
   if (!vv_letter_challenge_parse(letter, challenge)) return wrong_key(visit);
   if (vv_host_random(visit->nonce, sizeof visit->nonce, visit->error) != 0) return FAILED;
   struct vv_letter_join own = {
-      config->ranks, config->rank, {ntohl(config->own.sin_addr.s_addr), ntohs(config->own.sin_port)}, {0}};
+      config->ranks,
+      config->rank,
+      {ntohl(config->own.sin_addr.s_addr), ntohs(config->own.sin_port), (uint8_t)vv_data_own_order()},
+      {0}};
   memcpy(own.nonce, visit->nonce, sizeof own.nonce);
   vv_letter_join_emit(config->key, challenge, &own, letter);
   if (!vv_socket_write_all(visit->fd, letter, sizeof letter)) return LEFT_ALONE;

@@ -99,6 +99,7 @@ static void seat(struct hall *hall, int fd, const struct vv_letter_join *join) {
   meeting->links[rank].fd = fd;
   meeting->peers[rank] = (struct sockaddr_in){
       .sin_family = AF_INET, .sin_port = htons(join->seat.port), .sin_addr.s_addr = htonl(join->seat.address)};
+  meeting->orders[rank] = join->seat.order;
   memcpy(hall->nonces[rank], join->nonce, NONCE_BYTES);
   hall->here++;
 }
@@ -259,7 +260,7 @@ static int welcome(struct hall *hall, struct vv_error *error) {
                                : vv_error_set(error, "no-memory", "no memory for the table of ranks");
   for (uint32_t rank = 0; result == 0 && rank < meeting->ranks; rank++) {
     const struct sockaddr_in *peer = &meeting->peers[rank];
-    seats[rank] = (struct vv_letter_seat){ntohl(peer->sin_addr.s_addr), ntohs(peer->sin_port)};
+    seats[rank] = (struct vv_letter_seat){ntohl(peer->sin_addr.s_addr), ntohs(peer->sin_port), meeting->orders[rank]};
   }
   for (uint32_t rank = 1; result == 0 && rank < meeting->ranks; rank++) {
     vv_letter_welcome_emit(hall->key, hall->nonces[rank], session, seats, meeting->ranks, letter);
@@ -281,7 +282,7 @@ int vv_hall_open(struct vv_meeting *meeting, const struct vv_meeting_config *con
   struct vv_address at = config->place;
   const uint16_t port = vv_address_port(&at);
   struct hall hall = {.meeting = meeting, .key = config->key, .here = 1};
-  hall.listener = vv_socket_listening(&at, port, port, BACKLOG, error);
+  hall.listener = config->listens ? config->listener : vv_socket_listening(&at, port, port, BACKLOG, error);
   if (hall.listener < 0) return -1;
   for (int i = 0; i < VISITORS_MAX; i++) hall.visitors[i].fd = -1;
   hall.nonces = calloc(meeting->ranks, sizeof *hall.nonces);

@@ -10,19 +10,23 @@
 #include "io/boot/hall.h"
 #include "io/boot/refusal.h"
 #include "io/os/clock.h"
+#include "vaiven/data.h"
 
 int vv_meeting_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, vv_ns deadline_ns,
                     struct vv_error *error) {
   const uint32_t ranks = config->ranks;
   *meeting = (struct vv_meeting){.ranks = ranks, .rank = config->rank, .lost = VV_MEETING_NOBODY};
   meeting->peers = calloc(ranks, sizeof *meeting->peers);
+  meeting->orders = calloc(ranks, sizeof *meeting->orders);
   meeting->links = calloc(ranks, sizeof *meeting->links);
   meeting->fds = calloc(ranks, sizeof *meeting->fds);
   for (uint32_t rank = 0; meeting->links && rank < ranks; rank++) meeting->links[rank].fd = -1;
-  if (!meeting->peers || !meeting->links || !meeting->fds) {
+  if (!meeting->peers || !meeting->orders || !meeting->links || !meeting->fds) {
+    if (config->listens) close(config->listener);
     return vv_error_set(error, "no-memory", "no memory for a meeting of %u ranks", ranks);
   }
   meeting->peers[config->rank] = config->own;
+  meeting->orders[config->rank] = (uint8_t)vv_data_own_order();
   if (config->rank == 0) return vv_hall_open(meeting, config, deadline_ns, error);
   return vv_guest_open(meeting, config, deadline_ns, error);
 }
@@ -32,14 +36,16 @@ static void hang_up(struct vv_meeting_link *link) {
   link->fd = -1;
 }
 
-void vv_meeting_tell(struct vv_meeting *meeting, const struct vv_letter_note *note) {
+void vv_meeting_tell_one(struct vv_meeting *meeting, uint32_t rank, const struct vv_letter_note *note) {
   uint8_t bytes[VV_LETTER_NOTE_BYTES];
-  for (uint32_t rank = 0; rank < meeting->ranks; rank++) {
-    struct vv_meeting_link *link = &meeting->links[rank];
-    if (link->fd < 0) continue;
-    vv_letter_note_emit(meeting->key, &(struct vv_letter_way){meeting->rank, rank, link->sent++}, note, bytes);
-    vv_socket_write_all(link->fd, bytes, sizeof bytes); /* that it has ended is heard, and told to whoever waits */
-  }
+  struct vv_meeting_link *link = &meeting->links[rank];
+  if (link->fd < 0) return;
+  vv_letter_note_emit(meeting->key, &(struct vv_letter_way){meeting->rank, rank, link->sent++}, note, bytes);
+  vv_socket_write_all(link->fd, bytes, sizeof bytes); /* that it has ended is heard, and told to whoever waits */
+}
+
+void vv_meeting_tell(struct vv_meeting *meeting, const struct vv_letter_note *note) {
+  for (uint32_t rank = 0; rank < meeting->ranks; rank++) vv_meeting_tell_one(meeting, rank, note);
 }
 
 bool vv_meeting_hear(struct vv_meeting *meeting, uint32_t rank, struct vv_letter_note *note) {
@@ -69,7 +75,7 @@ static struct vv_letter_refusal about(uint32_t rank, enum vv_letter_why why) {
 static bool take(struct vv_meeting *meeting, uint32_t rank, struct vv_letter_note *note,
                  struct vv_letter_refusal *refusal) {
   if (!vv_meeting_hear(meeting, rank, note)) *refusal = about(rank, VV_LETTER_DIED);
-  if (note->kind == VV_LETTER_BYE) *refusal = about(rank, VV_LETTER_GAVE_UP);
+  if (note->kind == VV_LETTER_WORD) *refusal = about(rank, VV_LETTER_GAVE_UP);
   if (vv_letter_is_lost(note, refusal) && refusal->rank >= meeting->ranks) *refusal = about(rank, VV_LETTER_GAVE_UP);
   return note->kind == VV_LETTER_VALUES;
 }
@@ -121,6 +127,7 @@ void vv_meeting_close(struct vv_meeting *meeting) {
     if (meeting->links[rank].fd >= 0) hang_up(&meeting->links[rank]);
   }
   free(meeting->peers);
+  free(meeting->orders);
   free(meeting->links);
   free(meeting->fds);
   explicit_bzero(meeting, sizeof *meeting);

@@ -36,6 +36,8 @@ struct vv_meeting_config {
   struct sockaddr_in own; /* where this rank hears datagrams: its `own` socket (io/port/cast.h) */
   struct vv_address place;
   const uint8_t *key; /* of the job, VV_KEY_BYTES; read during the call alone */
+  bool listens;       /* rank 0 does already, at `listener`, which the meeting closes */
+  int listener;
 };
 
 /* The connection to a rank, and the notes on it. */
@@ -51,6 +53,7 @@ struct vv_meeting {
   uint32_t ranks;
   uint32_t rank;
   struct sockaddr_in *peers;     /* by rank: where it hears datagrams */
+  uint8_t *orders;               /* by rank: of the bytes of its numbers, enum vv_data_order */
   struct vv_meeting_link *links; /* by rank: of rank 0 to each other rank, of the others to rank 0 */
   struct pollfd *fds;            /* by rank: room for whoever waits for several */
   uint8_t key[VV_KEY_BYTES];     /* of this session: secret, another one for each meeting */
@@ -80,6 +83,9 @@ int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALU
  * that rank's next note; it is then closed.
  */
 bool vv_meeting_hear(struct vv_meeting *meeting, uint32_t rank, struct vv_letter_note *note);
+
+/* Tells a rank, if it is linked. */
+void vv_meeting_tell_one(struct vv_meeting *meeting, uint32_t rank, const struct vv_letter_note *note);
 
 /* Tells every linked rank. */
 void vv_meeting_tell(struct vv_meeting *meeting, const struct vv_letter_note *note);

@@ -16,29 +16,68 @@
 #define LINUX 0
 #endif
 
-void vv_datagram_filter(int fd, uint8_t kind_min, uint8_t kind_max, uint32_t stream, const struct sockaddr_in *own) {
 #if LINUX
-  /* Offsets count from the UDP header, 8 bytes, or from the IPv4 header. A load beyond the datagram refuses it. */
-  struct sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 8),
-      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x00ffffff),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, stream, 0, 8),
+enum { ACCEPT = 0xffffffff, WORDS = VV_DATAGRAM_STREAMS / 32, EACH = 3, PROGRAM_MAX = 64 };
+
+/* Offsets count from the UDP header, 8 bytes, or from the IPv4 header. A load beyond the datagram refuses it. */
+static const struct sock_filter stream_begins[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 8),
+    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x00ffff00),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+    BPF_STMT(BPF_RET | BPF_K, 0),
+    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 11),
+    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 31),
+    BPF_STMT(BPF_MISC | BPF_TAX, 0),
+    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 11),
+    BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 5),
+};
+static const struct sock_filter bit_is_set[] = {
+    BPF_STMT(BPF_ALU | BPF_RSH | BPF_X, 0),
+    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 1),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, 1, 0),
+    BPF_STMT(BPF_RET | BPF_K, 0),
+};
+
+/* Loads the word of the bitmap whose number is in A: one comparison for each, the group of all being in the first. */
+static size_t put_words(struct sock_filter *program, const uint32_t words[WORDS]) {
+  for (unsigned i = 0; i < WORDS; i++) {
+    struct sock_filter *at = program + (size_t)EACH * i;
+    at[0] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, i, 0, EACH - 1);
+    at[1] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_IMM, words[i]);
+    at[2] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, EACH * (WORDS - 1 - i));
+  }
+  return (size_t)EACH * WORDS;
+}
+
+void vv_datagram_filter(int fd, const struct vv_datagram_filter *filter) {
+  const struct sock_filter rest[] = {
       BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8),
-      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kind_min, 0, 6),
-      BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, kind_max, 5, 0),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, filter->kind_min, 0, 6),
+      BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, filter->kind_max, 5, 0),
       BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohs(own->sin_port), 0, 2),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohs(filter->own.sin_port), 0, 2),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)SKF_NET_OFF + 12),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(own->sin_addr.s_addr), 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(filter->own.sin_addr.s_addr), 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, ACCEPT),
       BPF_STMT(BPF_RET | BPF_K, 0),
   };
-  const struct sock_fprog filter = {sizeof program / sizeof program[0], program};
-  setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
-#else
-  (void)fd, (void)kind_min, (void)kind_max, (void)stream, (void)own;
-#endif
+  struct sock_filter program[PROGRAM_MAX];
+  size_t length = sizeof stream_begins / sizeof *program;
+  memcpy(program, stream_begins, sizeof stream_begins);
+  program[2].k = filter->stream;
+  length += put_words(program + length, filter->admitted);
+  memcpy(program + length, bit_is_set, sizeof bit_is_set);
+  length += sizeof bit_is_set / sizeof *program;
+  memcpy(program + length, rest, sizeof rest);
+  length += sizeof rest / sizeof *program;
+  const struct sock_fprog whole = {(unsigned short)length, program};
+  setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &whole, sizeof whole);
 }
+#else
+void vv_datagram_filter(int fd, const struct vv_datagram_filter *filter) {
+  (void)fd, (void)filter;
+}
+#endif
 
 void vv_datagram_joined_only(int fd) {
 #if LINUX

@@ -13,12 +13,18 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/*
- * Lets only IPv4 datagrams through whose first byte is from kind_min to kind_max,
- * whose next three are `stream`, and that are not from `own`: others cost no room
- * in the buffer. Without it they are dropped by who reads them.
- */
-void vv_datagram_filter(int fd, uint8_t kind_min, uint8_t kind_max, uint32_t stream, const struct sockaddr_in *own);
+#define VV_DATAGRAM_STREAMS 256
+
+/* Which datagrams a socket lets in: others cost no room in its buffer. */
+struct vv_datagram_filter {
+  uint8_t kind_min, kind_max; /* the first byte is one of these */
+  uint32_t stream;            /* and the next three are this, whose lowest byte is 0, and a number that is admitted */
+  uint32_t admitted[VV_DATAGRAM_STREAMS / 32]; /* bit n % 32 of word n / 32: the number n */
+  struct sockaddr_in own;                      /* and it is not from there */
+};
+
+/* Lets only such IPv4 datagrams through from now on. Without it they are dropped by who reads them. */
+void vv_datagram_filter(int fd, const struct vv_datagram_filter *filter);
 
 /* Only multicast groups that this socket has joined; without it any group that the host has joined. */
 void vv_datagram_joined_only(int fd);

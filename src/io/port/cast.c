@@ -57,7 +57,7 @@ static bool is_multicast(const struct vv_cast *cast) {
 }
 
 /* One of the two sockets that hear what goes to all. Bound to the group's address: nothing else reaches it. */
-static int hearing(struct vv_cast *cast, uint16_t port, uint32_t stream) {
+static int hearing(struct vv_cast *cast, uint16_t port) {
   struct sockaddr_in at = cast->group;
   at.sin_port = htons(port);
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -65,7 +65,7 @@ static int hearing(struct vv_cast *cast, uint16_t port, uint32_t stream) {
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
   vv_datagram_joined_only(fd);
-  vv_datagram_filter(fd, VV_TRIAL_KIND, VV_GPDU_FAIL, stream, &cast->own);
+  vv_datagram_filter(fd, &cast->filter);
   if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
       (!is_multicast(cast) || join(cast, fd, IP_ADD_MEMBERSHIP) == 0)) {
     return fd;
@@ -86,19 +86,32 @@ int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, ui
   leave(cast, VV_CAST_DATA);
   leave(cast, VV_CAST_EVERYONE);
   cast->group = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = address, .sin_port = htons(port)};
-  cast->fds[VV_CAST_DATA] = hearing(cast, port, stream);
-  cast->fds[VV_CAST_EVERYONE] = hearing(cast, port + 1, stream);
+  cast->filter = (struct vv_datagram_filter){VV_TRIAL_KIND, VV_GPDU_FAIL, stream, {1}, cast->own};
+  cast->filter_changes = 0;
+  cast->fds[VV_CAST_DATA] = hearing(cast, port);
+  cast->fds[VV_CAST_EVERYONE] = hearing(cast, port + 1);
   if (cast->fds[VV_CAST_DATA] < 0 || cast->fds[VV_CAST_EVERYONE] < 0) {
     return vv_error_errno(error, "socket", "cannot join the group at UDP ports %u and %u", port, port + 1);
   }
   const unsigned char loop = shared;
   setsockopt(cast->fds[VV_CAST_OWN], IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof loop);
-  vv_datagram_filter(cast->fds[VV_CAST_OWN], VV_TRIAL_KIND, VV_GPDU_FAIL, stream, &cast->own);
+  struct vv_datagram_filter all = cast->filter; /* what is sent to this rank alone is meant for it */
+  memset(all.admitted, 0xff, sizeof all.admitted);
+  vv_datagram_filter(cast->fds[VV_CAST_OWN], &all);
   cast->awaits =
       setsockopt(cast->fds[VV_CAST_DATA], SOL_SOCKET, SO_RCVTIMEO, &await_at_most, sizeof await_at_most) == 0;
   vv_datagram_room_bytes(cast->fds[VV_CAST_EVERYONE]);
   vv_datagram_room_bytes(cast->fds[VV_CAST_DATA]);
   return 0;
+}
+
+void vv_cast_admit(struct vv_cast *cast, uint32_t number) {
+  uint32_t *word = &cast->filter.admitted[number / 32];
+  const uint32_t bit = 1u << number % 32;
+  if (*word & bit) return;
+  *word |= bit;
+  cast->filter_changes++;
+  for (int i = VV_CAST_DATA; i <= VV_CAST_EVERYONE; i++) vv_datagram_filter(cast->fds[i], &cast->filter);
 }
 
 void vv_cast_rejoin(struct vv_cast *cast) {

@@ -35,6 +35,8 @@ struct vv_cast {
   uint64_t room_bytes;      /* of each socket's buffer; 0: unknown */
   bool awaits;              /* vv_cast_await comes to an end */
   size_t cut_bytes;         /* so long are the datagrams of a train, which passes the kernel as one; 0: no trains */
+  struct vv_datagram_filter filter; /* of `data` and `everyone` */
+  uint32_t filter_changes;          /* so often it was changed since the group's address was joined */
 };
 
 /* Opens `own` at that numeric IPv4 address, any port. 0, or -1 and *error ("bad-address", "no-iface", "no-port",
@@ -47,11 +49,18 @@ struct in_addr vv_cast_group_of(const uint8_t key[16], uint32_t stream);
 
 /*
  * Opens `data` and `everyone` at that address and ports port, port + 1, and hears
- * datagrams of that stream alone; what was joined before is left. `shared`: a
- * multicast address that other ranks on this host must hear too. 0, or -1 and *error.
+ * datagrams of that stream alone, whose lowest byte is 0; what was joined before is
+ * left. `shared`: a multicast address that other ranks on this host must hear too.
+ * 0, or -1 and *error. `own` hears the VV_DATAGRAM_STREAMS streams that begin there.
  */
 int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, uint32_t stream, bool shared,
                  struct vv_error *error);
+
+/*
+ * Hears the stream of that number above the one that was joined, too, from now on and for as long as it is joined:
+ * a kernel is told once of each. Number < VV_DATAGRAM_STREAMS.
+ */
+void vv_cast_admit(struct vv_cast *cast, uint32_t number);
 
 /* Leaves the multicast group and joins it again: switches then hear that this host is there. */
 void vv_cast_rejoin(struct vv_cast *cast);

@@ -13,10 +13,11 @@
 
 static const uint8_t key[VV_KEY_BYTES] = {1, 2, 3}, other_key[VV_KEY_BYTES] = {1, 2, 4};
 static const uint8_t nonce[VV_LETTER_NONCE_BYTES] = {7, 7}, other_nonce[VV_LETTER_NONCE_BYTES] = {7, 8};
-static const struct vv_letter_join join = {RANKS, 2, {0x0a010003, 40001}, {5, 6}};
-static const struct vv_letter_seat seats[RANKS] = {{0x0a010001, 1}, {0x0a010002, 2}, {0x0a010003, 40001}};
+static const struct vv_letter_join join = {RANKS, 2, {0x0a010003, 40001, 2}, {5, 6}};
+static const struct vv_letter_seat seats[RANKS] = {{0x0a010001, 1, 1}, {0x0a010002, 2, 2}, {0x0a010003, 40001, 1}};
 static const struct vv_letter_refusal refusal = {VV_LETTER_ABSENT, 2, 1};
 static const struct vv_letter_note note = {VV_LETTER_VALUES, {1, 2, 3, UINT32_MAX}};
+static const struct vv_letter_call call = {2, 1, {5, 7}};
 static const struct vv_letter_way way = {2, 0, 9};
 
 /* Each letter, as it is written here, and whether it is believed with that key and that nonce, as these bytes. */
@@ -34,7 +35,8 @@ static bool parse_join(const uint8_t *of_key, const uint8_t *of_nonce, const uin
   struct vv_letter_join got;
   if (!vv_letter_join_parse(of_key, of_nonce, bytes, &got)) return false;
   return got.ranks == join.ranks && got.rank == join.rank && got.seat.address == join.seat.address &&
-         got.seat.port == join.seat.port && memcmp(got.nonce, join.nonce, sizeof got.nonce) == 0;
+         got.seat.port == join.seat.port && got.seat.order == join.seat.order &&
+         memcmp(got.nonce, join.nonce, sizeof got.nonce) == 0;
 }
 
 static void emit_welcome(uint8_t *bytes) {
@@ -46,7 +48,8 @@ static bool parse_welcome(const uint8_t *of_key, const uint8_t *of_nonce, const 
   struct vv_letter_seat got[RANKS];
   if (!vv_letter_welcome_parse(of_key, of_nonce, bytes, RANKS, session, got)) return false;
   bool same = memcmp(session, other_nonce, sizeof session) == 0;
-  for (int i = 0; i < RANKS; i++) same = same && got[i].address == seats[i].address && got[i].port == seats[i].port;
+  for (int i = 0; i < RANKS; i++)
+    same = same && got[i].address == seats[i].address && got[i].port == seats[i].port && got[i].order == seats[i].order;
   return same;
 }
 
@@ -74,11 +77,27 @@ static bool parse_note(const uint8_t *of_key, const uint8_t *of_nonce, const uin
   return got.kind == note.kind && memcmp(got.numbers, note.numbers, sizeof got.numbers) == 0;
 }
 
+static void emit_call(uint8_t *bytes) {
+  vv_letter_call_emit(key, nonce, &call, bytes);
+}
+
+static bool parse_call(const uint8_t *of_key, const uint8_t *of_nonce, const uint8_t *bytes) {
+  struct vv_letter_call got;
+  if (!vv_letter_call_parse(of_key, of_nonce, bytes, &got)) return false;
+  return got.from == call.from && got.to == call.to && memcmp(got.nonce, call.nonce, sizeof got.nonce) == 0;
+}
+
+static void emit_answer(uint8_t *bytes) {
+  vv_letter_answer_emit(key, nonce, bytes);
+}
+
 static const struct letter letters[] = {
     {VV_LETTER_JOIN_BYTES, emit_join, parse_join},
     {VV_LETTER_WELCOME_BYTES(RANKS), emit_welcome, parse_welcome},
     {VV_LETTER_REFUSAL_BYTES, emit_refusal, parse_refusal},
     {VV_LETTER_NOTE_BYTES, emit_note, parse_note},
+    {VV_LETTER_CALL_BYTES, emit_call, parse_call},
+    {VV_LETTER_ANSWER_BYTES, emit_answer, vv_letter_answer_parse},
 };
 enum { LETTERS = sizeof letters / sizeof letters[0] };
 
@@ -173,7 +192,7 @@ static void the_first_bytes_say_how_long_an_answer_is(void **state) {
 
 static void known_bytes(void **state) {
   (void)state;
-  static const uint8_t fixed[] = {'v', 'v', 'j', '1', 0, 0, 0, 3, 0, 0, 0, 2, 10, 1, 0, 3, 0x9c, 0x41, 0, 0, 5, 6};
+  static const uint8_t fixed[] = {'v', 'v', 'j', '1', 0, 0, 0, 3, 0, 0, 0, 2, 10, 1, 0, 3, 0x9c, 0x41, 2, 0, 5, 6};
   uint8_t bytes[VV_LETTER_JOIN_BYTES], challenge[VV_LETTER_CHALLENGE_BYTES], got[VV_LETTER_NONCE_BYTES];
   emit_join(bytes);
   assert_memory_equal(bytes, fixed, sizeof fixed);
@@ -185,8 +204,28 @@ static void known_bytes(void **state) {
   assert_false(vv_letter_challenge_parse(challenge, got));
 }
 
+static void a_place_comes_back_and_none_without_a_port(void **state) {
+  (void)state;
+  uint8_t bytes[VV_LETTER_PLACE_BYTES], told[VV_KEY_BYTES] = {0};
+  struct vv_letter_seat got = {0};
+  static const uint8_t right[] = {'v', 'v', 'p', '1', 10, 1, 0, 3, 0x9c, 0x41, 1, 0, 1, 2, 3, 0};
+  vv_letter_place_emit(&seats[2], key, bytes);
+  assert_memory_equal(bytes, right, sizeof right);
+  assert_true(vv_letter_place_parse(bytes, &got, told));
+  assert_true(got.address == seats[2].address && got.port == seats[2].port);
+  assert_memory_equal(told, key, sizeof told);
+  for (int i = 0; i < 2; i++) {
+    memset(bytes + 8, i ? 0xff : 0, 2); /* a port that has none after it */
+    assert_false(vv_letter_place_parse(bytes, &got, told));
+  }
+  vv_letter_place_emit(&seats[2], key, bytes);
+  bytes[0]++;
+  assert_false(vv_letter_place_parse(bytes, &got, told));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_place_comes_back_and_none_without_a_port),
       cmocka_unit_test(known_bytes),
       cmocka_unit_test(values_come_back),
       cmocka_unit_test(another_key_or_nonce_is_not_believed),

@@ -41,7 +41,7 @@ static struct rank ranks[RANKS_MAX];
 
 static struct vv_meeting_config config_of(uint32_t rank, uint32_t count) {
   const struct sockaddr_in own = {AF_INET, htons((uint16_t)(5000 + rank)), {htonl(INADDR_LOOPBACK)}, {0}};
-  return (struct vv_meeting_config){count, rank, own, place, key};
+  return (struct vv_meeting_config){.ranks = count, .rank = rank, .own = own, .place = place, .key = key};
 }
 
 static void *go_to_meeting(void *argument) {
@@ -111,7 +111,7 @@ static void hear_all(int fd, uint8_t *bytes, size_t count) {
 
 static void join_with(int fd, uint32_t rank, uint32_t count, uint8_t letter[VV_LETTER_JOIN_BYTES]) {
   uint8_t bytes[VV_LETTER_CHALLENGE_BYTES], challenge[VV_LETTER_NONCE_BYTES];
-  const struct vv_letter_join join = {count, rank, {INADDR_LOOPBACK, 5000}, {9}};
+  const struct vv_letter_join join = {count, rank, {INADDR_LOOPBACK, 5000, 1}, {9}};
   hear_all(fd, bytes, sizeof bytes);
   assert_true(vv_letter_challenge_parse(bytes, challenge));
   vv_letter_join_emit(key, challenge, &join, letter);

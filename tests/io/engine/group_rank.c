@@ -8,6 +8,9 @@
  *                          once more goes on with one that was "stopped"
  *   naps MANY SIZE SEED    so many broadcasts, roots and sizes (to SIZE) drawn from the seed; before one in four
  *                          this rank sleeps for up to 30 ms; says "napped BYTES", of all messages
+ *   among RANK,RANK,...    makes a group of those ranks, in which it takes part from now on; says "made"
+ *   drop                   leaves that group; says "dropped"
+ *   groups MANY            makes and leaves a group of all ranks so often; says "grouped MICROSECONDS"
  *   patience WAITS         its calls are broken off when they have waited so often
  *   counts                 says "counts GIVEN ASKED CPU FOREIGN": CPU is what its thread has had of a processor, in ns
  *   child                  starts a program that outlives it; says "child PID"
@@ -45,6 +48,35 @@ static uint8_t pattern(uint32_t seed, size_t i) {
 static int failed(const struct vv_group_problem *problem) {
   printf("failed %s %" PRId64 " %s\n", problem->code, problem->rank, problem->text);
   return 1;
+}
+
+/* A group of the ranks in that list, and which of them this one is. NULL: it failed, and was said. */
+static struct vv_group *make(struct vv_group *end, uint32_t *rank, const char *list) {
+  struct vv_group_problem problem;
+  uint32_t ranks[VV_GROUP_RANKS_MAX], count = 0, own = 0;
+  for (const char *at = list; at && count < VV_GROUP_RANKS_MAX; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    ranks[count] = (uint32_t)atoi(at);
+    if (ranks[count] == *rank) own = count;
+    count++;
+  }
+  struct vv_group *made = vv_group_among(end, ranks, count, &problem);
+  *rank = own;
+  if (!made) failed(&problem);
+  return made;
+}
+
+static int make_often(struct vv_group *end, const struct vv_group_config *config, uint32_t many) {
+  struct vv_group_problem problem;
+  uint32_t ranks[VV_GROUP_RANKS_MAX];
+  for (uint32_t i = 0; i < config->ranks; i++) ranks[i] = i;
+  const int64_t begin_us = now_us();
+  for (uint32_t n = 0; n < many; n++) {
+    struct vv_group *made = vv_group_among(end, ranks, config->ranks, &problem);
+    if (!made) return failed(&problem);
+    vv_group_leave(made);
+  }
+  printf("grouped %" PRId64 "\n", now_us() - begin_us);
+  return 0;
 }
 
 static int cast(struct vv_group *end, uint32_t rank, uint32_t root, size_t size, uint32_t seed) {
@@ -138,11 +170,24 @@ static void notice(void *context, const char *text) {
 
 /* 0: go on; 1: it failed; 2: it has left. */
 static int obey(struct vv_group *end, const struct vv_group_config *config, const char *line) {
+  static struct vv_group *made; /* of some ranks */
+  static uint32_t own;          /* this one's in it */
   uint32_t root, seed, many, most;
   size_t size;
   if (sscanf(line, "cast %" SCNu32 " %zu %" SCNu32, &root, &size, &seed) == 3) {
-    return cast(end, config->rank, root, size, seed);
+    return made ? cast(made, own, root, size, seed) : cast(end, config->rank, root, size, seed);
   }
+  if (strncmp(line, "among ", 6) == 0) {
+    own = config->rank;
+    made = make(end, &own, line + 6);
+    return made ? puts("made") < 0 : 1;
+  }
+  if (strcmp(line, "drop\n") == 0) {
+    vv_group_leave(made);
+    made = NULL;
+    return puts("dropped") < 0;
+  }
+  if (sscanf(line, "groups %" SCNu32, &many) == 1) return make_often(end, config, many);
   if (sscanf(line, "naps %" SCNu32 " %" SCNu32 " %" SCNu32, &many, &most, &seed) == 3) {
     return nap(end, config, many, most, seed);
   }

@@ -148,6 +148,42 @@ def test_a_child_does_not_keep_a_dead_rank_alive(make_group, rank_program: Path)
         os.kill(child, signal.SIGKILL)
 
 
+def make_among(group: Group, *ranks: int) -> list[str]:
+    """What these ranks say when they make a group of theirs."""
+    for rank in ranks:
+        group.ranks[rank].tell("among " + ",".join(map(str, ranks)))
+    return [group.ranks[rank].hear() for rank in ranks]
+
+
+def test_a_rank_that_dies_while_a_group_is_made_is_named(make_group, rank_program: Path) -> None:
+    """Or before; and a group of others is none of its affair."""
+    group = make_group([[str(rank_program), "4", str(i), "127.0.0.1", "127.0.0.1:7009", "9", "any"] for i in range(4)])
+    assert group.opened() == {"open multicast"}
+    assert make_among(group, 2, 1) == ["made"] * 2
+    group.ranks[0].tell("among 0,2,3")
+    group.ranks[3].signal(signal.SIGKILL)
+    assert group.ranks[0].hear().startswith("failed rank-died 3 ")
+    assert not group.ranks[1].has_spoken()
+
+
+def test_groups_of_others_survive_a_rank_that_dies(make_group, rank_program: Path) -> None:
+    group = make_group([[str(rank_program), "4", str(i), "127.0.0.1", "127.0.0.1:7010", "9", "any"] for i in range(4)])
+    assert group.opened() == {"open multicast"}
+    assert make_among(group, 2, 1, 0) == ["made"] * 3
+    group.ranks[3].signal(signal.SIGKILL)
+    group.ranks[3].process.wait()
+    for seed, size in enumerate([1, 100_000]):
+        for rank in (0, 1, 2):
+            group.ranks[rank].tell(f"cast 1 {size} {seed}")
+        assert [group.ranks[rank].hear().split(" ")[0] for rank in (0, 1, 2)] == ["done"] * 3
+    for rank in (0, 1, 2):
+        group.ranks[rank].tell("drop")
+    assert [group.ranks[rank].hear() for rank in (0, 1, 2)] == ["dropped"] * 3
+    assert make_among(group, 0, 1) == ["made"] * 2
+    group.ranks[2].tell("among 2,3")
+    assert group.ranks[2].hear().startswith("failed rank-died 3 ")
+
+
 # Where every SYN is lost: at the other end of the cable is nobody.
 BLACK_HOLE = """ip link add hole type veth peer name bottom && ip addr add 10.77.0.2/24 dev hole &&
 ip link set bottom up && ip link set hole up && ip neigh add 10.77.0.1 lladdr 02:00:00:00:00:77 dev hole && exec"""
@@ -231,6 +267,38 @@ def test_ranks_on_hosts_of_their_own(cured: Lab, on_lab, route: str) -> None:
     group = on_lab(route=route)
     assert group.opened() == {f"open {route}"}
     everybody_is_root(group)
+    assert group.leave() == ["left"] * 4
+    assert lost_in_kernels(cured) == before
+
+
+@pytest.mark.lab
+def test_a_group_of_some_hosts_beside_the_first(cured: Lab, on_lab) -> None:
+    """Who is not in it does not hear of it; who sleeps stops it, and loses nothing."""
+    before = lost_in_kernels(cured)
+    group = on_lab()
+    group.opened()
+    assert make_among(group, 3, 0, 2) == ["made"] * 3
+    heard = counted(cured.hosts[1], "Udp", "InDatagrams")
+    for seed, size in enumerate([1, 1_000_000]):
+        for rank in (0, 2, 3):
+            group.ranks[rank].tell(f"cast {seed} {size} {seed}")
+        assert [group.ranks[rank].hear().split(" ")[0] for rank in (0, 2, 3)] == ["done"] * 3
+    assert counted(cured.hosts[1], "Udp", "InDatagrams") - heard < 10
+    fall_asleep(group.ranks[2])
+    for rank in (0, 3):
+        group.ranks[rank].tell("cast 0 300000 9")
+    time.sleep(0.3)
+    assert not group.ranks[3].has_spoken(), "the root ran ahead of what the sleeper's buffer holds"
+    group.ranks[2].tell("go")
+    group.ranks[2].tell("cast 0 300000 9")
+    assert [group.ranks[rank].hear().split(" ")[0] for rank in (0, 2, 3)] == ["done"] * 3
+    for rank in (0, 2, 3):
+        group.ranks[rank].tell("drop")
+    assert [group.ranks[rank].hear() for rank in (0, 2, 3)] == ["dropped"] * 3
+    everybody_is_root(group, [1, 100_000])
+    for rank in group.ranks:
+        rank.tell("groups 30")
+    assert {rank.hear().split(" ")[0] for rank in group.ranks} == {"grouped"}
     assert group.leave() == ["left"] * 4
     assert lost_in_kernels(cured) == before
 

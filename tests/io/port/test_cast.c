@@ -12,7 +12,7 @@
 
 #include "core/wire/bytes.h"
 
-enum { PORT = 7321, STREAM = 5, ROOM = 600, PATIENCE_MS = 60000 };
+enum { PORT = 7321, STREAM = 0x500, ROOM = 600, PATIENCE_MS = 60000 };
 
 static struct vv_cast ranks[2]; /* 0 sends, 1 hears */
 
@@ -111,6 +111,44 @@ static void test_who_awaits_gets_what_is_there_and_no_more_than_it_wants(void **
   assert_int_equal(vv_cast_await(&ranks[1], bytes, ROOM, counts, VV_CAST_BATCH), 0);
 }
 
+/* Whether one of that stream, before one that comes for sure, comes to that socket. */
+static bool comes_of(uint32_t number, int socket, struct sockaddr_in to) {
+  uint8_t bytes[VV_CAST_BATCH * ROOM];
+  size_t counts[VV_CAST_BATCH];
+  struct pollfd one = {.fd = ranks[1].fds[socket], .events = POLLIN};
+  struct vv_cast_datagram batch[] = {datagram(0, 101, to), datagram(1, 100, to)};
+  vv_put32(batch[0].pieces[0].iov_base, (uint32_t)VV_GPDU_DATA << 24 | number);
+  vv_cast_send(&ranks[0], batch, 1);
+  vv_cast_send(&ranks[0], batch + 1, 1);
+  bool came = false;
+  for (;;) {
+    assert_int_equal(poll(&one, 1, PATIENCE_MS), 1);
+    const unsigned count = vv_cast_recv(&ranks[1], socket, bytes, ROOM, counts);
+    for (unsigned i = 0; i < count; i++) {
+      if (counts[i] == 100) return came;
+      came = true;
+    }
+  }
+}
+
+static void test_a_stream_is_heard_when_it_is_admitted_and_the_kernel_is_told_once(void **state) {
+  (void)state;
+  const uint32_t numbers[] = {1, 31, 32, 64, 255};
+  const struct sockaddr_in to = ranks[0].group;
+  assert_false(comes_of(STREAM + VV_DATAGRAM_STREAMS, VV_CAST_DATA, to));
+  for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    assert_false(comes_of(STREAM + numbers[i], VV_CAST_DATA, to));
+    assert_false(comes_of(STREAM + numbers[i], VV_CAST_EVERYONE, vv_cast_everyone(&ranks[0])));
+    assert_true(comes_of(STREAM + numbers[i], VV_CAST_OWN, ranks[1].own)); /* what is meant for this rank alone */
+    for (int times = 0; times < 3; times++) vv_cast_admit(&ranks[1], numbers[i]);
+    assert_true(comes_of(STREAM + numbers[i], VV_CAST_DATA, to));
+    assert_true(comes_of(STREAM + numbers[i], VV_CAST_EVERYONE, vv_cast_everyone(&ranks[0])));
+    assert_true(ranks[1].filter_changes == i + 1);
+  }
+  assert_false(comes_of(STREAM + 2, VV_CAST_DATA, to));
+  assert_false(comes_of(STREAM + VV_DATAGRAM_STREAMS, VV_CAST_OWN, ranks[1].own));
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -118,6 +156,7 @@ int main(void) {
       CASE(test_a_batch_comes_datagram_by_datagram),
       CASE(test_a_batch_comes_without_trains),
       CASE(test_a_train_that_the_kernel_refuses_goes_one_by_one),
+      CASE(test_a_stream_is_heard_when_it_is_admitted_and_the_kernel_is_told_once),
       CASE(test_who_awaits_gets_what_is_there_and_no_more_than_it_wants),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

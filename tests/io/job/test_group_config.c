@@ -47,6 +47,23 @@ static void test_a_config_with_one_thing_wrong(void **state) {
   config = right(), config.route = (enum vv_group_route)17, refused(&config, "bad-config", "17");
 }
 
+static int exchange(void *context, const void *own, void *all, size_t bytes) {
+  (void)context, (void)own, (void)all, (void)bytes;
+  fail_msg("%s", "a group of one has nobody to exchange with");
+  return -1;
+}
+
+static void test_an_exchange_takes_the_place_of_meeting_and_key(void **state) {
+  (void)state;
+  struct vv_group_config config = right();
+  config.meeting = NULL;
+  memset(config.key, 0, sizeof config.key);
+  config.exchange = exchange;
+  struct vv_group *group = vv_group_open(&config, NULL);
+  assert_non_null(group);
+  vv_group_leave(group);
+}
+
 static void test_words_that_are_no_addresses(void **state) {
   (void)state;
   static const char *const addresses[] = {"", " ", "localhost", "256.0.0.1", "192.0.2.1", "::1", "%s%n"};
@@ -135,6 +152,7 @@ static void test_a_child_of_fork_has_no_place(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_config_with_one_thing_wrong),
+      cmocka_unit_test(test_an_exchange_takes_the_place_of_meeting_and_key),
       cmocka_unit_test(test_words_that_are_no_addresses),
       cmocka_unit_test(test_calls_without_what_they_are_about),
       cmocka_unit_test(test_a_child_of_fork_has_no_place),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether a caller's config of a group can be one: the first thing that a library asks which strangers link. */
-#ifndef VV_IO_ENGINE_GROUP_CONFIG_H
-#define VV_IO_ENGINE_GROUP_CONFIG_H
+#ifndef VV_IO_JOB_GROUP_CONFIG_H
+#define VV_IO_JOB_GROUP_CONFIG_H
 
 #include "io/os/error.h"
 #include "vaiven/group.h"

@@ -12,8 +12,8 @@
  * of a buffer: the ranks try again, reading all the while. So who floods them
  * changes no route; where the job's own do not get through, that is the error.
  */
-#ifndef VV_IO_ENGINE_REACH_H
-#define VV_IO_ENGINE_REACH_H
+#ifndef VV_IO_JOB_REACH_H
+#define VV_IO_JOB_REACH_H
 
 #include <stdint.h>
 
@@ -28,7 +28,7 @@ struct vv_reach {
   enum vv_group_route route; /* wanted; then found */
   uint16_t port;             /* UDP: this one and the next */
   /* Found: */
-  uint32_t stream;
+  uint32_t stream; /* of the group of all ranks: the first of VV_DATAGRAM_STREAMS of the job */
   uint32_t datagram_bytes;
   uint32_t window_datagrams;
   vv_ns rtt_ns;

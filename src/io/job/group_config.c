@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "io/engine/group_config.h"
+#include "io/job/group_config.h"
 
 #include <string.h>
 
@@ -14,10 +14,10 @@ static int check_size(const struct vv_group_config *config, struct vv_error *err
 }
 
 static int check_members(const struct vv_group_config *config, struct vv_error *error) {
-  const char *missing = !config->address          ? "address"
-                        : !config->meeting        ? "meeting"
-                        : config->timeout_ms == 0 ? "timeout_ms"
-                                                  : NULL;
+  const char *missing = !config->address                        ? "address"
+                        : !config->meeting && !config->exchange ? "meeting"
+                        : config->timeout_ms == 0               ? "timeout_ms"
+                                                                : NULL;
   if (missing) {
     vv_error_set(error, "bad-config", "%s of the config is not set", missing);
     return vv_error_remedy(error, "the header vaiven/group.h says what each member means");
@@ -28,7 +28,7 @@ static int check_members(const struct vv_group_config *config, struct vv_error *
 
 static int check_key(const struct vv_group_config *config, struct vv_error *error) {
   static const uint8_t zeros[VV_KEY_BYTES];
-  if (memcmp(config->key, zeros, sizeof zeros) != 0) return 0;
+  if (config->exchange || memcmp(config->key, zeros, sizeof zeros) != 0) return 0; /* rank 0 may draw it */
   vv_error_set(error, "bad-key", "the key of the group is all zeros, which anybody can guess");
   return vv_error_remedy(
       error, "give all ranks the same %d random bytes (getrandom, or a file that others cannot read)", VV_KEY_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "io/engine/reach.h"
+#include "io/job/reach.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -276,7 +276,7 @@ int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast 
              vv_ns deadline_ns, struct vv_error *error) {
   struct reach_trial trial = {reach, meeting, cast, key, deadline_ns, 0, error};
   const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(reach->port >> 8), (uint8_t)reach->port};
-  reach->stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GPDU_STREAM_MAX;
+  reach->stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GPDU_STREAM_MAX & ~(VV_DATAGRAM_STREAMS - 1u);
   if (cut(&trial, reach) != 0) return -1;
   uint8_t *bytes = calloc(VV_CAST_BATCH, reach->datagram_bytes);
   if (!bytes) return vv_error_set(error, "no-memory", "no memory for the datagrams of a trial");

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/wire/trial.h"
-#include "io/engine/reach.h"
+#include "io/job/reach.h"
 #include "io/os/clock.h"
 
 enum { ME = 2, RANKS = 3, PORT = 7000, MTU = 1500, ROOM = 425984 };

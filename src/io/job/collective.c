@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/job/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/wire/turn.h"
+
+struct vv_collective *vv_collective_new(uint32_t ranks) {
+  struct vv_collective *collective = calloc(1, sizeof *collective);
+  if (collective == NULL) return NULL;
+  collective->schedule.steps = calloc(VV_SCHEDULE_STEPS_MAX(ranks), sizeof *collective->schedule.steps);
+  if (collective->schedule.steps != NULL) return collective;
+  free(collective);
+  return NULL;
+}
+
+bool vv_collective_furnish(struct vv_collective *collective) {
+  const struct vv_schedule *schedule = &collective->schedule;
+  collective->steps = calloc(schedule->count + 1, sizeof *collective->steps);
+  collective->areas[VV_SCHEDULE_SCRATCH] = malloc(schedule->scratch_bytes + 1);
+  return collective->steps != NULL && collective->areas[VV_SCHEDULE_SCRATCH] != NULL;
+}
+
+void vv_collective_free(struct vv_collective *collective) {
+  if (collective == NULL) return;
+  free(collective->areas[VV_SCHEDULE_SCRATCH]);
+  free(collective->steps);
+  free(collective->schedule.steps);
+  free(collective);
+}
+
+void vv_collective_begin(struct vv_job_stream *stream, struct vv_collective *collective) {
+  collective->next = NULL;
+  collective->ended = collective->failed = stream->failed;
+  if (stream->failed) return;
+  struct vv_collective **place = &stream->collectives;
+  while (*place != NULL) place = &(*place)->next;
+  *place = collective;
+  stream->settled = false;
+}
+
+static uint8_t *at(const struct vv_collective *collective, struct vv_schedule_place place) {
+  uint8_t *area = collective->areas[place.area];
+  return area == NULL ? NULL : area + place.offset_bytes;
+}
+
+/* True when a step sends what it names; else it takes. */
+static bool gives(const struct vv_job_stream *stream, const struct vv_schedule_step *step) {
+  return step->kind == VV_SCHEDULE_SEND || (step->kind == VV_SCHEDULE_CAST && step->peer == stream->core.config.rank);
+}
+
+static void begin_cast(struct vv_job_stream *stream, vv_ns now_ns, struct vv_collective *collective, uint32_t i) {
+  const struct vv_schedule_step *step = &collective->schedule.steps[i];
+  const bool root = gives(stream, step);
+  collective->steps[i].as.cast =
+      (struct vv_job_stream_operation){.what = {.root = step->peer,
+                                                .buffer = at(collective, root ? step->from : step->to),
+                                                .size_bytes = step->bytes,
+                                                .size_known = root || !collective->receives},
+                                       .background = true};
+  vv_job_stream_begin(stream, now_ns, &collective->steps[i].as.cast);
+}
+
+static void begin_message(struct vv_job_stream *stream, struct vv_lanes *lanes, struct vv_collective *collective,
+                          uint32_t i) {
+  const struct vv_schedule_step *step = &collective->schedule.steps[i];
+  struct vv_lanes_message *message = &collective->steps[i].as.message;
+  *message = (struct vv_lanes_message){
+      .sends = step->kind == VV_SCHEDULE_SEND,
+      .send = {.label = collective->label, .data = at(collective, step->from), .size_bytes = step->bytes},
+      .take = {.label = collective->label, .buffer = at(collective, step->to), .room_bytes = step->bytes}};
+  vv_lanes_begin(lanes, vv_job_stream_member(stream, step->peer), message);
+}
+
+static void compute(const struct vv_collective *collective, const struct vv_schedule_step *step) {
+  if (step->kind == VV_SCHEDULE_COPY) {
+    memmove(at(collective, step->to), at(collective, step->from), step->bytes);
+  } else {
+    vv_fold(collective->op, collective->type, at(collective, step->to), at(collective, step->from),
+            step->bytes / vv_data_type_bytes(collective->type));
+  }
+}
+
+static void begin_step(struct vv_job_stream *stream, struct vv_lanes *lanes, vv_ns now_ns,
+                       struct vv_collective *collective) {
+  const uint32_t i = collective->begun++;
+  const struct vv_schedule_step *step = &collective->schedule.steps[i];
+  switch (step->kind) {
+  case VV_SCHEDULE_CAST:
+    return begin_cast(stream, now_ns, collective, i);
+  case VV_SCHEDULE_SEND:
+  case VV_SCHEDULE_TAKE:
+    return begin_message(stream, lanes, collective, i);
+  case VV_SCHEDULE_COPY:
+  case VV_SCHEDULE_FOLD:
+    compute(collective, step);
+    collective->steps[i].done = true;
+  }
+}
+
+void vv_collective_alone(struct vv_collective *collective) {
+  for (uint32_t i = 0; i < collective->schedule.count; i++) compute(collective, &collective->schedule.steps[i]);
+  collective->ended = true;
+}
+
+/* Of a pair each half has its own. */
+static size_t part_bytes_of(enum vv_data_type type) {
+  const bool pair = type == VV_DATA_COMPLEX_FLOAT || type == VV_DATA_COMPLEX_DOUBLE;
+  return pair ? vv_data_type_bytes(type) / 2 : vv_data_type_bytes(type);
+}
+
+/* What came is in the byte order of who sent it. */
+static void convert(const struct vv_job_stream *stream, const struct vv_collective *collective,
+                    const struct vv_schedule_step *step) {
+  const size_t part_bytes = part_bytes_of(collective->type);
+  const uint32_t member = vv_job_stream_member(stream, step->peer);
+  if (part_bytes <= 1 || stream->orders[member] == vv_data_own_order()) return;
+  uint8_t *to = at(collective, step->to);
+  vv_turn(to, to, part_bytes, step->bytes / part_bytes);
+}
+
+static void fail(struct vv_job_stream *stream, vv_ns now_ns, uint32_t rank, enum vv_gpdu_why why) {
+  if (!stream->failed) vv_rank_lost(&stream->core, now_ns, rank, why);
+}
+
+/* Looks how far a step is that is under way. True: it is done. */
+static bool look(struct vv_job_stream *stream, vv_ns now_ns, struct vv_collective *collective, uint32_t i) {
+  const struct vv_schedule_step *step = &collective->schedule.steps[i];
+  struct vv_collective_step *own = &collective->steps[i];
+  if (step->kind == VV_SCHEDULE_CAST) {
+    if (!own->as.cast.ended || own->as.cast.failed) return false; /* its group fails, and all that was begun */
+    collective->size_bytes = own->as.cast.size_bytes;
+  } else {
+    const struct vv_lanes_message *message = &own->as.message;
+    if (!message->ended) return false;
+    if (message->failed) return fail(stream, now_ns, step->peer, VV_GPDU_DIED), false;
+    if (!message->sends && message->take.size_bytes != step->bytes) {
+      return fail(stream, now_ns, step->peer, VV_GPDU_UNEQUAL_SIZE), false;
+    }
+  }
+  if (!gives(stream, step)) convert(stream, collective, step);
+  return own->done = true;
+}
+
+static void settle(struct vv_job_stream *stream, vv_ns now_ns, struct vv_collective *collective) {
+  for (uint32_t i = collective->finished; i < collective->begun; i++) {
+    if (!collective->steps[i].done) look(stream, now_ns, collective, i);
+  }
+  while (collective->finished < collective->begun && collective->steps[collective->finished].done) {
+    collective->finished++;
+  }
+}
+
+/* True: a step was begun. */
+static bool advance(struct vv_job_stream *stream, struct vv_lanes *lanes, vv_ns now_ns,
+                    struct vv_collective *collective) {
+  bool begun = false;
+  settle(stream, now_ns, collective);
+  while (!stream->failed && collective->begun < collective->schedule.count &&
+         collective->schedule.steps[collective->begun].after <= collective->finished) {
+    begin_step(stream, lanes, now_ns, collective);
+    settle(stream, now_ns, collective);
+    begun = true;
+  }
+  return begun;
+}
+
+/*
+ * The caller gets its memory back: what still goes from there or comes there is given
+ * up, and with it the roads to those ranks.
+ */
+static void abandon(const struct vv_job_stream *stream, struct vv_lanes *lanes,
+                    const struct vv_collective *collective) {
+  for (uint32_t i = collective->finished; i < collective->begun; i++) {
+    const struct vv_schedule_step *step = &collective->schedule.steps[i];
+    if (step->kind != VV_SCHEDULE_SEND && step->kind != VV_SCHEDULE_TAKE) continue;
+    if (!collective->steps[i].as.message.ended) vv_lanes_lost(lanes, vv_job_stream_member(stream, step->peer));
+  }
+}
+
+/* Whether the operation has ended, one way or the other. */
+static bool has_ended(const struct vv_job_stream *stream, const struct vv_collective *collective) {
+  return stream->failed || collective->finished == collective->schedule.count;
+}
+
+bool vv_collective_turn(struct vv_job_stream *stream, struct vv_lanes *lanes, vv_ns now_ns) {
+  bool begun = false, settled = true;
+  for (struct vv_collective **place = &stream->collectives; *place != NULL && settled;) {
+    struct vv_collective *collective = *place;
+    begun |= advance(stream, lanes, now_ns, collective);
+    settled = stream->failed || collective->begun == collective->schedule.count;
+    if (!has_ended(stream, collective)) {
+      place = &collective->next;
+      continue;
+    }
+    *place = collective->next;
+    if (stream->failed) abandon(stream, lanes, collective);
+    collective->failed = stream->failed;
+    collective->ended = stream->news = true;
+  }
+  stream->settled = settled;
+  return begun;
+}
