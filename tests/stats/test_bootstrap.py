@@ -12,6 +12,7 @@ from vaiven.stats.bootstrap import (
     band,
     beyond,
     centres,
+    freedom,
     interval,
     launch_draws,
     resampled,
@@ -141,6 +142,11 @@ def test_a_spread_is_as_wide_on_both_sides_of_the_value_and_of_a_ratio_in_propor
     ratio = spread_interval(replicates, 9.0, "byte", 8, ratio=True)
     assert ratio.high / 9 == pytest.approx(9 / ratio.low) == pytest.approx(np.exp(reach / 10), rel=0.01)
     assert "no solution" in spread_interval(np.array([1.0, 2.0, -1.0, np.nan]), 1.5, "byte", 8, ratio=True).refused
+
+
+def test_the_freedom_of_a_deviation_grows_as_the_root_of_the_launches():
+    assert [freedom(count) for count in (2, 6, 8)] == [1, 5, 7]
+    assert freedom(16) == 10 and freedom(64) == 20
 
 
 @pytest.mark.parametrize("count", [8, 12])

@@ -10,8 +10,9 @@ is that few launches know their own spread badly.
 Two intervals come of it. `spread_interval`: the value, which is computed from plain medians, plus and minus Student's
 quantile times the deviation of the replicates; of what is computed from many medians, as the letters of a law are. The
 smooth median of skewed launches leans to their tail, and so do its quantiles, by too much where launches are few; its
-deviation does not. `interval`: quantiles of the replicates, taken as far out as Student's are beyond the normal ones
-(Hesterberg 2015, the expanded percentile interval; without its factor for a variance that is too small, which that of
+deviation does not. How well that is known goes with the values next to the median, whose number grows as the root of
+that of the launches (Hall and Martin 1988): so do the degrees of freedom, `freedom`. `interval`: quantiles of the
+replicates, taken as far out as Student's are beyond the normal ones (Hesterberg 2015, the expanded percentile interval; without its factor for a variance that is too small, which that of
 the smooth median is not); of a place, which may lie much nearer to one end than to the other.
 """
 
@@ -27,6 +28,7 @@ from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.launches import LAUNCHES_MIN
 
 RESAMPLES = 2000
+FREEDOM = 2.5  # times the root of the launches; what bench/aa.py finds right, 7 of 8, 8.7 of 12, 10 of 16
 REPLICATES_KEPT = 0.9  # of the resamples that must give a finite answer
 
 
@@ -102,9 +104,14 @@ def spread_interval(
     good = spread[np.isfinite(spread)]
     if not np.isfinite(value) or good.size < REPLICATES_KEPT * replicates.size:
         return refusal("undetermined: too many resamples have no solution", unit, level)
-    reach = student_quantile((1 + level) / 2, launches - 1) * float(good.std())
+    reach = student_quantile((1 + level) / 2, freedom(launches)) * float(good.std())
     low, high = (value * np.exp(-reach), value * np.exp(reach)) if ratio else (value - reach, value + reach)
     return Estimate(value, float(low), float(high), unit, level)
+
+
+def freedom(launches: int) -> float:
+    """The degrees of freedom of a deviation that resampled medians of so many launches have."""
+    return min(launches - 1, FREEDOM * launches**0.5)
 
 
 def beyond(replicates: Floats, value: float, launches: int) -> float:
