@@ -12,8 +12,9 @@ quantile times the deviation of the replicates; of what is computed from many me
 smooth median of skewed launches leans to their tail, and so do its quantiles, by too much where launches are few; its
 deviation does not. How well that is known goes with the values next to the median, whose number grows as the root of
 that of the launches (Hall and Martin 1988): so do the degrees of freedom, `freedom`. `interval`: quantiles of the
-replicates, taken as far out as Student's are beyond the normal ones (Hesterberg 2015, the expanded percentile interval; without its factor for a variance that is too small, which that of
-the smooth median is not); of a place, which may lie much nearer to one end than to the other.
+replicates, taken as far out as Student's are beyond the normal ones (Hesterberg 2015, the expanded percentile interval;
+without its factor for a variance that is too small, which that of the smooth median is not); of a place, which may lie
+much nearer to one end than to the other.
 """
 
 from __future__ import annotations
