@@ -57,8 +57,8 @@ $(VENV)/.cross: $(VENV)/.test
 	@touch $@
 
 demo: all
-	@if [ "$$(id -u)" = 0 ]; then set -- plans/demo.toml; else \
-	  echo "not root, so no timed network: a first look at software alone, on a free lab (sudo make demo has both)"; \
+	@if [ "$$(id -u)" = 0 ] && printf '6.12\n%s\n' "$$(uname -r)" | sort -VC; then set -- plans/demo.toml; else \
+	  echo "no timed network: it needs root (sudo make demo) and Linux 6.12; a first look at software alone, on a free lab"; \
 	  set -- --lab free --quick; \
 	fi; echo "vaiven measure $$*"; $(BIN)/vaiven measure "$$@"
 

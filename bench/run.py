@@ -26,6 +26,7 @@ import latency
 import llc
 import repeat
 import strangers
+import witness
 from ratio import Ratio, bound, ratio
 
 from vaiven import resources
@@ -135,6 +136,12 @@ def runs() -> list[Ratio]:
         return repeat.against_netpipe_runs(lab)
 
 
+def witnesses(rounds: int, seed: int) -> list[Ratio]:
+    """Ping-pongs beside the witnesses of a timed lab."""
+    with raised("free") as lab:
+        return witness.disturbance(lab, rounds, seed)
+
+
 def machine() -> str:
     """One line on where these numbers are from."""
     cpuinfo = Path("/proc/cpuinfo").read_text().splitlines()
@@ -165,6 +172,7 @@ CASES: dict[str, Case] = {
     "llc-trouble": lambda a: llc_in_trouble(a.rounds, a.seed),
     "runs": lambda _: runs(),
     "history": lambda a: days.history(a.seed),
+    "witness": lambda a: witnesses(a.rounds, a.seed),
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),

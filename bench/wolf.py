@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who cries wolf: the decision rules of bench/rules.py on identical programs, and on programs made slower.
 
-    python bench/wolf.py [DIRECTORY...] [--lab NAME] [--runs N] [--loaded] [--trials N] [--seed N]
+    python bench/wolf.py [DIRECTORY...] [--page] [--lab NAME] [--runs N] [--loaded] [--trials N] [--seed N]
 
 Each directory is given as many runs as it lacks, all of one plan with nothing changed between them, and then judged:
 two launches or runs that differ by nothing are compared by every rule, and the same with every time of one of them
 made 5, 10 and 20 % longer. With --loaded another program comes and goes while the missing runs are measured. Without
-a directory the launches are made up (selftest), which needs no lab. `make bench-aa` prints these tables.
+a directory the launches are made up (selftest), which needs no lab. `make bench-aa` prints these tables; with --page
+all of them are one, as on docs/wolf.md, made-up launches last.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -67,6 +68,11 @@ while os.getppid() == parent:
         pass
     time.sleep(draw.uniform(0, 2))
 """
+_GIVEN = {
+    Reads.LAUNCH: "two launches", Reads.HALVES: "launches, halves", Reads.BLOCKS: "launches, in turns",
+    Reads.PAIR: "two runs", Reads.HISTORY: "a run, 8 before", Reads.WHOLE: "a run, 8 before",
+    Reads.RUNS: "5 and 5 runs",
+}  # fmt: skip
 Sides = tuple[Any, Any]  # what a rule reads
 Cells = Sequence[Floats] | Floats  # (runs, launches, samples) each
 
@@ -94,15 +100,19 @@ def main() -> int:
     options.add_argument("--loaded", action="store_true", help="measure beside a load that comes and goes")
     options.add_argument("--trials", type=int, default=1000, help="comparisons by each rule, at most")
     options.add_argument("--seed", type=int, default=1, help="of what is drawn by lot")
+    options.add_argument("--page", action="store_true", help="one table of all, and of made-up launches")
     given = options.parse_args()
     if given.runs < HISTORY + 2:
         options.error(f"{HISTORY} runs are a history, and {EACH} and {EACH} are two sides: at least {HISTORY + 2}")
+    found: dict[str, list[Cried]] = {}
     for directory in given.directories:
         record(directory, given.lab, given.runs, given.loaded)
         runs = ended(directory)
-        print(f"\n{title(runs)}\n\n{table(tried(times(runs), given.trials, given.seed))}")
-    if not given.directories:
-        print(f"made-up launches\n\n{table(tried(made_up(given.seed), given.trials, given.seed))}")
+        found[directory.name] = tried(times(runs), given.trials, given.seed)
+        print(f"\n{title(runs)}\n" if given.page else f"\n{title(runs)}\n\n{table(found[directory.name])}")
+    if given.page or not given.directories:
+        found["made up"] = tried(made_up(given.seed), given.trials, given.seed)
+        print(page(found) if given.page else f"made-up launches\n\n{table(found['made up'])}")
     return 0
 
 
@@ -267,6 +277,25 @@ def table(found: Sequence[Cried]) -> str:
         false = f"**{100 * one.share:.1f} %** of {one.trials}" if one.trials else "too few launches"
         lines.append(f"| {one.rule.name} | {one.rule.reads.value} | {should} | {false} | {shares} |")
     return "\n".join(lines)
+
+
+def page(found: Mapping[str, Sequence[Cried]]) -> str:
+    """The same of several, side by side, by what they are called: as docs/wolf.md has them."""
+    slower = ", ".join(f"+{100 * (by - 1):.0f}" for by in SLOWER)
+    head = "".join(f" {name}: cries wolf | finds {slower} % |" for name in found)
+    lines = [f"| rule | is given | should |{head}", "|---" * (3 + 2 * len(found)) + "|"]
+    for row in zip(*found.values(), strict=True):
+        rule = row[0].rule
+        should = "-" if rule.nominal is None else f"{100 * rule.nominal:.2g} %"
+        lines.append(f"| {rule.name} | {_GIVEN[rule.reads]} | {should} | {' | '.join(map(_told, row))} |")
+    return "\n".join(lines)
+
+
+def _told(one: Cried) -> str:
+    """Two fields: how often it cries wolf, and what it finds."""
+    if not one.trials:
+        return "too few launches | -"
+    return f"**{100 * one.share:.1f} %** | {', '.join(f'{100 * count / one.trials:.0f}' for count in one.found)}"
 
 
 if __name__ == "__main__":

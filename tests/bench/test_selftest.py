@@ -31,7 +31,7 @@ def test_made_up_launches_are_as_unpleasant_as_real_ones():
     assert stats.skew(ns) > 1 and ns.max() > 1.5 * np.median(ns)
 
 
-@pytest.mark.parametrize(("machine", "count"), [(NOISY, 12), (NOISY, 8), (SKEWED, 8)])
+@pytest.mark.parametrize(("machine", "count"), [(NOISY, 8), (NOISY, 16), (SKEWED, 8)])
 def test_line_intervals_contain_the_truth_as_often_as_promised(machine, count):
     for kept in line_coverage(TRIALS, seed=1, count=count, machine=machine):
         assert kept.least <= kept.hits <= kept.most, str(kept)

@@ -51,6 +51,16 @@ def test_the_same_seed_is_the_same_table(wolf):
     assert wolf.table(first).count("\n") == len(wolf.RULES) + 1
 
 
+def test_the_page_of_the_manual_has_every_rule_in_a_line(wolf):
+    found = wolf.tried(wolf.made_up(3, cells=2), trials=20, seed=3)
+    few = wolf.tried(wolf.made_up(3, cells=2)[:, :, :14], trials=20, seed=3)
+    head, _, *lines = wolf.page({"few": few, "made up": found}).splitlines()
+    assert head.endswith("| few: cries wolf | finds +5, +10, +20 % | made up: cries wolf | finds +5, +10, +20 % |")
+    page = (Path(__file__).parents[2] / "docs" / "wolf.md").read_text()
+    assert [line for line in lines if f"\n{'|'.join(line.split('|')[:3])}|" not in page] == []
+    assert any("| too few launches | - |" in line for line in lines)
+
+
 def test_sides_are_of_one_run_and_share_no_launch(wolf):
     ns = np.arange(2 * 12 * 26 * 3, dtype=float).reshape(2, 12, 26, 3)
     for reads, sides in wolf._SIDES.items():

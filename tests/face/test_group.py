@@ -106,11 +106,11 @@ def test_a_rank_that_dies_is_named_to_the_others(start) -> None:
             3,
             """
 group = vaiven.Group(**where)
-group.broadcast(bytearray(8))
-if rank == 2:
-    import os
-    os._exit(0)
 try:
+    group.broadcast(bytearray(8))
+    if rank == 2:
+        import os
+        os._exit(0)
     for _ in range(10_000):
         group.broadcast(bytearray(100_000))
 except vaiven.GroupError as error:

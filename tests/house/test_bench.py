@@ -129,6 +129,7 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.days, "recorded", lambda scratch, _seed: (scratch, ["first", "second"]))
     monkeypatch.setattr(run.days, "_seconds", lambda _command: 1.0)
     monkeypatch.setattr(run.strangers, "counted", strangers)
+    monkeypatch.setattr(run.witness, "Witnesses", lambda: SimpleNamespace(end=lambda: None))
 
 
 def test_every_case_makes_its_rows(run: ModuleType, made_up: None) -> None:

@@ -31,6 +31,7 @@ def earned(door_ns: int) -> Calibration:
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "state" / "vaiven" / "calibration.json"
 
 
@@ -129,3 +130,25 @@ def test_forgetting_removes_the_file_and_nothing_else(place: Path) -> None:
     with pytest.raises(VaivenError, match="cannot write"):
         calibration.store(HUB, earned(5))
     assert sorted(path.name for path in place.parent.iterdir()) == ["calibration.json", "other"]
+
+
+def test_a_trial_lies_in_the_cache_and_gives_way_to_a_check(tmp_path: Path) -> None:
+    assert calibration.tried(HUB) is None
+    tried = calibration.tried_now(900, 2_500, in_time=True)
+    calibration.store(HUB, tried)
+    assert (tmp_path / "cache" / "vaiven" / "trials.json").is_file() and not calibration.path().exists()
+    assert calibration.known(HUB) == calibration.tried(HUB) == tried
+    calibration.store(HUB, earned(5))
+    assert calibration.known(HUB) == earned(5) and calibration.tried(HUB) == tried
+    assert calibration.forget() and calibration.known(HUB) == Calibration() and not calibration.forget()
+
+
+def test_a_trial_that_found_nothing_is_remembered_and_moves_no_door() -> None:
+    nothing = calibration.tried_now(1_000, None, in_time=False)
+    calibration.store(HUB, nothing)
+    assert calibration.known(HUB) == Calibration() and calibration.tried(HUB) == nothing
+    assert 0 <= calibration.age_s(nothing) < 3600
+
+
+def test_a_date_that_is_none_is_long_ago() -> None:
+    assert calibration.age_s(Calibration(checked_utc="2026-99-31T12:00:00Z")) == float("inf")

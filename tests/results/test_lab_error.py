@@ -38,6 +38,10 @@ def run(tmp_path: Path) -> Run:
     [
         (CHECKED, LabError(lone_ns=1_600, trains_ns=9_000, checked_utc=CHECKED["checked_utc"])),
         (CHECKED | {"trains_ns": None}, LabError(lone_ns=1_600, trains_ns=None, checked_utc=CHECKED["checked_utc"])),
+        (
+            CHECKED | {"trains_ns": None, "by": "trial"},
+            LabError(lone_ns=1_600, trains_ns=None, checked_utc=CHECKED["checked_utc"], by="trial"),
+        ),
         (CHECKED | {"error_ns": "1600", "trains_ns": -1}, LabError(lone_ns=None, trains_ns=None, checked_utc="")),
         (CHECKED | {"checked_utc": ""}, LabError(lone_ns=None, trains_ns=None, checked_utc="")),
         ({"door_ns": 1000}, LabError(lone_ns=None, trains_ns=None, checked_utc="")),

@@ -123,5 +123,6 @@ def test_names_of_cards_are_quoted_in_commands(good: Machine) -> None:
 
 
 def test_this_machine_is_told_what_it_cannot_raise(good: Machine) -> None:
-    assert checks.check_here(good) == []
-    assert codes(checks.check_here(subject("mainframe").machine)) == {"free-labs-only", "no-ssh"}
+    assert checks.check_here(replace(good, kernel="Linux 6.12.3-amd64 x86_64")) == []
+    assert codes(checks.check_here(replace(good, kernel="Linux 6.1.0-37-amd64 x86_64"))) == {"old-kernel"}
+    assert codes(checks.check_here(subject("mainframe").machine)) == {"free-labs-only", "old-kernel", "no-ssh"}

@@ -276,8 +276,8 @@ def test_a_run_that_goes_on_with_another_calibration_says_so(vaiven: Vaiven, pla
     timed = lab_text("timed", 2, prefix="m", class_="timed", rate_mbps=100)
     (place / "lab.toml").write_text(timed)
     (place / "short.toml").write_text(
-        'lab = "./lab.toml"\nstacks = ["tcp"]\nsizes = [64]\n[effort]\nsamples = 50\ncell_ms = 40\n'
-        "[stop]\nlaunches_min = 6\nlaunches_max = 6\n"
+        'lab = "./lab.toml"\nstacks = ["tcp"]\nsizes = [64]\n[effort]\nsamples = 1000000\ncell_ms = 200\n'
+        "[stop]\nlaunches_min = 12\nlaunches_max = 12\n"
     )
     assert stopped_after_some(place / "short.toml", signal.SIGINT).returncode == 130
     calibration.store(topology.parse(timed).fabric, calibration.found_now(1900, 1500, 9000))

@@ -12,9 +12,10 @@ from vaiven.stats.bootstrap import (
     band,
     beyond,
     centres,
+    freedom,
     interval,
     launch_draws,
-    smooth_medians,
+    resampled,
     spread_interval,
     tail,
 )
@@ -27,6 +28,11 @@ SHAPES = {
 }
 
 
+def smooth_medians(values):
+    """(n, S) -> (S,): of the values as they are, each drawn once."""
+    return resampled(values, np.arange(len(values))[None])[0]
+
+
 @pytest.mark.parametrize("count", [1, 2, 5, 8, 31])
 def test_the_smooth_median_is_that_of_harrell_and_davis(count):
     values = np.random.default_rng(count).gumbel(size=(count, 3))
@@ -34,16 +40,32 @@ def test_the_smooth_median_is_that_of_harrell_and_davis(count):
     np.testing.assert_allclose(smooth_medians(values), expected)
 
 
+def test_a_draw_has_the_smooth_median_of_what_it_holds():
+    rng = np.random.default_rng(6)
+    values, draws = rng.gumbel(size=(9, 3)), launch_draws(9, 50, rng)
+    for drawn, found in zip(draws, resampled(values, draws), strict=True):
+        np.testing.assert_allclose(found, mstats.hdquantiles(values[drawn], [0.5], axis=0)[0])
+
+
 def test_holes_are_passed_over():
     rng = np.random.default_rng(0)
-    values = rng.standard_normal((5, 9, 4))
+    values, draws = rng.standard_normal((9, 4)), launch_draws(9, 200, rng)
     values[rng.random(values.shape) < 0.3] = np.nan
+    values[:, 0] = [1.0, *(8 * [np.nan])]
+    found = resampled(values, draws)
+    for drawn, row in zip(draws, found, strict=True):
+        for cell, one in enumerate(row):
+            whole = values[drawn, cell]
+            whole = whole[np.isfinite(whole)]
+            np.testing.assert_allclose(one, smooth_medians(whole[:, None])[0] if whole.size else np.nan)
+    assert np.isnan(found[:, 0]).any() and np.isfinite(found[:, 0]).any()
+    assert np.isnan(resampled(np.full((3, 1), np.nan), launch_draws(3, 5, rng))).all()
+
+
+def test_medians_pass_over_holes():
+    values = np.random.default_rng(0).standard_normal((5, 9, 4))
+    values[values > 1] = np.nan
     values[0, :, 0] = np.nan
-    found = smooth_medians(values)
-    assert np.isnan(found[0, 0]) and np.isfinite(found).sum() == found.size - 1
-    for i, j in zip(*np.nonzero(np.isfinite(found)), strict=True):
-        whole = values[i, np.isfinite(values[i, :, j]), j]
-        np.testing.assert_allclose(found[i, j], smooth_medians(whole[:, None])[0])
     with pytest.warns(RuntimeWarning, match="All-NaN"):
         np.testing.assert_array_equal(medians(values), np.nanmedian(values, axis=-2))
     assert np.isnan(medians(np.zeros((0, 3)))).all()
@@ -60,8 +82,8 @@ def test_resamples_vary_as_the_smooth_median_does(name):
     """The variance of plain medians of 12 normal values is overstated by 1.3."""
     rng = np.random.default_rng(4)
     many = SHAPES[name][0](rng, (1500, 12, 1))
-    resampled = np.mean([smooth_medians(x[launch_draws(12, 150, rng)]).var() for x in many])
-    assert 0.85 < resampled / smooth_medians(many).var() < 1.4
+    drawn = np.mean([resampled(x, launch_draws(12, 150, rng)).var() for x in many])
+    assert 0.85 < drawn / np.var([smooth_medians(x) for x in many]) < 1.4
 
 
 @pytest.mark.parametrize("count", [8, 30])
@@ -71,7 +93,7 @@ def test_a_lone_median_is_in_its_interval_as_often_as_promised(name, count):
     rng = np.random.default_rng(count)
     trials, hits = 300, 0
     for values in draw(rng, (trials, count, 1)):
-        low, high = band(smooth_medians(values[launch_draws(count, 300, rng)]), count)
+        low, high = band(resampled(values, launch_draws(count, 300, rng)), count)
         hits += bool(low[0] <= truth <= high[0])
     assert 0.92 < hits / trials < 0.985
 
@@ -81,7 +103,7 @@ def test_a_sum_of_many_medians_is_in_its_interval_as_often_as_promised(count):
     rng = np.random.default_rng(count)
     trials, hits = 300, 0
     for values in rng.standard_normal((trials, count, 8)):
-        low, high = band(smooth_medians(values[launch_draws(count, 300, rng)]).sum(axis=1), count)
+        low, high = band(resampled(values, launch_draws(count, 300, rng)).sum(axis=1), count)
         hits += bool(low <= 0 <= high)
     assert 0.92 < hits / trials < 0.985
 
@@ -122,13 +144,18 @@ def test_a_spread_is_as_wide_on_both_sides_of_the_value_and_of_a_ratio_in_propor
     assert "no solution" in spread_interval(np.array([1.0, 2.0, -1.0, np.nan]), 1.5, "byte", 8, ratio=True).refused
 
 
+def test_the_freedom_of_a_deviation_grows_as_the_root_of_the_launches():
+    assert [freedom(count) for count in (2, 6, 8)] == [1, 5, 7]
+    assert freedom(16) == 10 and freedom(64) == 20
+
+
 @pytest.mark.parametrize("count", [8, 12])
 def test_a_sum_of_skewed_medians_is_in_its_spread_as_often_as_promised(count):
     """Quantiles of the same replicates lean to the tail: of 8 they hold the truth in nine of ten trials."""
     rng = np.random.default_rng(count)
     trials, hits, by_quantiles = 400, 0, 0
     for values in rng.exponential(size=(trials, count, 13)):
-        drawn = smooth_medians(values[launch_draws(count, 300, rng)]).sum(axis=1)
+        drawn = resampled(values, launch_draws(count, 300, rng)).sum(axis=1)
         found = spread_interval(drawn, float(np.median(values, axis=0).sum()), "", count)
         hits += found.low <= 13 * np.log(2) <= found.high
         low, high = band(drawn, count)

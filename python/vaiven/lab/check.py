@@ -47,7 +47,6 @@ PING_BYTES = 60_000
 SHORT, MIDDLE, FULL = 18, 500, 1472  # payload of UDP: frames of 60, 542 and 1514 bytes
 LLC_SHORT, LLC_MIDDLE, LLC_FULL = 27, 509, 1481  # the same frames over 802.3 and LLC
 PIECE_BYTES = 700  # two of them are what a careless fabric melts into one datagram
-_STEP_NS = 100  # of what is looked for
 _TRIES = 4
 _PACED_TRAIN = 5000  # beside it the bucket's own content is little
 
@@ -146,7 +145,7 @@ def run(lab: Lab, *, quick: bool = False, say: Callable[[Row], None] = lambda _:
     check = _Check(lab, _QUICK if quick else _WHOLE)
     said = lab.topology.fabric.fabric_class
     rows: list[Row] = []
-    with _wire_alone(lab):
+    with wire_alone(lab):
         door_ns = check.calibrate() if said == "timed" else None
         for row in {"timed": check.timed, "paced": check.paced, "free": check.free}[said]():
             rows.append(row)
@@ -190,7 +189,7 @@ def _earned(said: FabricClass, rows: Sequence[Row], moved_ns: int = 0) -> Fabric
 
 
 @contextmanager
-def _wire_alone(lab: Lab) -> Iterator[None]:
+def wire_alone(lab: Lab) -> Iterator[None]:
     """Without the faults and the slowness of its hosts. At the end its doors are as they were, whatever was tried."""
     faults.suspend(lab)
     slow.suspend(lab)
@@ -285,7 +284,7 @@ class _Check:
 
     def _pingpongs(self) -> Iterator[Row]:
         found = self._lone(self.effort.launches)
-        self.error_ns = round(max(_p95([abs(error) for error in one.errors_ns]) for one in found))
+        self.error_ns = round(max(lone.p95([abs(error) for error in one.errors_ns]) for one in found))
         yield from map(_pingpong, found)
 
     def _lone(self, launches: int) -> list[Lone]:
@@ -442,7 +441,7 @@ class _Check:
     ) -> Row:
         if not times_ns:
             raise VaivenError(f"nothing arrives: {what}", "is the lab up and idle?", code="check-failed")
-        return Row(what=what, unit="ns", expected=expected, median=statistics.median(times_ns), p95=_p95(times_ns),
+        return Row(what=what, unit="ns", expected=expected, median=statistics.median(times_ns), p95=lone.p95(times_ns),
                    limit=limit, throughput=throughput)  # fmt: skip
 
     def _idle(self, times: int, train: int | None = None, frame_bytes: int = 1514) -> int:
@@ -514,15 +513,14 @@ class _Capture(_Counters):
 
 
 def _pingpong(one: Lone) -> Row:
-    return Row(what=f"{one.frame_bytes} B, ping-pong {lone.WAITS[one.wait]}", unit="ns", expected=one.expected_ns,
-               median=statistics.median(one.launches_ns), p95=_p95(one.launches_ns), limit=one.limit_ns)  # fmt: skip
+    what, median = f"{one.frame_bytes} B, ping-pong {lone.WAITS[one.wait]}", statistics.median(one.launches_ns)
+    return Row(what=what, unit="ns", expected=one.expected_ns, median=median, p95=lone.p95(one.launches_ns),
+               limit=one.limit_ns)  # fmt: skip
 
 
 def _best_shift(rows: Sequence[Row]) -> int:
     """How many ns earlier frames must come for the largest error, measured in limits, to be smallest."""
-    claims = [(row.error, row.limit) for row in rows if row.limit is not None]
-    low, high = (round(pick(error for error, _ in claims)) for pick in (min, max))
-    return min(range(low, high + 1, _STEP_NS), key=lambda shift: max(abs(e - shift) / limit for e, limit in claims))
+    return lone.best_shift([(row.error, row.limit) for row in rows if row.limit is not None])
 
 
 def _trains_ns(rows: Sequence[Row]) -> int:
@@ -537,10 +535,6 @@ def _worst(rows: Iterator[Row]) -> Row:
 def _upper(values: Sequence[float], parts: int) -> list[float]:
     """The largest of the values, one part of `parts`, at least one."""
     return sorted(values)[-max(1, len(values) // parts) :]
-
-
-def _p95(values: Sequence[float]) -> float:
-    return sorted(values)[min(len(values) - 1, int(0.95 * len(values)))]
 
 
 def _softnet_drops() -> int:

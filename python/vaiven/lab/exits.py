@@ -28,7 +28,7 @@ CREDIT_NS = 256_000  # how long an exit may be late without losing time: 4000 ti
 LEAD_NS = 8_000  # what a timer and the software behind it take on a machine whose processors are awake
 EARLY_NS = 25_000  # more than a timer is ever late on such a machine, less than VV_DOOR_NS
 IDLE_NS = 60_000  # or three times what a frame takes, as in a ping-pong: doors take a quarter of a processor at most
-QUEUE_LENGTH = 1 << 20  # of the exits' disciplines: what is too much is dropped before, by time (src/bpf/fabric.h)
+QUEUE_FRAMES = 1 << 20  # of each class, dummies among them: what is too much is dropped before, by time
 
 _DUMMY_BYTES = 2048  # VV_DUMMY_BYTES
 _UNITS_MAX = 12_000 * 256  # VV_DUMMY_UNITS * VV_DUMMIES_MAX
@@ -80,9 +80,7 @@ def raise_exits(netlink: IPRoute, exits: Iterable[Exit]) -> None:
     for exit_ in exits:
         number = index(netlink, exit_.interface)
         netlink.tc("add", "htb", number, 0x10000, default=1, stab=_size_table())
-        netlink.link(
-            "set", index=number, txqlen=QUEUE_LENGTH, state="up"
-        )  # each class will have a queue of that length
+        netlink.link("set", index=number, state="up")
         rate_bytes = round(1e9 / exit_.unit_ns)
         burst_bytes = rate_bytes * (CREDIT_NS + 500) / 1e9  # pyroute2 cuts to whole microseconds
         for lane in range(1, _LANES + 1):
@@ -97,6 +95,8 @@ def raise_exits(netlink: IPRoute, exits: Iterable[Exit]) -> None:
                 cburst=burst_bytes,
                 quantum=60_000,
             )
+            # Told, because a queue that nobody makes is as long as the interface's, which some kernels keep short.
+            netlink.tc("add", "pfifo", number, (1 + lane) << 16, parent=0x10000 | lane, limit=QUEUE_FRAMES)
 
 
 def commands(exits: Iterable[Exit], door_ns: int) -> list[str]:
@@ -135,7 +135,7 @@ def _native(lab: Lab, verb: str, text: str) -> str:
     if done.returncode != 0:
         raise VaivenError(
             f"the fabric of {lab.instance} cannot be set: {done.stderr.strip()}",
-            "it needs root and a kernel (5.17 at least) with HTB, IFB, macvlan and BPF for tc",
+            "it needs root and a kernel with HTB, IFB, macvlan and BPF for tc",
             code="no-fabric",
         )
     return done.stdout

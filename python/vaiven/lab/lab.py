@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from vaiven.errors import VaivenError
-from vaiven.lab import calibration, hosts, limits, namespace, state
+from vaiven.lab import calibration, hosts, kernel, limits, namespace, state
 from vaiven.lab import topology as topologies
 from vaiven.lab.calibration import Calibration
 from vaiven.lab.hosts import LabHost
@@ -76,8 +76,8 @@ def up(topology: Topology, instance: str | None = None, *, bound: bool = False) 
     What labs left whose processes were killed is swept away first.
 
     Raises VaivenError: "lab-exists", "bad-instance", "bad-state", "need-root" (for what is timed or faulty),
-    "no-namespace", "no-network", "no-defect", "no-congestion-control", and those of the fabric; then nothing of it is
-    left.
+    "old-kernel", "no-namespace", "no-network", "no-defect", "no-congestion-control", and those of the fabric; then
+    nothing of it is left.
     """
     instance = topology.name if instance is None else instance
     state.place(instance)  # or it is refused before anything else
@@ -88,6 +88,7 @@ def up(topology: Topology, instance: str | None = None, *, bound: bool = False) 
             " (or vaiven lab up free)",
             code="need-root",
         )
+    kernel.require(topology.fabric)
     _sweep()
     with state.reserved(instance) as path:
         try:

@@ -9,9 +9,11 @@ machine too, in the same state: processors held awake by the caller, ends pinned
 from __future__ import annotations
 
 import contextlib
+import math
 import random
 import secrets
 import statistics
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import sched_getaffinity
@@ -27,6 +29,7 @@ Wait = Literal["block", "spin"]
 WAITS: dict[Wait, str] = {"block": "asleep", "spin": "spinning"}  # how the ends wait, and what that is called
 HEADERS = {"icmp": 42, "eth": 33, "udp": 42, "tcp": 66}  # of a frame, without its check sequence, before the message
 CELL_MS = 100  # for each size of a launch: on a machine that has other work exchanges may take a hundred times as long
+_STEP_NS = 100  # of what is looked for
 LIMIT_NS = 2_000.0  # a launch is in time within that,
 LIMIT_SHARE = 0.02  # or within this share of the wire, whichever is more
 
@@ -71,13 +74,15 @@ class Lone:
 
 def measure(
     near: LabHost, far: LabHost, topology: Topology, stacks: Sequence[str], frames_bytes: Sequence[int],
-    *, launches: int, samples: int,
+    *, launches: int, samples: int, within_s: float = math.inf,
 ) -> list[Lone]:  # fmt: skip
     """Ping-pongs between two hosts of a timed lab of that topology, between ends that sleep and ends that spin.
 
+    within_s: no launch begins later than that, so that there may be fewer, and of what had none nothing is said.
+
     Raises VaivenError as `vaiven.lab.lab.up` does, "check-failed" (a probe could not measure).
     """
-    order = random.Random(launches)
+    order, until_s = random.Random(launches), time.monotonic() + within_s
     wires: dict[tuple[str, int], int] = {}
     timed: _Medians = {}
     free: _Medians = {}
@@ -86,6 +91,8 @@ def measure(
         for _ in range(launches):
             turns = [(stack, wait, where) for stack in stacks for wait in WAITS for where in (timed, free)]
             for stack, wait, where in order.sample(turns, k=len(turns)):
+                if time.monotonic() > until_s:
+                    break
                 sizes = [max(1, n - HEADERS[stack]) for n in order.sample(frames_bytes, k=len(frames_bytes))]
                 for cell in _launch(*places[id(where)], stack, wait, sizes, samples):
                     frame_bytes = cell["size_bytes"] + HEADERS[stack]
@@ -95,8 +102,22 @@ def measure(
     return [
         Lone(stack=stack, wait=wait, frame_bytes=size, wire_ns=wires[stack, size], launches_ns=tuple(ns),
              software_ns=statistics.median(free[stack, wait, size]))
-        for (stack, wait, size), ns in sorted(timed.items())
+        for (stack, wait, size), ns in sorted(timed.items()) if (stack, wait, size) in free
     ]  # fmt: skip
+
+
+def best_shift(claims: Sequence[tuple[float, float]]) -> int:
+    """How many ns earlier frames must come for the largest error, measured in limits, to be smallest.
+
+    claims: (by how much they are late, how much is allowed) of each kind of frames, in ns.
+    """
+    low, high = (round(pick(error for error, _ in claims)) for pick in (min, max))
+    return min(range(low, high + 1, _STEP_NS), key=lambda shift: max(abs(e - shift) / limit for e, limit in claims))
+
+
+def p95(values: Sequence[float]) -> float:
+    """The one that 19 of 20 do not exceed, the largest of fewer."""
+    return sorted(values)[min(len(values) - 1, int(0.95 * len(values)))]
 
 
 @contextlib.contextmanager

@@ -130,7 +130,7 @@ def _place(request: Request) -> Iterator[Place]:
     plan = request.plan
     if plan.lab:
         topology, instance = labs.described(plan.lab)
-        with places.in_lab(topology, plan.hosts, instance) as place:
+        with places.in_lab(topology, plan.hosts, instance, tried=True) as place:
             yield place
     elif plan.hosts:
         with places.on_hosts(request.hosts, plan.link) as place:
@@ -144,7 +144,7 @@ def _same_place(manifest: Manifest, plan: Plan) -> Iterator[Place]:
     facts = manifest.place
     if "lab" in facts:
         topology = msgspec.convert(facts["lab"], Topology)
-        with places.in_lab(topology, facts["hosts"], facts.get("instance", "")) as place:
+        with places.in_lab(topology, facts["hosts"], facts.get("instance", ""), tried=True) as place:
             yield place
     else:
         with places.on_hosts(msgspec.convert(facts, places.Wanted), plan.link) as place:

@@ -17,6 +17,7 @@ from vaiven.stats.arrays import Floats, Ints
 from vaiven.stats.bootstrap import RESAMPLES, centres, launch_draws, spread_interval, too_few
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.launches import LAUNCHES_MIN
+from vaiven.stats.median import median_interval
 
 _RATE, _SIZE = "byte/s", "byte"
 
@@ -42,8 +43,7 @@ def half_rate(times: LaunchTimes, rng: np.random.Generator, level: float = 0.95)
         why = too_few(launches) if launches < LAUNCHES_MIN else "no message has a byte"
         return HalfRate(refusal(why, _RATE, level), refusal(why, _SIZE, level), None)
     centre, drawn = rest.centre_ns(), centres(rest.ns, launch_draws(launches, RESAMPLES, rng))
-    fastest = float(sizes[-1] / centre[-1] * 1e9)
-    full = spread_interval(sizes[-1] / drawn[:, -1] * 1e9, fastest, _RATE, launches, level, ratio=True)
+    full = _rate(median_interval(rest.ns[np.isfinite(rest.ns[:, -1]), -1], "ns", level), int(sizes[-1]))
     at = int(_reached(sizes, centre[None])[0])
     if at == 0:
         why = f"the smallest message of {sizes[0]} bytes has more than half of the full rate already"
@@ -51,6 +51,14 @@ def half_rate(times: LaunchTimes, rng: np.random.Generator, level: float = 0.95)
     half = float(half_size(sizes, centre[None])[0])
     size = spread_interval(half_size(sizes, drawn), half, _SIZE, launches, level, ratio=True)
     return HalfRate(full, size, (int(sizes[at - 1]), int(sizes[at])))
+
+
+def _rate(time: Estimate, size_bytes: int) -> Estimate:
+    """Of messages of that size, which take that time: the median of launches alone, whose interval needs no draws."""
+    if time.value is None or time.low is None or time.high is None:
+        return refusal(time.refused, _RATE, time.level)
+    value, low, high = (size_bytes / ns * 1e9 for ns in (time.value, time.high, time.low))
+    return Estimate(value, low, high, _RATE, time.level)
 
 
 def half_size(sizes_bytes: Ints, ns: Floats) -> Floats:

@@ -18,7 +18,7 @@ import numpy as np
 from vaiven.errors import VaivenError
 from vaiven.model.line import SIZES_MIN, weighted_line
 from vaiven.stats.arrays import Floats, Ints, medians
-from vaiven.stats.bootstrap import RESAMPLES, interval, launch_draws, smooth_medians, too_few
+from vaiven.stats.bootstrap import RESAMPLES, interval, launch_draws, resampled, too_few
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.launches import LAUNCHES_MIN
 
@@ -93,7 +93,7 @@ def loggp(trains: Trains, rng: np.random.Generator, level: float = 0.95) -> LogG
         found = {name: refusal(why, unit, level) for name, unit in UNITS.items()}
     else:
         draws = launch_draws(launches, RESAMPLES, rng)
-        drawn = _parameters(trains, lambda values: smooth_medians(values[draws]))
+        drawn = _parameters(trains, lambda values: resampled(values, draws))
         found = {
             name: _not_negative(interval(drawn[name], float(values[name]), unit, launches, level))
             for name, unit in UNITS.items()

@@ -16,7 +16,7 @@ from vaiven.model.slow_start import look
 from vaiven.papers.needs import Scene
 from vaiven.plan import ends
 from vaiven.stats.arrays import Floats
-from vaiven.stats.bootstrap import RESAMPLES, launch_draws, smooth_medians
+from vaiven.stats.bootstrap import RESAMPLES, launch_draws, resampled
 from vaiven.store import query
 from vaiven.store.query import Run
 from vaiven.store.record import Manifest
@@ -99,8 +99,8 @@ class Measured:
 
     def centre(self, values: Floats, median: Any) -> Floats:
         """What values by block say: their median, and the smooth median of each resample."""
-        resampled = smooth_medians(values[self._draws][..., np.newaxis])[:, 0]
-        return np.concatenate(([median(values)], resampled))
+        drawn = resampled(values[:, np.newaxis], self._draws)[:, 0]
+        return np.concatenate(([median(values)], drawn))
 
     def range(self, values: Floats) -> Floats:
         """By what share the largest of values by block exceeds the smallest; the same of each resample."""

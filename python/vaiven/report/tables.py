@@ -59,7 +59,7 @@ _SIZE = Column("size", "payload of one message")
 
 
 _LAB_ERROR = "± what of it may be an error of the lab"
-ERROR_NOTE = "± is what of a number may be the lab's own error, either way, by lab check"
+ERROR_NOTE = "± is what of a number may be the lab's own error, either way, by lab check or a trial"
 
 
 def with_error(text: str, error: str) -> str:

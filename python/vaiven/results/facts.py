@@ -99,13 +99,15 @@ def asked(run: Run, question: str) -> bool:
 
 
 def calibration_text(place: Mapping[str, Any]) -> str:
-    """ "lone frames within 1.6 µs by lab check on 2026-01-31", or that nobody knows; "" of what is not timed."""
+    """ "lone frames within 1.6 µs by lab check on 2026-01-31", or by a trial, or that nobody knows; "" of what is not
+    timed."""
     found = lab_error.of_place(place)
     if found is None:
         return ""
     if found.lone_ns is None:
         return "lone frames not checked by lab check"
-    return f"lone frames within {found.lone_ns / 1000:.1f} µs by lab check on {found.checked_utc[:10]}"
+    how = "by a trial" if found.by == "trial" else "by lab check"
+    return f"lone frames within {found.lone_ns / 1000:.1f} µs {how} on {found.checked_utc[:10]}"
 
 
 def _commands(run: Run) -> tuple[str, ...]:

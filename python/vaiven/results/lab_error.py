@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """By how much the lab of a run may bring messages early or late: what of a number beyond the wire may be the lab's.
 
-It is what `lab check` found on the machine when the fabric earned its class, and stands in the run's manifest. It
+It is what `lab check` found on the machine when the fabric earned its class, or else, of lone frames alone, what a few
+ping-pongs before the run found, and stands in the run's manifest. It
 touches every time of a run on a timed lab, and weighs where the wire is taken off (above the wire, alpha, the lowest
 rung of a ladder) or divided by (times the wire, share of the wire). Between two stacks of one run it mostly cancels,
 for both had the same lab: verdicts are not touched.
@@ -20,11 +21,12 @@ from vaiven.store.query import Run
 class LabError:
     """Of a timed lab, one way. lone_ns: of a frame that is alone, 19 of 20 launches at the worst of what was tried.
     trains_ns: of the last frame of a train, the worst of what was tried. Both None where no check found them.
-    checked_utc: when one did, or empty."""
+    checked_utc: when one did, or empty. by: "check", or "trial": a few ping-pongs before a run."""
 
     lone_ns: int | None
     trains_ns: int | None
     checked_utc: str
+    by: str = "check"
 
     def of_message(self, frames: int | None) -> int | None:
         """Of a message that becomes so many frames; None where that, or the error, is not known."""
@@ -43,7 +45,8 @@ def of_place(place: Mapping[str, Any]) -> LabError | None:
         return None
     checked = str(found.get("checked_utc") or "")
     lone_ns, trains_ns = (_known(found.get(name)) if checked else None for name in ("error_ns", "trains_ns"))
-    return LabError(lone_ns=lone_ns, trains_ns=trains_ns, checked_utc=checked if lone_ns is not None else "")
+    by = "trial" if found.get("by") == "trial" else "check"
+    return LabError(lone_ns=lone_ns, trains_ns=trains_ns, checked_utc=checked if lone_ns is not None else "", by=by)
 
 
 def _known(ns: object) -> int | None:

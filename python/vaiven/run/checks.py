@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from vaiven.lab import kernel
 from vaiven.run.machine import CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN, Interface, Machine
 
 SEVERITIES = ("problem", "caution", "note")
@@ -257,6 +258,17 @@ def _lab_privileges(s: Subject) -> Iterator[Finding]:
         )
 
 
+def _lab_kernel(s: Subject) -> Iterator[Finding]:
+    if kernel.is_old(s.machine.kernel.removeprefix("Linux ")):
+        yield s.finding(
+            "old-kernel",
+            "note",
+            f"{s.machine.kernel}: a lab has no timed fabric, nor a paced hub",
+            "labs that are free, and paced switches, work",
+            f"Linux {'.'.join(map(str, kernel.RELEASE_MIN))} or newer, of Debian 12 that of its backports",
+        )
+
+
 def _ssh(s: Subject) -> Iterator[Finding]:
     if "ssh" not in s.machine.programs:
         yield s.finding(
@@ -336,4 +348,4 @@ _OF_ONE = (
     _privileges,
 )
 _OF_SEVERAL = (_mtu_mismatch, _speed_mismatch, _congestion_mismatch)
-_OF_THIS_MACHINE = (_lab_privileges, _ssh)
+_OF_THIS_MACHINE = (_lab_privileges, _lab_kernel, _ssh)

@@ -21,7 +21,7 @@ import msgspec
 
 from vaiven import resources
 from vaiven.errors import VaivenError
-from vaiven.lab import awake, witness
+from vaiven.lab import awake, trial, witness
 from vaiven.lab import lab as labs
 from vaiven.lab.hosts import LabHost
 from vaiven.lab.topology import HostSpec, Topology
@@ -103,9 +103,9 @@ def raised(topology: Topology, instance: str = "") -> Iterator[tuple[labs.Lab, b
 
 
 @contextmanager
-def in_lab(topology: Topology, names: Sequence[str], instance: str = "") -> Iterator[Place]:
+def in_lab(topology: Topology, names: Sequence[str], instance: str = "", *, tried: bool = False) -> Iterator[Place]:
     """Hosts of a lab that is `raised`, all of them if names is empty. The processors are held awake if it is timed, and
-    watched.
+    watched. tried: one that is raised for this, and was never checked, is tried first (`lab.trial`).
 
     VaivenError: "no-host", and those of vaiven.lab.
     """
@@ -115,6 +115,8 @@ def in_lab(topology: Topology, names: Sequence[str], instance: str = "") -> Iter
         chosen = [lab.host(name) for name in (names or [host.name for host in lab.hosts])]
         members = {host.name: _lab_host(host, topology.fabric.mtu) for host in chosen}
         with awake.kept(topology) as way, witness.kept(topology) as witnesses:
+            if tried and not was_up:
+                lab = trial.calibrated(lab)
             yield Place(
                 members,
                 {name: _inventory(host) for name, host in members.items()},

@@ -13,15 +13,13 @@
 
 #include "io/os/watch.h"
 #include "probe/ask/question.h"
+#include "probe/kit/lead.h"
 #include "probe/kit/mesh.h"
 #include "probe/kit/rounds.h"
 
-#define LEAD_NS     (3 * VV_MS)   /* from telling all to the begin */
-#define LEAD_NS_MAX (200 * VV_MS) /* where ends are late it becomes longer, up to this */
-
 static struct vv_mesh mesh; /* lasts as long as the launch */
 static struct vv_mesh_round own;
-static vv_ns lead_ns = LEAD_NS;
+static struct vv_lead lead;
 
 static int check(const struct vv_probe_config *config, struct vv_error *error) {
   return vv_rounds_check(config, "exchange", error);
@@ -54,8 +52,7 @@ static int tell_all(const struct vv_rounds *rounds, struct vv_error *error) {
 static enum vv_outcome give(struct vv_rounds *rounds, struct vv_error *error) {
   struct vv_session *session = rounds->session;
   struct vv_watch_stop stop = {.ask = time_is_up, .context = session};
-  lead_ns = rounds->late > 0 && lead_ns < LEAD_NS_MAX ? 2 * lead_ns : lead_ns;
-  rounds->begun_ns = own.begun_ns = vv_clock_real_ns() + lead_ns;
+  rounds->begun_ns = own.begun_ns = vv_clock_real_ns() + vv_lead_next(&lead, rounds->late);
   own.seq = session->seq;
   if (tell_all(rounds, error) != 0 || vv_mesh_run(&own, &stop, error) != 0) return VV_OUTCOME_FAILED;
   rounds->own_ns = own.ended_ns - own.begun_ns;
