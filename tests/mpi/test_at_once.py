@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 
 import pytest
 from tests.lab.texts import lab_text
 
-from vaiven import resources
 from vaiven.run import path
 from vaiven.run.launchers import Outcome
 from vaiven.run.place import Place
@@ -78,7 +76,15 @@ def test_a_message_and_its_answer_are_begun_and_waited_for_after_the_work(launch
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_ping_pongs_of_ranks_are_refused_because_no_rank_is_forked(stack: str) -> None:
-    command = [resources.program(f"vaiven-probe-{stack}"), "near", stack, "--ask", "pingpongs", "--sizes", "8"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and "forked, which its library does not allow" in done.stdout
+def test_pairs_of_ranks_play_ping_pong_at_once(launch, stack: str) -> None:
+    sizes = (0, 8, 200_000)
+    outcome = launch(stack, *sizes, ask="pingpongs", fars=3, samples=20, **LONG)
+    assert outcome.failure is None, outcome.failure
+    assert path.refused(outcome.crossed) is None
+    whole = {cell.size_bytes: cell for cell in outcome.cells if cell.whole}
+    assert list(whole) == list(sizes)
+    for size, cell in whole.items():
+        assert (cell.ask, cell.lost, cell.corrupt) == ("pingpongs", 0, 0) and cell.overlap == 1
+        each = {part.part: part.ns for part in outcome.cells if part.size_bytes == size and not part.whole}
+        assert list(each) == ["to:1", "to:2", "to:3"] and {len(ns) for ns in each.values()} == {20}
+        assert cell.ns == [ns for part in each.values() for ns in part] and min(cell.ns) > 0

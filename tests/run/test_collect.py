@@ -244,8 +244,8 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
         ),
         "raw": ("fanout",),
         "null": ("pingpong", "prtt"),
-        "pvm-direct-xdr": ("pingpong", "fanout", "steps", "prtt"),
-        "mpich": ("pingpong", "fanout", "overlap", "stream", "exchange", "prtt"),
+        "pvm-direct-xdr": ("pingpong", "fanout", "pingpongs", "steps", "prtt"),
+        "mpich": ("pingpong", "fanout", "pingpongs", "overlap", "stream", "exchange", "prtt"),
     }
     assert known.stacks["icmp"].needs == "CAP_NET_RAW"
     assert [known.stacks[name].alone for name in ("icmp", "udp", "null")] == [True, False, True]

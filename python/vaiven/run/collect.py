@@ -315,7 +315,7 @@ def _questions(record: StackRecord) -> tuple[str, ...]:
         questions.append("connect")
     if not record.kernel_echo and not record.alone:
         questions += ["fanout"] if record.joined else ["oneway", "fanout"]
-    if not (record.kernel_echo or record.alone or record.joined):
+    if not (record.kernel_echo or record.alone):
         questions.append("pingpongs")
     if not (record.kernel_echo or record.alone) and (record.starts or not record.joined):
         questions.append("overlap")

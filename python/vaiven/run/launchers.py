@@ -81,7 +81,7 @@ def launch(
     heard: a queue of its own, for who may want to `end_now`. Never raises for what the world does.
     """
     heard = heard or queue.SimpleQueue()
-    near, *fars = (sides.dressed(host, setting.side_of(work)) for host in (near, *fars))
+    near, *fars = (sides.dressed(host, setting.side_of(work)) for host in (near, *in_pairs(work, near, fars)))
     ends: list[_End] = []
     failure: VaivenError | None = None
     try:
@@ -100,6 +100,14 @@ def launch(
     crossed = tuple(one for end in ends for one in end.story.crossed)
     failure = failure or _missing(work, story)
     return Outcome(tuple(story.cells), story.hello, warnings, failure, tuple(story.traces), crossed)
+
+
+def in_pairs(work: Launch, near: Host, fars: Sequence[Host]) -> Sequence[Host]:
+    """The hosts of all far ends in the order of their pairs, of ping-pongs between two hosts: each but the first, which
+    the near end asks, has an end on the near host that asks it."""
+    if work.ask != "pingpongs":
+        return fars
+    return [fars[0], *(host for far in fars[1:] for host in (near, far))]
 
 
 def _members(work: Launch, hosts: Sequence[Host], setting: Setting) -> AbstractContextManager[Sequence[Host]]:
@@ -193,14 +201,15 @@ def _pinned(work: Launch, host: Host, setting: Setting, place: int) -> list[str]
     (one hop or an interrupt between processors, 8 us or 26). Ends that sleep take turns on one processor, ends that
     spin need one each, and those of a prtt, which keeps its processor between two messages. Several far ends are dealt
     out in turn: were they all on one processor, the last would be the one that it came to last. So are launches that
-    run at the same time."""
+    run at the same time, and pairs of ends that play ping-pong at the same time."""
     options = dict(work.stack.options)
-    free = work.ask == "pingpongs" and place == 0  # several processes at that end: one for each ping-pong
-    if not host.processors or "cpu" in options or free:
+    if not host.processors or "cpu" in options:
         return []
     spins = options.get("wait") == "spin" or setting.known[work.stack.id].spins
     apart = spins or work.ask in ("prtt", "overlap", *MANY)
     number = place + 2 * work.beside if apart else work.beside
+    if work.ask == "pingpongs" and not spins:
+        number = place // 2
     return ["--cpu", str(host.processors[-1 - number % len(host.processors)])]
 
 
