@@ -19,8 +19,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
+from vaiven import questions
 from vaiven.errors import VaivenError
-from vaiven.plan.design import FLOODS, MANY, Available
+from vaiven.plan.design import Available
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort, Link, Side
 from vaiven.run import mpi, pvm, sides, signals
@@ -157,16 +158,16 @@ def far_argv(work: Launch, host: Host, setting: Setting, place: int = 1) -> list
 def near_argv(work: Launch, host: Host, peers: Sequence[str], setting: Setting) -> list[str]:
     """The near end's command; peers: "address:port" of each far end, or an address where the kernel answers; none
     where ranks find each other."""
-    effort, link = setting.effort, setting.link
-    sizes = [] if work.ask == "connect" else ["--sizes", ",".join(map(str, work.sizes_bytes))]
+    effort, link, question = setting.effort, setting.link, questions.ALL[work.ask]
+    sizes = ["--sizes", ",".join(map(str, work.sizes_bytes))] if question.sizes else []
     wire = ["--rate-bps", link.rate_bps, "--hops", link.hops] if link else []
     if mtu_bytes := link.mtu_bytes if link else host.mtu_bytes:
         wire = ["--mtu", mtu_bytes, *wire]
     ports = ["--port", host.ports] if host.ports else []
     flags = ["--peer", *["--also"] * (len(peers) - 1)]
     to = [] if work.stack.id == "null" else [word for pair in zip(flags, peers, strict=False) for word in pair]
-    clock = ["--one-clock"] if setting.one_clock and work.ask in ("oneway", *MANY) else []
-    if work.ask in FLOODS and not setting.one_clock:
+    clock = ["--one-clock"] if setting.one_clock and question.clocks else []
+    if question.floods and not setting.one_clock:
         clock = ["--cap-bps", str(round(effort.cap_mbps * 1e6))]
     return [
         *_probe(work, host, setting), "near", work.stack.id, *to, *ports, "--ask", work.ask, *sizes, *clock,
@@ -195,11 +196,12 @@ def _pinned(work: Launch, host: Host, setting: Setting, place: int) -> list[str]
     out in turn: were they all on one processor, the last would be the one that it came to last. So are launches that
     run at the same time."""
     options = dict(work.stack.options)
-    free = work.ask == "pingpongs" and place == 0  # several processes at that end: one for each ping-pong
+    question = questions.ALL[work.ask]
+    free = place == 0 and question.several and not question.several.rounds  # one process for each of several
     if not host.processors or "cpu" in options or free:
         return []
     spins = options.get("wait") == "spin" or setting.known[work.stack.id].spins
-    apart = spins or work.ask in ("prtt", "overlap", *MANY)
+    apart = spins or question.keeps_processor or question.several
     number = place + 2 * work.beside if apart else work.beside
     return ["--cpu", str(host.processors[-1 - number % len(host.processors)])]
 
