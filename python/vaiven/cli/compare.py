@@ -15,7 +15,8 @@ from vaiven.cli.parameters import Json, Runs, pair_of_hosts, stack_names
 from vaiven.cli.status import Status
 from vaiven.cli.terminal import rich_table
 from vaiven.errors import VaivenError
-from vaiven.results.names import Question, StatisticWord
+from vaiven.questions import PLAIN, Compared
+from vaiven.results.names import StatisticWord
 
 if TYPE_CHECKING:
     from vaiven.results.comparison import Comparison, Versus
@@ -29,7 +30,7 @@ def compare(
     later: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
     stacks: str = "",
     pair: str = "",
-    ask: Question = "pingpong",
+    ask: Compared = PLAIN,
     statistic: StatisticWord = "median",
     margin: float = 0.02,
     alpha: float = 0.01,

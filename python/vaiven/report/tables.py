@@ -321,6 +321,16 @@ def papers_table(costs: Sequence[StackCost]) -> Table:
     return Table("The papers' own estimators, one way", columns, tuple(rows), tuple(notes), labels=1 + pairs)
 
 
+def costs_tables(said: Sequence[StackCost]) -> tuple[Table, ...]:
+    """What was measured, then the law through it."""
+    return measured_table(said), cost_table(said)
+
+
+def loggp_tables(said: Sequence[LogGP]) -> tuple[Table, ...]:
+    """The parameters, then every size of each stack."""
+    return loggp_table(said), *map(overhead_table, said)
+
+
 def loggp_table(found: Sequence[LogGP]) -> Table:
     """One row per stack (and pair of hosts): where the start-up of a message goes."""
     pairs = len({(one.near, one.far) for one in found}) > 1

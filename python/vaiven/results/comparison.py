@@ -17,7 +17,7 @@ from vaiven.model.gain import Gain, gain
 from vaiven.results import between, pairing, rows
 from vaiven.results.between import Side
 from vaiven.results.facts import calibration_text
-from vaiven.results.names import Question, StatisticWord
+from vaiven.results.names import StatisticWord
 from vaiven.results.pairing import SIDES, Asked, Contender, Prepared
 from vaiven.results.result import Result, columns, estimate, flag, integer, number, numbers, text
 from vaiven.results.tcp import tcp_text
@@ -152,7 +152,7 @@ class Comparison(Result[Versus]):
         numbers("pp_second", "and of the second", lambda row: row.raced(1)),
     )  # fmt: skip
 
-    ask: Question
+    ask: str
     statistic: StatisticWord
     rules: Rules
     launches_needed: int

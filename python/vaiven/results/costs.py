@@ -24,6 +24,7 @@ from vaiven.model.papers import PapersModel, papers_model
 from vaiven.model.refine import Span
 from vaiven.model.residuals import Residuals, residuals
 from vaiven.model.times import LaunchTimes, Statistic
+from vaiven.questions import CONNECT, PLAIN
 from vaiven.results import rows
 from vaiven.results.declared import declared
 from vaiven.results.lab_error import LabError, lab_error
@@ -266,14 +267,14 @@ def costs(run: Run) -> Costs:
     Raises VaivenError: "nothing-measured" for a run without a finished ping-pong.
     """
     table = _marked(run, believed(run, rows.launches(run)))
-    pingpong = table.filter(ask="pingpong")
+    pingpong = table.filter(ask=PLAIN)
     if pingpong.is_empty():
         raise VaivenError(
             f"the run {run.id} has no finished launch of a ping-pong",
             "measure again, or see `vaiven model --help` for what else it was asked",
             "nothing-measured",
         )
-    connect = table.filter(ask="connect")
+    connect = table.filter(ask=CONNECT.name)
     keys = rows.keys_of(run, pingpong)
     said, sent, again, error = declared(run, keys), messages(run), _measured_again(run), lab_error(run)
     return Costs(
@@ -281,7 +282,7 @@ def costs(run: Run) -> Costs:
         items=tuple(
             _stack_cost(rows.of_key(pingpong, key), rows.of_key(connect, key), key, rows.seed_of(run), said[key],
                         again.get(key, ()), error,
-                        {size: one for (*of, ask, size), one in sent.items() if (*of, ask) == (*key, "pingpong")})
+                        {size: one for (*of, ask, size), one in sent.items() if (*of, ask) == (*key, PLAIN)})
             for key in keys
         ),
     )  # fmt: skip
@@ -329,7 +330,7 @@ def _measured_again(run: Run) -> dict[Key, list[Span]]:
     again: dict[Key, list[Span]] = {}
     for look in query.refined(run):
         for one in look.additions:
-            if one.knee and one.ask == "pingpong":
+            if one.knee and one.ask == PLAIN:
                 again.setdefault((one.near, one.far, one.stack), []).append((one.low_bytes, one.high_bytes))
     return again
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vaiven import questions
 from vaiven.model.numbers import bits_text, digits, size_text
+from vaiven.questions import PLAIN
 from vaiven.results import lab_error, rows
 from vaiven.results.claims import claims_text
 from vaiven.results.lost import lost_times
-from vaiven.results.names import ANSWERS
 from vaiven.results.tcp import tcp_text
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -95,7 +96,7 @@ def host(name: str, inventory: Mapping[str, Any]) -> Host:
 
 def asked(run: Run, question: str) -> bool:
     """Whether the plan of the run asks this; a design without questions is one of ping-pongs."""
-    return question in {course.get("ask", "pingpong") for course in run.manifest.design.get("courses", [])}
+    return question in {course.get("ask", PLAIN) for course in run.manifest.design.get("courses", [])}
 
 
 def calibration_text(place: Mapping[str, Any]) -> str:
@@ -114,8 +115,9 @@ def _commands(run: Run) -> tuple[str, ...]:
     again = shlex.join(["vaiven", *filter(None, map(str, typed))])
     name = shlex.quote(run.name)
     several = len({course.get("stack") for course in run.manifest.design.get("courses", [])}) > 1
-    if not asked(run, "pingpong"):
-        answers = tuple(f"vaiven model {name} --ask {ask}" for ask in ANSWERS if asked(run, ask))
+    if not asked(run, PLAIN):
+        answered = questions.named(lambda one: one.answer)
+        answers = tuple(f"vaiven model {name} --ask {ask}" for ask in answered if asked(run, ask))
         return (again, *answers, f"vaiven report {name}")
     compare = (f"vaiven compare {name}",) if several else ()
     return (again, f"vaiven model {name} --by-size", *compare, f"vaiven report {name}")

@@ -10,12 +10,11 @@ from typing import ClassVar
 import polars as pl
 
 from vaiven.model.steps import Steps, coding_share
+from vaiven.questions import STEPS
 from vaiven.results.parts import Key, by_cell, medians_by_part
 from vaiven.results.result import CELL, Result, columns, integer, number
 from vaiven.stats.median import median_interval
-from vaiven.store import query
 from vaiven.store.query import Run
-from vaiven.store.record import STEPS
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -44,7 +43,7 @@ def steps(run: Run) -> StepTimes:
 
     VaivenError ("nothing-measured") for a run that has none.
     """
-    found = by_cell(run, "steps", "measure --questions steps, with stacks of PVM", query.steps(run), _steps)
+    found = by_cell(run, STEPS.name, "measure --questions steps, with stacks of PVM", _steps)
     return StepTimes(runs=(run.id,), items=found)
 
 
@@ -55,7 +54,7 @@ def _steps(key: Key, rows: pl.DataFrame) -> Steps | None:
         return None
     by_part = medians_by_part(rows)
     launches = sorted(by_part[""])
-    encode, send, decode, translate = (by_part[part] for part in STEPS)
+    encode, send, decode, translate = (by_part[part] for part in STEPS.beside)
     shares = [coding_share(encode[one], decode[one], translate[one], by_part[""][one]) for one in launches]
     medians = (statistics.median(times[one] for one in launches) for times in (encode, send, decode, translate))
     share = median_interval(shares, "")

@@ -19,6 +19,7 @@ import msgspec
 
 from vaiven.errors import VaivenError
 from vaiven.outputs import require_replaceable
+from vaiven.questions import WHOLE_PARTS, named
 from vaiven.stats.launches import messages_needed
 from vaiven.store import digest, files
 from vaiven.store.record import (
@@ -37,7 +38,6 @@ from vaiven.store.record import (
     SETUP_PART,
     TRACES,
     WARNINGS,
-    WHOLE_PARTS,
     End,
     LaunchRecord,
     LostLaunch,
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 QUANTILES = {"ns_p95": 0.95, "ns_p99": 0.99}
-# Questions whose wire time is that of one message, one way.
-_ONE_MESSAGE = ("pingpong", "prtt", "overlap", "steps", "first")
 _AROUND_BYTES = 38  # of a frame, beside its packet: addresses and type 14, preamble 8, check sequence 4, gap 12
 _CHUNK_BYTES = 8 * 2**20  # of compressed samples read at once: bounds memory, not the run
 
@@ -195,7 +193,7 @@ def looked_at(run: Run, ask: str) -> Iterator[tuple[tuple[str, str, str, int, in
 def launches(run: Run) -> pl.DataFrame:
     """One row per (launch, size), without the sentinels: what models and tests are made from.
 
-    Of a prtt these are its single round trips; `trains` has its other parts.
+    Of a prtt these are its single round trips; `of_question` has its other parts.
 
     The columns of `cells`, and ns_min, ns_median, ns_mean, ns_p95, ns_p99 of the cell's samples (f64, in the
     record's own terms: a pingpong is a round trip). Losses count as slower than everything: a quantile that
@@ -207,11 +205,11 @@ def launches(run: Run) -> pl.DataFrame:
     return summaries(run).filter(~pl.col("sentinel") & pl.col("part").is_in(WHOLE_PARTS))
 
 
-def trains(run: Run) -> pl.DataFrame:
-    """The same columns for every part of every prtt: one row per (launch, size, part)."""
+def of_question(run: Run, ask: str) -> pl.DataFrame:
+    """The same columns for every part of one question: one row per (launch, size, part)."""
     import polars as pl
 
-    return summaries(run).filter(pl.col("ask") == "prtt")
+    return summaries(run).filter(pl.col("ask") == ask)
 
 
 def ends(run: Run) -> pl.DataFrame:
@@ -226,27 +224,6 @@ def setups(run: Run) -> pl.DataFrame:
     import polars as pl
 
     return summaries(run).filter(pl.col("part") == SETUP_PART)
-
-
-def overlaps(run: Run) -> pl.DataFrame:
-    """The same columns for an overlap: one row per (launch, size, part), part "" of talk and work at once."""
-    import polars as pl
-
-    return summaries(run).filter(pl.col("ask") == "overlap")
-
-
-def steps(run: Run) -> pl.DataFrame:
-    """The same columns for steps: one row per (launch, size, part), part "" of the whole round trip."""
-    import polars as pl
-
-    return summaries(run).filter(pl.col("ask") == "steps")
-
-
-def firsts(run: Run) -> pl.DataFrame:
-    """The same columns for first: one row per (launch, size, part), part "" of the first message of a connection."""
-    import polars as pl
-
-    return summaries(run).filter(pl.col("ask") == "first")
 
 
 def first_column(count: int) -> str:
@@ -483,6 +460,7 @@ def _with_wire(table: pl.DataFrame, run: Run) -> pl.DataFrame:
         return table
     rate, hops, mtu = (run.manifest.link[name] for name in ("rate_bps", "hops", "mtu_bytes"))
     frame = pl.when(pl.col("wire_frames") > 1).then(mtu + _AROUND_BYTES).otherwise(pl.col("wire_bytes"))
-    first = pl.when(pl.col("ask").is_in(_ONE_MESSAGE)).then(pl.col("wire_bytes") + (hops - 1) * frame) * (8e9 / rate)
+    of_one = pl.col("ask").is_in(named(lambda one: one.one_message))
+    first = pl.when(of_one).then(pl.col("wire_bytes") + (hops - 1) * frame) * (8e9 / rate)
     scaled = pl.col("wire_ns") * (run.measured_link.get("rate_bps", rate) / rate)
     return table.with_columns(wire_ns=pl.coalesce(scaled, first).round().cast(pl.Int64))
