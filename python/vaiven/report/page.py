@@ -378,7 +378,10 @@ def _line_bytes_per_s(findings: Findings) -> float | None:
 
 
 def _widgets(sections: Sequence[PairSection], answers: Sequence[Section]) -> list[Widget]:
-    return [widget for section in (*sections, *answers) for widget in section.widgets]
+    return [
+        *(widget for section in sections for widget in section.widgets),
+        *(widget for section in answers for widget in section.widgets),
+    ]
 
 
 def _or_nan(value: float | None) -> float:

@@ -51,7 +51,7 @@ OF_A_RUN: tuple[type[Result[Any]], ...] = (
     Outcome, Warnings, Costs, Sizes, Knees, Ladders, Asymmetries, *(one for one in _KINDS if one is not Costs),
     Comparison, LostTimes,
 )  # fmt: skip
-KINDS = (*OF_A_RUN, History, Listing)
+KINDS: tuple[type[Result[Any]], ...] = (*OF_A_RUN, History, Listing)
 # What is no error of a run, which says of one question nothing.
 _NOTHING = ("nothing-measured", "too-few", "no-common-size", "no-common-block", "different-kind")
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from vaiven import outputs
 from vaiven.errors import VaivenError
-from vaiven.outputs import require_replaceable
 from vaiven.questions import WHOLE_PARTS, named
 from vaiven.stats.launches import messages_needed
 from vaiven.store import digest, files
@@ -187,7 +187,7 @@ def looked_at(run: Run, ask: str) -> Iterator[tuple[tuple[str, str, str, int, in
     table = traces(run).filter(ask=ask, message=LOOKED[0])
     key = ["near", "far", "stack", "size_bytes", "block"]
     for of, rows in table.group_by(key, maintain_order=True):
-        yield of, rows.rows(named=True)  # type: ignore[misc]  # as many as the key has
+        yield of, rows.rows(named=True)
 
 
 def launches(run: Run) -> pl.DataFrame:
@@ -236,7 +236,7 @@ def with_first(run: Run, cells: pl.DataFrame, counts: Sequence[int]) -> pl.DataF
     import polars as pl
 
     key = ["launch", "ask", "part", "size_bytes"]
-    if cells.is_empty() or cells["count"].max() < min(counts):
+    if cells.filter(pl.col("count") >= min(counts)).is_empty():
         return cells
     timed = samples(run)
     for count in counts:
@@ -263,17 +263,12 @@ def sentinels(run: Run) -> pl.DataFrame:
 
 
 def export_csv(run: Run, directory: Path) -> list[Path]:
-    """Writes samples.csv, cells.csv and launches.csv to `directory` (made if need be)."""
-    directory.mkdir(parents=True, exist_ok=True)
-    written = []
+    """Writes samples.csv, cells.csv and launches.csv to `directory` (made if need be), each whole or not at all."""
+    mark = b"launch,"  # their first column
     tables = {"samples.csv": samples, "cells.csv": cells, "launches.csv": launches}
     for name in tables:
-        require_replaceable(directory / name, b"launch,")  # their first column
-    for name, table in tables.items():
-        with (directory / name).open("wb") as file:  # by us: the library takes no name that is not UTF-8
-            table(run).write_csv(file)
-        written.append(directory / name)
-    return written
+        outputs.require_replaceable(directory / name, mark)
+    return [outputs.write(directory / name, table(run).write_csv(), mark) for name, table in tables.items()]
 
 
 def summaries(run: Run) -> pl.DataFrame:
@@ -384,12 +379,21 @@ def _decode(path: Path, kind: type[T]) -> T:
     try:
         data = path.read_bytes()
         if not digest.is_sealed(data):
+            _require_ours(path, data)
             _require_schema(path, data)
         document = digest.opened(data)
         _require_schema(path, document)
         return msgspec.json.decode(document, type=kind)
     except (ValueError, OSError, RecursionError) as error:
         raise files.damaged(path, error) from error
+
+
+def _require_ours(path: Path, document: bytes) -> None:
+    """VaivenError ("no-run") if it is a document of another program: of ours every version names its schema."""
+    found = msgspec.json.decode(document)
+    if not isinstance(found, dict) or "schema" not in found:
+        what = f"{path.parent} is not a run: {path.name} is of another program"
+        raise VaivenError(what, "`vaiven runs` lists the runs", code="no-run")
 
 
 def _require_schema(path: Path, document: bytes) -> None:
