@@ -9,15 +9,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.report import made_up
+from tests.store import made
 
 import vaiven as face
 from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
 from vaiven.store import digest
+from vaiven.store.record import Record
 
 Vaiven = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -44,20 +47,39 @@ def refusal(done: subprocess.CompletedProcess[str]) -> str:
     return sentence
 
 
-@pytest.mark.parametrize("verb", READERS, ids=" ".join)
-def test_a_run_of_an_older_schema(vaiven: Vaiven, copy: Path, tmp_path: Path, verb: tuple[str, ...]) -> None:
+def test_a_run_of_an_older_schema(vaiven: Vaiven, copy: Path, tmp_path: Path) -> None:
     manifest = json.loads(digest.opened((copy / "manifest.json").read_bytes())) | {"schema": 1}
     (copy / "manifest.json").write_text(json.dumps(manifest))
-    assert "was written by an older vaiven (schema 1" in refusal(vaiven(*verb, str(copy), cwd=tmp_path))
+    for verb in READERS:
+        assert "was written by an older vaiven (schema 1" in refusal(vaiven(*verb, str(copy), cwd=tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
-@pytest.mark.parametrize("verb", READERS, ids=" ".join)
-@pytest.mark.parametrize("cut", ["manifest.json", "end.json", "launches/00000.json", "samples/00000.parquet"])
+@pytest.mark.parametrize(
+    ("verb", "cut"),
+    zip(
+        READERS,
+        ("manifest.json", "end.json", "launches/00000.json", "samples/00000.parquet", "cells/00000.parquet"),
+        strict=True,
+    ),
+)
 def test_a_run_half_written(vaiven: Vaiven, copy: Path, tmp_path: Path, verb: tuple[str, ...], cut: str) -> None:
     (copy / cut).write_bytes((copy / cut).read_bytes()[:100])
     assert "the run is damaged" in refusal(vaiven(*verb, str(copy), cwd=tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_a_run_that_asks_what_nobody_knows_here(vaiven: Vaiven, tmp_path: Path) -> None:
+    """Of a vaiven that knows more questions, whose schema is the same."""
+    with Record.create(tmp_path, made.manifest()) as record:
+        record.add(replace(made.launch(0), ask="telepathy"), [replace(made.cell(8, [5]), ask="telepathy")])
+    for verb in READERS:
+        assert "asks 'telepathy'" in refusal(vaiven(*verb, str(record.path), cwd=tmp_path))
+
+
+def test_a_run_whose_design_cannot_be(vaiven: Vaiven, copy: Path, tmp_path: Path) -> None:
+    made.changed(copy / "manifest.json", design={"courses": [{"stack": 7}]})
+    assert "its design cannot be" in refusal(vaiven("model", str(copy), cwd=tmp_path))
 
 
 def test_a_run_that_was_killed_is_what_it_had_finished(vaiven: Vaiven, copy: Path, tmp_path: Path) -> None:
@@ -73,7 +95,7 @@ def test_a_run_that_was_killed_is_what_it_had_finished(vaiven: Vaiven, copy: Pat
 def test_a_directory_of_somebody_else(vaiven: Vaiven, tmp_path: Path, theirs: str) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app/manifest.json").write_text(theirs)
-    for verb in READERS:
+    for verb in READERS[:2]:
         assert "app is not a run: manifest.json is of another program" in refusal(
             vaiven(*verb, str(tmp_path / "app"), cwd=tmp_path)
         )
@@ -96,7 +118,7 @@ def test_a_notebook_without_libraries_for_pictures(good: Path, monkeypatch: pyte
         monkeypatch.setitem(sys.modules, missing, None)
     picture = next(iter(run.pictures().values()))
     assert "<svg" in picture._repr_html_() and "<table" in run.results().costs._repr_html_()
-    for wants in (picture.plotly, run.results().costs.to_pandas):
+    for wants in (picture.to_plotly, run.results().costs.to_pandas):
         with pytest.raises(VaivenError, match="is not installed") as caught:
             wants()
         assert "pip install" in caught.value.remedy

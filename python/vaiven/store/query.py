@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from vaiven import outputs
+from vaiven import outputs, questions
 from vaiven.errors import VaivenError
 from vaiven.questions import WHOLE_PARTS, named
 from vaiven.stats.launches import messages_needed
@@ -38,6 +38,7 @@ from vaiven.store.record import (
     SETUP_PART,
     TRACES,
     WARNINGS,
+    DesignRecord,
     End,
     LaunchRecord,
     LostLaunch,
@@ -119,6 +120,14 @@ def runs(root: Path) -> list[Run | VaivenError]:
     return found
 
 
+def design(run: Run) -> DesignRecord:
+    """What was planned. VaivenError ("run-damaged") where its manifest holds no design."""
+    try:
+        return msgspec.convert(run.manifest.design, DesignRecord)
+    except msgspec.ValidationError as error:
+        raise files.damaged(run.path / MANIFEST, f"its design cannot be: {error}") from error
+
+
 def warnings(run: Run) -> list[dict[str, Any]]:
     """The warnings of a run, in order; a last line that was cut off by a crash is left out."""
     return _lines(run, WARNINGS, dict[str, Any])
@@ -167,8 +176,14 @@ def launch_count(run: Run) -> int:
 
 
 def cells(run: Run) -> pl.DataFrame:
-    """One row per cell of every finished launch, the sentinels among them."""
-    return _read(run, CELLS, None)
+    """One row per cell of every finished launch, the sentinels among them. VaivenError ("run-newer") where one asks what
+    nobody knows here."""
+    found = _read(run, CELLS, None)
+    unknown = sorted(set(found["ask"].unique().to_list()) - set(questions.ALL))
+    if unknown:
+        what = f"the run {run.id} asks {unknown[0]!r}, which this vaiven does not know"
+        raise VaivenError(what, "update vaiven to read it", code="run-newer")
+    return found
 
 
 def samples(run: Run) -> pl.DataFrame:
