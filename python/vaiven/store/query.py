@@ -176,8 +176,10 @@ def launch_count(run: Run) -> int:
 
 
 def cells(run: Run) -> pl.DataFrame:
-    """One row per cell of every finished launch, the sentinels among them. VaivenError ("run-newer") where one asks what
-    nobody knows here."""
+    """One row per cell of every finished launch, the sentinels among them.
+
+    VaivenError ("run-newer") where one asks what nobody knows here.
+    """
     found = _read(run, CELLS, None)
     unknown = sorted(set(found["ask"].unique().to_list()) - set(questions.ALL))
     if unknown:
@@ -406,7 +408,7 @@ def _decode(path: Path, kind: type[T]) -> T:
 def _require_ours(path: Path, document: bytes) -> None:
     """VaivenError ("no-run") if it is a document of another program: of ours every version names its schema."""
     found = msgspec.json.decode(document)
-    if not isinstance(found, dict) or "schema" not in found:
+    if path.name == MANIFEST and isinstance(found, dict) and "schema" not in found:
         what = f"{path.parent} is not a run: {path.name} is of another program"
         raise VaivenError(what, "`vaiven runs` lists the runs", code="no-run")
 
