@@ -100,8 +100,8 @@ def compare(
     asked = Asked(stacks=wanted, hosts=pair_of_hosts(pair), ask=ask, statistic=statistic)
     rules = comparison.rules(margin, alpha)
     if earlier:
-        sides = [between.named(names, root, asked.column) for names in (earlier, later)]
-        found = comparison.sides_compared(*sides, asked, rules)
+        before, after = (between.named(names, root, asked.column) for names in (earlier, later))
+        found = comparison.sides_compared(before, after, asked, rules)
     else:
         given = [query.find(name, root) for name in names or ("last",)]
         if fail_if_slower and len(given) == 1 and len(wanted) < 2 and not given[0].manifest.plan.get("sides"):

@@ -204,8 +204,8 @@ def compare(
     if isinstance(before, Run) and isinstance(after, Run):
         return comparison.comparison([before._stored, after._stored], asked, rules, before.path.parent)
     earlier, later = ([one] if isinstance(one, Run) else list(one) for one in (before, after))
-    sides = (between.side([one._stored for one in side], asked.column) for side in (earlier, later))
-    return comparison.sides_compared(*sides, asked, rules)
+    first, second = (between.side([one._stored for one in side], asked.column) for side in (earlier, later))
+    return comparison.sides_compared(first, second, asked, rules)
 
 
 def overlay(several: Sequence[Run], path: str | Path, *, pair: Pair | None = None) -> Path:

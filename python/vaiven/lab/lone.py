@@ -83,7 +83,8 @@ def measure(
     timed: _Medians = {}
     free: _Medians = {}
     with _without_wire(topology) as wireless:
-        places = {id(timed): (near, far, topology), id(free): (*wireless.hosts, wireless.topology)}
+        one, two = wireless.hosts
+        places = {id(timed): (near, far, topology), id(free): (one, two, wireless.topology)}
         for _ in range(launches):
             turns = [(stack, wait, where) for stack in stacks for wait in WAITS for where in (timed, free)]
             for stack, wait, where in order.sample(turns, k=len(turns)):

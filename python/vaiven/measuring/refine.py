@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -90,7 +90,7 @@ def _gaps(key: Key, times: LaunchTimes, past: Sequence[Addition], room: int, tol
         yield _addition(key, sizes, why, (float(span[0]), float(span[1])), knee=False)
 
 
-def _addition(key: Key, sizes: Sequence[int], why: str, span: tuple[float, float], *, knee: bool) -> Addition:
+def _addition(key: Key, sizes: Iterable[int], why: str, span: tuple[float, float], *, knee: bool) -> Addition:
     stack, ask, near, far = key
     return Addition(
         stack=stack, ask=ask, near=near, far=far, sizes_bytes=tuple(int(size) for size in sizes), why=why, knee=knee,

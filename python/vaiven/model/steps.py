@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vaiven.stats.estimate import Estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Steps:
     """One size of one stack. All times are the near host's, medians of launch medians, the steps in CPU time.
 

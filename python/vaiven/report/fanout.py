@@ -35,16 +35,17 @@ def many_section(audiences: Sequence[Audience], run: Facts) -> Section:
     """Everything that the page says of several far ends. Figures, and sentences, are of one message for many."""
     fanouts = [one for one in audiences if questions.several(one.ask).to_all]
     once = {one.size_bytes: one.once_ns for one in fanouts if one.once_ns}
-    asks, lead, points = "What do many messages at once cost?", "The tables below have every size.", ()
+    said: tuple[str, ...]
+    asks, said = "What do many messages at once cost?", ("The tables below have every size.",)
     if fanouts:
-        asks, (lead, *points) = "What does one message for many cost?", sentences(fanouts)
+        asks, said = "What does one message for many cost?", sentences(fanouts)
     return Section(
         id="many",
         title="Many at once",
         short="many at once",
         asks=asks,
-        lead=lead,
-        points=tuple(points),
+        lead=said[0],
+        points=said[1:],
         widgets=_widgets(fanouts, staircase(run, [once])) if fanouts else (),
         tables=audience_tables(audiences),
         folded=bool(fanouts),

@@ -133,12 +133,10 @@ def pictures(findings: Findings) -> dict[str, str]:
 
 
 def answer_sections(findings: Findings) -> tuple[Section, ...]:
-    """What the page says to every question that has an answer of its own, and is not shown for each pair of hosts."""
-    return tuple(
-        _section(one, findings.run)
-        for one in findings.answers
-        if questions.answered_by(one.kind)[1].section is not None
-    )
+    """What the page says to every question that has an answer of its own; not what it shows of each pair of hosts."""
+    of_pairs = {one.kind for one in findings.answers if questions.answered_by(one.kind)[1].section is None}
+    shown = (one for one in findings.answers if not (findings.costs and one.kind in of_pairs))
+    return tuple(_section(one, findings.run) for one in shown)
 
 
 def _section(said: Result[Any], run: Facts) -> Section:
@@ -378,7 +376,10 @@ def _line_bytes_per_s(findings: Findings) -> float | None:
 
 
 def _widgets(sections: Sequence[PairSection], answers: Sequence[Section]) -> list[Widget]:
-    return [widget for section in (*sections, *answers) for widget in section.widgets]
+    return [
+        *(widget for section in sections for widget in section.widgets),
+        *(widget for section in answers for widget in section.widgets),
+    ]
 
 
 def _or_nan(value: float | None) -> float:

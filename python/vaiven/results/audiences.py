@@ -73,7 +73,7 @@ def audiences(run: Run) -> Audiences:
     place = stored.place_in_plan(run)
     by = ["ask", "size_bytes", "stack", "fars", "near", "far"]
     of_ends = {key: rows for key, rows in query.ends(run).group_by(by)}
-    setups = {key: rows["ns_median"].median() for key, rows in query.setups(run).group_by(by)}
+    setups = {key: stored.known(rows["ns_median"].median()) for key, rows in query.setups(run).group_by(by)}
     groups = {key: rows for key, rows in table.group_by(by, maintain_order=True)}
     blocks = {key: _blocks(rows) for key, rows in groups.items()}
     error = lab_error(run)
@@ -107,8 +107,11 @@ def _each(of_ends: pl.DataFrame | None) -> tuple[float, ...]:
     """The median of launch medians of every end, by its number."""
     if of_ends is None:
         return ()
-    medians = {int(part.partition(":")[2]): rows["ns_median"].median() for (part,), rows in of_ends.group_by("part")}
-    return tuple(medians[number] for number in sorted(medians) if medians[number] is not None)
+    medians = {
+        int(part.partition(":")[2]): stored.known(rows["ns_median"].median())
+        for (part,), rows in of_ends.group_by("part")
+    }
+    return tuple(ns for _, ns in sorted(medians.items()) if ns is not None)
 
 
 def _audience(
@@ -135,14 +138,14 @@ def _audience(
         time=median_interval(list(times.values()), "ns"),
         to_one=block_ratio(times, alone, "launch with one far end"),
         to_raw=block_ratio(times, raw, "raw sender"),
-        wire_ns=rows["wire_ns"].drop_nulls().first(),
+        wire_ns=stored.count(rows["wire_ns"].drop_nulls().first()),
         lost=int(rows["lost"].sum()),
         rounds=int(rows["count"].sum()) + int(rows["lost"].sum()),
         resent=int(resent.sum()) if len(resent) else None,
-        clock=rows["clock"].drop_nulls().first() or "",
-        clock_error_ns=int(rows["clock_error_ns"].fill_null(0).max()),
+        clock=str(rows["clock"].drop_nulls().first() or ""),
+        clock_error_ns=stored.count(rows["clock_error_ns"].fill_null(0).max()) or 0,
         each_ns=each_ns,
-        overlap=rows["overlap"].min(),
+        overlap=stored.known(rows["overlap"].min()),
         setup_ns=setup_ns,
-        lab_error_ns=error.of_message(frames) if error else None,
+        lab_error_ns=error.of_message(stored.count(frames)) if error else None,
     )

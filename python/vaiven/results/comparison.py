@@ -97,7 +97,8 @@ class SizeVersus:
         return float(getattr(self.of.gain, name)[sizes.index(self.size_bytes)]) if self.size_bytes in sizes else None
 
     def raced(self, which: int) -> Sequence[float]:
-        return self.of.pp[self.at][which].tolist()
+        found: list[float] = self.of.pp[self.at][which].tolist()
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

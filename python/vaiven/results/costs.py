@@ -381,23 +381,31 @@ def _point(
     size_bytes: int, launch_ns: Floats, cells: pl.DataFrame, sent: Messages, error: LabError | None
 ) -> SizePoint:
     """cells: the rows of that size, one per launch."""
-    whole = {name: int(cells[name].sum()) for name in ("lost", "late", "corrupt")}
-    wire = {name: cells[name].drop_nulls().first() for name in ("wire_ns", "wire_frames", "wire_bytes")}
+    lost, late, corrupt = (int(cells[name].sum()) for name in ("lost", "late", "corrupt"))
+    wire_ns, frames, wire_bytes = (
+        rows.count(cells[name].drop_nulls().first()) for name in ("wire_ns", "wire_frames", "wire_bytes")
+    )
+    floor_ns = rows.known(cells["ns_min"].min())
+    assert floor_ns is not None, "a size that has an answer has a smallest one"
     return SizePoint(
         size_bytes=size_bytes,
         typical_ns=float(np.median(launch_ns)),
         typical=median_interval(launch_ns, "ns"),
-        floor_ns=cells["ns_min"].min(),
+        floor_ns=floor_ns,
         p95=sent.quantile(0.95),
         p99=sent.quantile(0.99),
         samples=int(cells["count"].sum()),
         launches=len(launch_ns),
         marked=int(cells["marked"].sum()),
-        batch=int(cells["batch"].max()),
-        cpu_near_ns=cells["cpu_near_ns"].median(),
-        cpu_far_ns=cells["cpu_far_ns"].median(),
+        batch=rows.count(cells["batch"].max()) or 1,
+        cpu_near_ns=rows.known(cells["cpu_near_ns"].median()),
+        cpu_far_ns=rows.known(cells["cpu_far_ns"].median()),
         quantiles_ns=sent.spread_ns,
-        lab_error_ns=error.of_message(wire["wire_frames"]) if error else None,
-        **whole,
-        **wire,
+        lab_error_ns=error.of_message(frames) if error else None,
+        lost=lost,
+        late=late,
+        corrupt=corrupt,
+        wire_ns=wire_ns,
+        wire_frames=frames,
+        wire_bytes=wire_bytes,
     )

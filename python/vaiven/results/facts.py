@@ -94,11 +94,6 @@ def host(name: str, inventory: Mapping[str, Any]) -> Host:
     return Host(name=name, facts=tuple(_flat(inventory)))
 
 
-def asked(run: Run, question: str) -> bool:
-    """Whether the plan of the run asks this; a design without questions is one of ping-pongs."""
-    return question in {course.get("ask", PLAIN) for course in run.manifest.design.get("courses", [])}
-
-
 def calibration_text(place: Mapping[str, Any]) -> str:
     """ "lone frames within 1.6 µs by lab check on 2026-01-31", or that nobody knows; "" of what is not timed."""
     found = lab_error.of_place(place)
@@ -114,10 +109,11 @@ def _commands(run: Run) -> tuple[str, ...]:
     typed = run.manifest.environment.get("arguments") or ["measure", Path(run.manifest.plan_name).name]
     again = shlex.join(["vaiven", *filter(None, map(str, typed))])
     name = shlex.quote(run.name)
-    several = len({course.get("stack") for course in run.manifest.design.get("courses", [])}) > 1
-    if not asked(run, PLAIN):
+    design = query.design(run)
+    several = len({course.stack for course in design.courses}) > 1
+    if not design.asks(PLAIN):
         answered = questions.named(lambda one: one.answer)
-        answers = tuple(f"vaiven model {name} --ask {ask}" for ask in answered if asked(run, ask))
+        answers = tuple(f"vaiven model {name} --ask {ask}" for ask in answered if design.asks(ask))
         return (again, *answers, f"vaiven report {name}")
     compare = (f"vaiven compare {name}",) if several else ()
     return (again, f"vaiven model {name} --by-size", *compare, f"vaiven report {name}")

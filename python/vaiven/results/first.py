@@ -118,4 +118,5 @@ def _windows(rows: pl.DataFrame) -> Windows:
     def median(part: str, column: str = "window_segments") -> Any:
         return rows.filter(part=part)[column].median()
 
-    return Windows(*map(median, _PARTS), median("idled", "threshold_segments"))
+    connect, first, second, warm, idled = map(median, _PARTS)
+    return Windows(connect, first, second, warm, idled, median("idled", "threshold_segments"))

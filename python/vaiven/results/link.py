@@ -49,7 +49,9 @@ def slow_paths(run: Run) -> dict[tuple[str, str], PathSpeed]:
     table = rows.one_way(query.launches(run)).filter(ask=PLAIN).drop_nulls([*cell, "ns_median"])
     loads: dict[tuple[str, str], list[Load]] = {}
     for (near, far, stack, _, frames, wire_bytes), of_cell in table.group_by(cell):
-        load = Load(stack, frames, wire_bytes, of_cell["ns_median"].median())
+        typical_ns = rows.known(of_cell["ns_median"].median())
+        assert typical_ns is not None, "rows without one are dropped"
+        load = Load(stack, frames, wire_bytes, typical_ns)
         loads.setdefault((near, far), []).append(load)
     return {pair: found for pair, several in sorted(loads.items()) if (found := path_speed(several, rate))}
 

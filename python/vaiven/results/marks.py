@@ -73,7 +73,7 @@ def _of_clocks(table: pl.DataFrame) -> Iterator[tuple[str, Mark]]:
     table = table.filter(table["ask"].is_in(_OF_TWO_CLOCKS) & (table["clock"] == "bounded"))
     names = cell_names(table.select(*key).unique(maintain_order=True).rows())
     for cell, of_cell in table.group_by(key, maintain_order=True):
-        yield from ((names[cell], mark) for mark in noise.clock_mark(int(of_cell["clock_error_ns"].max())))
+        yield from ((names[cell], mark) for mark in noise.clock_mark(rows.count(of_cell["clock_error_ns"].max()) or 0))
 
 
 def _of_lost(found: LostTimes) -> Iterator[tuple[str, Mark]]:
@@ -98,6 +98,6 @@ def grouped(found: Iterable[tuple[str, Mark]]) -> Iterator[tuple[str, str]]:
 
 
 def _of_cell(cells: pl.DataFrame, sent: Messages, wanted: float) -> list[Mark]:
-    typical, p99 = cells["ns_median"].drop_nulls().median(), sent.quantile(0.99).value
+    typical, p99 = rows.known(cells["ns_median"].drop_nulls().median()), sent.quantile(0.99).value
     tail = noise.tail_mark(typical, p99) if typical and p99 else []
     return noise.launch_marks(cells["ns_median"].fill_null(math.nan).to_numpy(), wanted) + tail

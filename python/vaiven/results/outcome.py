@@ -15,7 +15,6 @@ from vaiven.errors import VaivenError
 from vaiven.model.numbers import size_text
 from vaiven.plan.schema import Plan, Stop
 from vaiven.plan.stop import half_width
-from vaiven.questions import PLAIN
 from vaiven.results.lost import lost_times
 from vaiven.results.result import Result, columns, integer, number, text
 from vaiven.stats.median import bounds
@@ -122,7 +121,7 @@ def _plan(run: Run) -> Plan:
 
 def _unmeasured(run: Run) -> list[str]:
     there = {(one.stack, one.ask) for one in query.launch_records(run) if not one.sentinel}
-    courses = [(course["stack"], course.get("ask", PLAIN)) for course in run.manifest.design.get("courses", [])]
+    courses = [(course.stack, course.ask) for course in query.design(run).courses]
     planned = [stack.name for stack in _plan(run).launched]
     missing = [stack for stack in planned if not any(stack == one for one, _ in there)]
     missing += [f"{stack} {ask}" for stack, ask in courses if (stack, ask) not in there and stack not in missing]

@@ -50,5 +50,8 @@ def _overlap(key: Key, rows: pl.DataFrame) -> Overlap | None:
     if not launches:
         return None
     shares = [hidden_share(talk[one], work[one], both[one]) for one in launches]
-    medians = (statistics.median(times[one] for one in launches) for times in (talk, work, both))
-    return Overlap(stack, near, far, size, *medians, statistics.median(shares), median_interval(shares, ""))
+    talk_ns, work_ns, both_ns = (statistics.median(times[one] for one in launches) for times in (talk, work, both))
+    return Overlap(
+        stack=stack, near=near, far=far, size_bytes=size, talk_ns=talk_ns, work_ns=work_ns, both_ns=both_ns,
+        typical_share=statistics.median(shares), share=median_interval(shares, ""),
+    )  # fmt: skip

@@ -33,6 +33,7 @@ from vaiven.results.result import Result, to_json
 from vaiven.results.sentinel import Sentinel, sentinel
 from vaiven.results.steps import StepTimes
 from vaiven.results.warnings import Notice, Warnings, doubts, one_sided, recorded, unsteady
+from vaiven.store import query
 from vaiven.store.query import Run
 
 R = TypeVar("R", bound=Result[Any])
@@ -51,7 +52,7 @@ OF_A_RUN: tuple[type[Result[Any]], ...] = (
     Outcome, Warnings, Costs, Sizes, Knees, Ladders, Asymmetries, *(one for one in _KINDS if one is not Costs),
     Comparison, LostTimes,
 )  # fmt: skip
-KINDS = (*OF_A_RUN, History, Listing)
+KINDS: tuple[type[Result[Any]], ...] = (*OF_A_RUN, History, Listing)
 # What is no error of a run, which says of one question nothing.
 _NOTHING = ("nothing-measured", "too-few", "no-common-size", "no-common-block", "different-kind")
 
@@ -224,7 +225,7 @@ class Results:
         """All that a page says, about those two hosts or the ones in the middle. VaivenError: "nothing-measured",
         "no-pair"."""
         answers = tuple(self._other_answers())
-        found = self._costs if answers and not facts_of.asked(self._run, PLAIN) else self.costs
+        found = self._costs if answers and not query.design(self._run).asks(PLAIN) else self.costs
         require_pair(self._run.id, found, about)
         versus, why = self._compared(found, about)
         return Findings(

@@ -73,13 +73,13 @@ def keys_of(run: Run, table: pl.DataFrame) -> list[Key]:
 
 def place_in_plan(run: Run) -> Callable[[str], tuple[int, str]]:
     """What to sort stacks by, to have them in the order of the plan."""
-    order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
+    order = {course.stack: number for number, course in enumerate(query.design(run).courses)}
     return lambda stack: (order.get(stack, len(order)), stack)
 
 
 def seed_of(run: Run) -> int:
     """The seed of all that is drawn when a run is analysed: the one of its random order."""
-    return int(run.manifest.design.get("seed", 1))
+    return query.design(run).seed
 
 
 def launch_times(table: pl.DataFrame, key: Key, statistic: Statistic, ask: str = PLAIN) -> LaunchTimes:
@@ -87,10 +87,29 @@ def launch_times(table: pl.DataFrame, key: Key, statistic: Statistic, ask: str =
     question. Of a ping-pong the wire's time is known, too, if it is known of all sizes."""
     near, far, stack = key
     ns = table[COLUMNS[statistic]].fill_null(float("nan")).to_numpy()
-    columns = [table[name].to_numpy() for name in ("launch", "block", "size_bytes")]
-    counts = table["count"].to_numpy()
-    times = LaunchTimes.from_columns(stack, direction_of(ask), statistic, *columns, ns, counts, near, far, ask)
+    times = grid(table, stack, direction_of(ask), statistic, ns, near=near, far=far, ask=ask)
     return replace(times, wire_ns=_wire_ns(table, times.sizes_bytes)) if questions.ALL[ask].ways else times
+
+
+def grid(
+    table: pl.DataFrame, stack: str, direction: Direction, statistic: Statistic, ns: Floats, *, near: str = "",
+    far: str = "", ask: str = PLAIN,
+) -> LaunchTimes:  # fmt: skip
+    """Times of the rows of a table by launch and size."""
+    launch, block, size, count = (table[name].to_numpy() for name in ("launch", "block", "size_bytes", "count"))
+    return LaunchTimes.from_columns(stack, direction, statistic, launch, block, size, ns, count, near, far, ask)
+
+
+def known(value: object) -> float | None:
+    """A number that a column gave, None where it gave none."""
+    assert value is None or isinstance(value, int | float)
+    return value
+
+
+def count(value: object) -> int | None:
+    """The same of a whole number."""
+    found = known(value)
+    return None if found is None else int(found)
 
 
 def _wire_ns(table: pl.DataFrame, sizes_bytes: Ints) -> Floats | None:

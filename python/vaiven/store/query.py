@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from vaiven import outputs, questions
 from vaiven.errors import VaivenError
-from vaiven.outputs import require_replaceable
 from vaiven.questions import WHOLE_PARTS, named
 from vaiven.stats.launches import messages_needed
 from vaiven.store import digest, files
@@ -38,6 +38,7 @@ from vaiven.store.record import (
     SETUP_PART,
     TRACES,
     WARNINGS,
+    DesignRecord,
     End,
     LaunchRecord,
     LostLaunch,
@@ -119,6 +120,14 @@ def runs(root: Path) -> list[Run | VaivenError]:
     return found
 
 
+def design(run: Run) -> DesignRecord:
+    """What was planned. VaivenError ("run-damaged") where its manifest holds no design."""
+    try:
+        return msgspec.convert(run.manifest.design, DesignRecord)
+    except msgspec.ValidationError as error:
+        raise files.damaged(run.path / MANIFEST, f"its design cannot be: {error}") from error
+
+
 def warnings(run: Run) -> list[dict[str, Any]]:
     """The warnings of a run, in order; a last line that was cut off by a crash is left out."""
     return _lines(run, WARNINGS, dict[str, Any])
@@ -167,8 +176,16 @@ def launch_count(run: Run) -> int:
 
 
 def cells(run: Run) -> pl.DataFrame:
-    """One row per cell of every finished launch, the sentinels among them."""
-    return _read(run, CELLS, None)
+    """One row per cell of every finished launch, the sentinels among them.
+
+    VaivenError ("run-newer") where one asks what nobody knows here.
+    """
+    found = _read(run, CELLS, None)
+    unknown = sorted(set(found["ask"].unique().to_list()) - set(questions.ALL))
+    if unknown:
+        what = f"the run {run.id} asks {unknown[0]!r}, which this vaiven does not know"
+        raise VaivenError(what, "update vaiven to read it", code="run-newer")
+    return found
 
 
 def samples(run: Run) -> pl.DataFrame:
@@ -187,7 +204,7 @@ def looked_at(run: Run, ask: str) -> Iterator[tuple[tuple[str, str, str, int, in
     table = traces(run).filter(ask=ask, message=LOOKED[0])
     key = ["near", "far", "stack", "size_bytes", "block"]
     for of, rows in table.group_by(key, maintain_order=True):
-        yield of, rows.rows(named=True)  # type: ignore[misc]  # as many as the key has
+        yield of, rows.rows(named=True)
 
 
 def launches(run: Run) -> pl.DataFrame:
@@ -236,7 +253,7 @@ def with_first(run: Run, cells: pl.DataFrame, counts: Sequence[int]) -> pl.DataF
     import polars as pl
 
     key = ["launch", "ask", "part", "size_bytes"]
-    if cells.is_empty() or cells["count"].max() < min(counts):
+    if cells.filter(pl.col("count") >= min(counts)).is_empty():
         return cells
     timed = samples(run)
     for count in counts:
@@ -263,17 +280,12 @@ def sentinels(run: Run) -> pl.DataFrame:
 
 
 def export_csv(run: Run, directory: Path) -> list[Path]:
-    """Writes samples.csv, cells.csv and launches.csv to `directory` (made if need be)."""
-    directory.mkdir(parents=True, exist_ok=True)
-    written = []
+    """Writes samples.csv, cells.csv and launches.csv to `directory` (made if need be), each whole or not at all."""
+    mark = b"launch,"  # their first column
     tables = {"samples.csv": samples, "cells.csv": cells, "launches.csv": launches}
     for name in tables:
-        require_replaceable(directory / name, b"launch,")  # their first column
-    for name, table in tables.items():
-        with (directory / name).open("wb") as file:  # by us: the library takes no name that is not UTF-8
-            table(run).write_csv(file)
-        written.append(directory / name)
-    return written
+        outputs.require_replaceable(directory / name, mark)
+    return [outputs.write(directory / name, table(run).write_csv(), mark) for name, table in tables.items()]
 
 
 def summaries(run: Run) -> pl.DataFrame:
@@ -384,12 +396,21 @@ def _decode(path: Path, kind: type[T]) -> T:
     try:
         data = path.read_bytes()
         if not digest.is_sealed(data):
+            _require_ours(path, data)
             _require_schema(path, data)
         document = digest.opened(data)
         _require_schema(path, document)
         return msgspec.json.decode(document, type=kind)
     except (ValueError, OSError, RecursionError) as error:
         raise files.damaged(path, error) from error
+
+
+def _require_ours(path: Path, document: bytes) -> None:
+    """VaivenError ("no-run") if it is a document of another program: of ours every version names its schema."""
+    found = msgspec.json.decode(document)
+    if path.name == MANIFEST and isinstance(found, dict) and "schema" not in found:
+        what = f"{path.parent} is not a run: {path.name} is of another program"
+        raise VaivenError(what, "`vaiven runs` lists the runs", code="no-run")
 
 
 def _require_schema(path: Path, document: bytes) -> None:

@@ -41,6 +41,28 @@ STEPS = tuple(questions.STEPS.beside)
 LOOKED = ("first", "second", "idled")  # the messages of a connection that was looked at
 
 
+class CourseRecord(msgspec.Struct, kw_only=True, frozen=True):
+    """What a design asks of one stack: plan.design.Course, as a manifest has it."""
+
+    stack: str
+    ask: str = questions.PLAIN
+    sizes_bytes: tuple[int, ...] = ()
+    own_pairs: tuple[tuple[str, str], ...] = ()
+
+
+class DesignRecord(msgspec.Struct, kw_only=True, frozen=True):
+    """The design of a manifest: plan.design.Design, as far as whoever reads a run asks."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+    courses: tuple[CourseRecord, ...] = ()
+    seed: int = 1
+    rounds: bool = False
+
+    def asks(self, question: str) -> bool:
+        """Whether some stack is asked that."""
+        return any(course.ask == question for course in self.courses)
+
+
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """What a run is, written first and once.
 
