@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def known():
 @pytest.fixture
 def launched(known) -> Callable[..., Outcome]:
     """launched(place, "openmpi", 0, 1): a ping-pong of these sizes from m1 to m2; fanout: to so many far ends there,
-    or another question of several, with so many `fars`."""
+    or another question of several, with so many `fars`; to: on each of these hosts instead."""
 
     def call(
         where: Place,
@@ -62,10 +62,11 @@ def launched(known) -> Callable[..., Outcome]:
         ask: str = "pingpong",
         fanout: int = 0,
         fars: int = 1,
+        to: Sequence[str] = ("m2",),
         on_cell=lambda _cell: None,
         **effort,
     ) -> Outcome:
-        far = ends.join(["m2"] * (fanout or fars))
+        far = ends.join([name for name in to for _ in range(fanout or fars)])
         work = Launch(0, 0, stacks.parse(stack), "fanout" if fanout else ask, "m1", far, sizes)
         wanted = {"samples": 3, "cell_ms": 50, "timeout_ms": 20_000, "launch_s": 100} | effort
         setting = Setting(known, Effort(**wanted), None, 0.0, one_clock=True)

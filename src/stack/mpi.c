@@ -15,19 +15,21 @@
 
 #define LAST_BYTES 8            /* of the tag of a message, which no two in a row share */
 #define RELEASE_NS (5 * VV_SEC) /* for a control line to come that was sent before */
+#define CLOSE_NS   VV_SEC       /* for a send to end that was broken off, when its end is closed */
 
 enum { TAG_NOBODY, TAG_ADDRESS, TAG_FIRST };
 
 struct vv_end {
   struct vv_watch_stop stop;
-  int own_tag;              /* of what comes to this end */
-  int peer;                 /* rank */
-  int peer_tag;             /* of what goes to the other */
-  uint8_t last[LAST_BYTES]; /* how the last message of a broadcast began; all bytes alike before the first */
-  size_t last_bytes;        /* its length */
-  MPI_Request sending;      /* begun, or broken off by a stop, which is gone on with */
-  MPI_Request receiving;    /* begun */
-  bool came;                /* what was begun to be received, when a stop broke off what was sent before it */
+  int own_tag;  /* of what comes to this end */
+  int peer;     /* rank */
+  int peer_tag; /* of what goes to the other */
+  uint8_t
+      last[LAST_BYTES];  /* how the last message that went, or of a broadcast came, began; at first all bytes alike */
+  size_t last_bytes;     /* its length */
+  MPI_Request sending;   /* begun, or broken off by a stop: of the last message */
+  MPI_Request receiving; /* begun */
+  bool came;             /* what was begun to be received, when a stop broke off what was sent before it */
 };
 
 static char way[WAY_MAX];
@@ -218,10 +220,15 @@ static enum vv_got failed(int code, const char *what, struct vv_error *error) {
   return VV_GOT_ERROR;
 }
 
-/* Begins to send, unless that is under way. An MPI error code. */
-static int start_send(struct vv_end *end, const uint8_t *message, size_t size_bytes) {
-  if (end->sending != MPI_REQUEST_NULL) return MPI_SUCCESS;
-  return MPI_Isend(message, (int)size_bytes, MPI_BYTE, end->peer, end->peer_tag, MPI_COMM_WORLD, &end->sending);
+/* Whether this message begins as the last one. */
+static bool is_last(const struct vv_end *end, const uint8_t *message, size_t size_bytes) {
+  size_t compared = size_bytes < LAST_BYTES ? size_bytes : LAST_BYTES;
+  return end->last_bytes == size_bytes && memcmp(end->last, message, compared) == 0;
+}
+
+static void make_last(struct vv_end *end, const uint8_t *message, size_t size_bytes) {
+  memcpy(end->last, message, size_bytes < LAST_BYTES ? size_bytes : LAST_BYTES);
+  end->last_bytes = size_bytes;
 }
 
 /* Begins to receive, unless that is under way. An MPI error code. */
@@ -252,10 +259,25 @@ static enum vv_got take_back(MPI_Request *request) {
   return cancelled ? VV_GOT_STOPPED : VV_GOT_MESSAGE;
 }
 
+/*
+ * Begins to send, unless just that is under way. Another message that a stop broke off cannot be taken back: who waits
+ * for it has it by now, or it comes first. VV_GOT_MESSAGE: it is begun; else as send.
+ */
+static enum vv_got start_send(struct vv_end *end, const struct vv_watch_stop *stop, const uint8_t *message,
+                              size_t size_bytes, struct vv_error *error) {
+  if (end->sending != MPI_REQUEST_NULL) {
+    if (is_last(end, message, size_bytes)) return VV_GOT_MESSAGE;
+    enum vv_got got = finish(stop, &end->sending, "send", error);
+    if (got != VV_GOT_MESSAGE) return got;
+  }
+  make_last(end, message, size_bytes);
+  int code = MPI_Isend(message, (int)size_bytes, MPI_BYTE, end->peer, end->peer_tag, MPI_COMM_WORLD, &end->sending);
+  return code == MPI_SUCCESS ? VV_GOT_MESSAGE : failed(code, "send", error);
+}
+
 enum vv_got vv_mpi_send(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
-  int code = start_send(end, message, size_bytes);
-  if (code != MPI_SUCCESS) return failed(code, "send", error);
-  enum vv_got got = finish(&end->stop, &end->sending, "send", error);
+  enum vv_got got = start_send(end, &end->stop, message, size_bytes, error);
+  if (got == VV_GOT_MESSAGE) got = finish(&end->stop, &end->sending, "send", error);
   bool begun = end->receiving != MPI_REQUEST_NULL;
   if (got == VV_GOT_STOPPED && begun) end->came = take_back(&end->receiving) == VV_GOT_MESSAGE;
   return got;
@@ -275,8 +297,8 @@ enum vv_got vv_mpi_recv(struct vv_end *end, uint8_t *message, size_t size_bytes,
 int vv_mpi_start(struct vv_end *end, const uint8_t *message, uint8_t *answer, size_t size_bytes,
                  struct vv_error *error) {
   int code = start_recv(end, answer, size_bytes);
-  if (code == MPI_SUCCESS) code = start_send(end, message, size_bytes);
-  return code == MPI_SUCCESS ? 0 : (failed(code, "begin a message", error), -1);
+  if (code != MPI_SUCCESS) return failed(code, "begin a message", error), -1;
+  return start_send(end, &end->stop, message, size_bytes, error) == VV_GOT_ERROR ? -1 : 0;
 }
 
 enum vv_got vv_mpi_drain(struct vv_end *end, struct vv_error *error) {
@@ -291,15 +313,17 @@ enum vv_got vv_mpi_drain(struct vv_end *end, struct vv_error *error) {
 /* several at once ------------------------------------------------------ */
 
 /* Receives first, as programs do: what comes then has a place to go to. */
-static int start_all(struct vv_flow *flows, size_t count, struct vv_error *error) {
+static enum vv_got start_all(struct vv_flow *flows, size_t count, const struct vv_watch_stop *stop,
+                             struct vv_error *error) {
   int code = MPI_SUCCESS;
   for (size_t i = 0; i < count && code == MPI_SUCCESS; i++) {
     if (flows[i].in_bytes > 0) code = start_recv(flows[i].end, flows[i].in, flows[i].size_bytes);
   }
-  for (size_t i = 0; i < count && code == MPI_SUCCESS; i++) {
-    if (flows[i].out_bytes > 0) code = start_send(flows[i].end, flows[i].out, flows[i].out_bytes);
+  enum vv_got got = code == MPI_SUCCESS ? VV_GOT_MESSAGE : failed(code, "begin several messages", error);
+  for (size_t i = 0; i < count && got == VV_GOT_MESSAGE; i++) {
+    if (flows[i].out_bytes > 0) got = start_send(flows[i].end, stop, flows[i].out, flows[i].out_bytes, error);
   }
-  return code == MPI_SUCCESS ? 0 : (failed(code, "begin several messages", error), -1);
+  return got;
 }
 
 /* A request that is none counts as done. */
@@ -313,8 +337,7 @@ static enum vv_got finish_one(struct vv_flow *flow, const struct vv_watch_stop *
 }
 
 enum vv_got vv_mpi_flow(struct vv_flow *flows, size_t count, const struct vv_watch_stop *stop, struct vv_error *error) {
-  enum vv_got got = VV_GOT_MESSAGE;
-  if (start_all(flows, count, error) != 0) return VV_GOT_ERROR;
+  enum vv_got got = start_all(flows, count, stop, error);
   for (size_t i = 0; i < count && got == VV_GOT_MESSAGE; i++) got = finish_one(&flows[i], stop, error);
   for (size_t i = 0; i < count && got == VV_GOT_STOPPED; i++) {
     if (flows[i].in_bytes > 0 && take_back(&flows[i].end->receiving) == VV_GOT_MESSAGE) flows[i].in_bytes = 0;
@@ -324,15 +347,6 @@ enum vv_got vv_mpi_flow(struct vv_flow *flows, size_t count, const struct vv_wat
 
 /* broadcasts ---------------------------------------------------------- */
 
-/* Whether this message begins as the one before; it takes its place. */
-static bool repeats(struct vv_end *end, const uint8_t *message, size_t size_bytes) {
-  size_t compared = size_bytes < LAST_BYTES ? size_bytes : LAST_BYTES;
-  bool same = end->last_bytes == size_bytes && memcmp(end->last, message, compared) == 0;
-  memcpy(end->last, message, compared);
-  end->last_bytes = size_bytes;
-  return same;
-}
-
 /* MPI only reads what its root sends. */
 static int broadcast(const uint8_t *message, size_t size_bytes) {
   return MPI_Bcast((void *)(uintptr_t)message, (int)size_bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -341,14 +355,16 @@ static int broadcast(const uint8_t *message, size_t size_bytes) {
 enum vv_got vv_mpi_bcast(struct vv_end *end, const uint8_t *message, size_t size_bytes, struct vv_error *error) {
   int code = broadcast(message, size_bytes);
   if (code != MPI_SUCCESS) return failed(code, "broadcast", error);
-  repeats(end, message, size_bytes);
+  make_last(end, message, size_bytes);
   return VV_GOT_MESSAGE;
 }
 
 enum vv_got vv_mpi_join_bcast(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
   int code = broadcast(message, size_bytes);
   if (code != MPI_SUCCESS) return failed(code, "take part in a broadcast", error);
-  if (!repeats(end, message, size_bytes)) return VV_GOT_MESSAGE;
+  bool released = is_last(end, message, size_bytes);
+  make_last(end, message, size_bytes);
+  if (!released) return VV_GOT_MESSAGE;
   vv_ns deadline_ns = vv_clock_ns() + RELEASE_NS;
   while (!end->stop.ask(end->stop.context) && vv_clock_ns() < deadline_ns) continue;
   return VV_GOT_STOPPED;
@@ -364,6 +380,16 @@ int vv_mpi_release(struct vv_end *end, struct vv_error *error) {
   return code == MPI_SUCCESS ? 0 : (failed(code, "end the broadcasts", error), -1);
 }
 
+static bool has_passed(void *context) {
+  const vv_ns *deadline_ns = context;
+  return vv_clock_ns() >= *deadline_ns;
+}
+
+/* The library may still need an answer to be done with a message that has arrived. */
 void vv_mpi_close(struct vv_end *end) {
+  struct vv_error ignored;
+  vv_ns deadline_ns = vv_clock_ns() + CLOSE_NS;
+  struct vv_watch_stop stop = {.ask = has_passed, .context = &deadline_ns};
+  if (end && end->sending != MPI_REQUEST_NULL) finish(&stop, &end->sending, "send", &ignored);
   free(end);
 }

@@ -46,7 +46,10 @@ size_t vv_mpi_hear(char texts[VV_MPI_RANKS_MAX][VV_STACK_CONTACT_MAX]);
 /* An integer control variable of the library, or -1 if it has none of that name. */
 int64_t vv_mpi_variable(const char *name);
 
-/* The members of a table. `library` says what vv_mpi_way() tells of its settings. */
+/*
+ * The members of a table. `library` says what vv_mpi_way() tells of its settings. A send that a stop broke off is gone
+ * on with by one of the same message; another message is sent behind it, for what MPI has begun it cannot take back.
+ */
 struct vv_end *vv_mpi_open(const struct vv_mpi_library *library, const struct vv_stack_config *config,
                            char contact[VV_STACK_CONTACT_MAX], struct vv_error *error);
 int vv_mpi_link(struct vv_end *end, const char *contact, vv_ns deadline_ns, struct vv_error *error);

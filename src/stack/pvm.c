@@ -8,8 +8,12 @@
  * `raw` copies them (PvmDataRaw), `inplace` sends them from where they lie
  * (PvmDataInPlace), `trans` does too, behind a descriptor by which the receiver
  * turns doubles if its representation differs (vaiven/data.h). PVM itself
- * refuses raw and inplace between unlike hosts; trans then travels as bytes in
- * XDR, which are opaque there.
+ * refuses raw and inplace between unlike hosts, if it comes to it: some tasks
+ * would wait for ever, so ends that are unlike are told when they are joined.
+ * trans then travels as bytes in XDR, which are opaque there.
+ *
+ * A message for all (pvm_mcast, and pvm_bcast to a group) has a route and an
+ * encoding, too, one for all who get it.
  *
  * Both ends enrol with the daemon of their host, whose place PVM_TMP tells.
  *
@@ -66,6 +70,7 @@ static char way[WAY_MAX];
 static int tags;
 static int receivers[ENDS_MAX]; /* near: the tasks of all far ends that were joined */
 static int receiver_count;
+static bool any_unlike; /* of those */
 
 static int failed(int code, const char *what, struct vv_error *error) {
   if (code == PvmBadMsg) {
@@ -123,7 +128,10 @@ static int read_contact(struct vv_end *end, const char *contact, struct vv_error
   int used = 0;
   if (sscanf(contact, "t%x/%d%n", &peer, &end->peer_tag, &used) == 2 && contact[used] == '\0') {
     end->peer = (int)peer;
-    if (end->encoding == TRANS && unlike(end->peer)) end->style = PvmDataDefault;
+    bool is_unlike = unlike(end->peer);
+    if (is_unlike && (end->encoding == RAW || end->encoding == INPLACE)) return failed(PvmBadMsg, "join", error);
+    any_unlike = any_unlike || is_unlike;
+    if (end->encoding == TRANS && is_unlike) end->style = PvmDataDefault;
     return 0;
   }
   return vv_error_set(error, "bad-contact", "\"%.60s\" is no task of PVM", contact);
@@ -269,14 +277,14 @@ static enum vv_got pvm_take(struct vv_end *end, uint8_t *message, size_t size_by
 /* messages for all, each of which PVM makes one for each ------------- */
 
 /* `grouped`: a far end is a member of a group, which the near one need not be. */
-static struct vv_end *open_for_all(const struct vv_stack_config *config, bool grouped,
-                                   char contact[VV_STACK_CONTACT_MAX], struct vv_error *error) {
+static struct vv_end *open_for_all(const struct vv_stack_config *config, bool grouped, bool direct,
+                                   enum encoding encoding, char contact[VV_STACK_CONTACT_MAX], struct vv_error *error) {
   if (config->to == VV_TO_EACH) {
     vv_error_set(error, "usage", "pvm_mcast and pvm_bcast are one message for all far ends");
-    vv_error_remedy(error, "pvm-direct-raw sends to each");
+    vv_error_remedy(error, "a stack of one message, as pvm-direct-raw, sends to each");
     return NULL;
   }
-  struct vv_end *end = open_end(config, true, RAW, contact, error);
+  struct vv_end *end = open_end(config, direct, encoding, contact, error);
   if (!end) return NULL;
   int code = grouped && config->far ? pvm_joingroup(GROUP) : 0;
   if (code < 0) {
@@ -289,19 +297,9 @@ static struct vv_end *open_for_all(const struct vv_stack_config *config, bool gr
   return end;
 }
 
-static struct vv_end *open_mcast(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
-                                 struct vv_error *error) {
-  return open_for_all(config, false, contact, error);
-}
-
-static struct vv_end *open_bcast(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
-                                 struct vv_error *error) {
-  return open_for_all(config, true, contact, error);
-}
-
 static enum vv_got give_all(struct vv_end *end, const uint8_t *message, size_t size_bytes, bool grouped,
                             struct vv_error *error) {
-  int code = pvm_initsend(end->style);
+  int code = pvm_initsend(end->encoding == TRANS && any_unlike ? PvmDataDefault : end->style);
   if (code >= 0) code = pack(end, message, size_bytes);
   if (code >= 0) code = grouped ? pvm_bcast(GROUP, TAG_ALL) : pvm_mcast(receivers, receiver_count, TAG_ALL);
   if (code >= 0) return VV_GOT_MESSAGE;
@@ -361,28 +359,83 @@ MODE(direct_inplace, "pvm-direct-inplace", "PVM over TCP, from where it lies", t
      HEADER_BYTES);
 MODE(direct_trans, "pvm-direct-trans", "PVM over TCP, the receiver makes right", true, TRANS, VV_PATH_TCP, TRANS_BYTES);
 
-#define FOR_ALL(name, word, text)                                                                                      \
+/* And of messages for all: `is_grouped` says by which call, give_* are those. */
+#define FOR_ALL(name, word, text, give, is_grouped, is_direct, how, on_wire, before)                                   \
+  static struct vv_end *open_##name(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],          \
+                                    struct vv_error *error) {                                                          \
+    return open_for_all(config, is_grouped, is_direct, how, contact, error);                                           \
+  }                                                                                                                    \
   static const struct vv_stack name = {.id = (word),                                                                   \
                                        .summary = (text),                                                              \
                                        .needs = "pvmd",                                                                \
                                        .size_bytes_min = 1,                                                            \
                                        .size_bytes_max = (size_t)64 << 20,                                             \
-                                       .header_bytes = HEADER_BYTES,                                                   \
+                                       .header_bytes = (before),                                                       \
                                        .to_all = true,                                                                 \
                                        .joined = true,                                                                 \
-                                       .path = VV_PATH_TCP,                                                            \
+                                       .numbers = true,                                                                \
+                                       .path = (on_wire),                                                              \
                                        .open = open_##name,                                                            \
                                        .accept = pvm_join_far,                                                         \
                                        .connect = pvm_join_near,                                                       \
-                                       .send = give_##name,                                                            \
+                                       .send = (give),                                                                 \
                                        .recv = pvm_take,                                                               \
                                        .way = pvm_way,                                                                 \
                                        .close = pvm_leave}
 
-FOR_ALL(mcast, "pvm-mcast", "pvm_mcast() of PVM over TCP");
-FOR_ALL(bcast, "pvm-bcast", "pvm_bcast() of PVM to a group, over TCP");
+#define MCAST(name, word, text, is_direct, how, on_wire, before)                                                       \
+  FOR_ALL(mcast_##name, "pvm-mcast" word, "pvm_mcast() of PVM " text, give_mcast, false, is_direct, how, on_wire,      \
+          before)
+#define BCAST(name, word, text, is_direct, how, on_wire, before)                                                       \
+  FOR_ALL(bcast_##name, "pvm-bcast" word, "pvm_bcast() of PVM to a group, " text, give_bcast, true, is_direct, how,    \
+          on_wire, before)
+
+MCAST(default_xdr, "-default-xdr", "through the daemons, encoded in XDR", false, XDR, VV_PATH_UDP, HEADER_BYTES);
+MCAST(default_raw, "-default-raw", "through the daemons, copied", false, RAW, VV_PATH_UDP, HEADER_BYTES);
+MCAST(default_inplace, "-default-inplace", "through the daemons, from where it lies", false, INPLACE, VV_PATH_UDP,
+      HEADER_BYTES);
+MCAST(default_trans, "-default-trans", "through the daemons, the receivers make right", false, TRANS, VV_PATH_UDP,
+      TRANS_BYTES + PACKET_BYTES);
+MCAST(direct_xdr, "-direct-xdr", "over TCP, encoded in XDR", true, XDR, VV_PATH_TCP, HEADER_BYTES);
+MCAST(direct_raw, "", "over TCP, copied", true, RAW, VV_PATH_TCP, HEADER_BYTES);
+MCAST(direct_inplace, "-direct-inplace", "over TCP, from where it lies", true, INPLACE, VV_PATH_TCP, HEADER_BYTES);
+MCAST(direct_trans, "-direct-trans", "over TCP, the receivers make right", true, TRANS, VV_PATH_TCP, TRANS_BYTES);
+
+BCAST(default_xdr, "-default-xdr", "through the daemons, encoded in XDR", false, XDR, VV_PATH_UDP, HEADER_BYTES);
+BCAST(default_raw, "-default-raw", "through the daemons, copied", false, RAW, VV_PATH_UDP, HEADER_BYTES);
+BCAST(default_inplace, "-default-inplace", "through the daemons, from where it lies", false, INPLACE, VV_PATH_UDP,
+      HEADER_BYTES);
+BCAST(default_trans, "-default-trans", "through the daemons, the receivers make right", false, TRANS, VV_PATH_UDP,
+      TRANS_BYTES + PACKET_BYTES);
+BCAST(direct_xdr, "-direct-xdr", "over TCP, encoded in XDR", true, XDR, VV_PATH_TCP, HEADER_BYTES);
+BCAST(direct_raw, "", "over TCP, copied", true, RAW, VV_PATH_TCP, HEADER_BYTES);
+BCAST(direct_inplace, "-direct-inplace", "over TCP, from where it lies", true, INPLACE, VV_PATH_TCP, HEADER_BYTES);
+BCAST(direct_trans, "-direct-trans", "over TCP, the receivers make right", true, TRANS, VV_PATH_TCP, TRANS_BYTES);
 
 const struct vv_stack *const vv_stack_registry[] = {
-    &default_xdr,    &default_raw,  &default_inplace, &default_trans, &direct_xdr, &direct_raw,
-    &direct_inplace, &direct_trans, &mcast,           &bcast,         NULL,
+    &default_xdr,
+    &default_raw,
+    &default_inplace,
+    &default_trans,
+    &direct_xdr,
+    &direct_raw,
+    &direct_inplace,
+    &direct_trans,
+    &mcast_default_xdr,
+    &mcast_default_raw,
+    &mcast_default_inplace,
+    &mcast_default_trans,
+    &mcast_direct_xdr,
+    &mcast_direct_raw,
+    &mcast_direct_inplace,
+    &mcast_direct_trans,
+    &bcast_default_xdr,
+    &bcast_default_raw,
+    &bcast_default_inplace,
+    &bcast_default_trans,
+    &bcast_direct_xdr,
+    &bcast_direct_raw,
+    &bcast_direct_inplace,
+    &bcast_direct_trans,
+    NULL,
 };

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from vaiven import questions
 from vaiven.cli import parser
 from vaiven.cli.parameters import pair_of_hosts, stack_names, words
 from vaiven.errors import VaivenError
-from vaiven.plan import schema
 
 # What runs a program, writes files, prints a file as it is, or says no more than that something is done.
 WITHOUT_JSON = {
@@ -64,9 +64,7 @@ def differences(found: list[Option]) -> list[str]:
 
 def kind(one: Option) -> object:
     """A choice among questions is one type, though verbs answer different ones."""
-    if typing.get_origin(one.kind) is typing.Literal and set(typing.get_args(one.kind)) <= set(
-        typing.get_args(schema.Question)
-    ):
+    if typing.get_origin(one.kind) is typing.Literal and set(typing.get_args(one.kind)) <= set(questions.ALL):
         return "a question"
     return one.kind
 

@@ -234,7 +234,7 @@ def test_what_is_no_run_of_ours_is_refused_by_name(root: Path, tmp_path: Path) -
     (torn / "manifest.json").write_bytes((torn / "manifest.json").read_bytes()[:-9])
     strange.mkdir()
     (strange / "manifest.json").write_text('{"name": "an application", "start_url": "/"}')
-    for name, code in ((older, "run-older"), (newer, "run-newer"), (torn, "run-damaged"), (strange, "run-damaged"),
+    for name, code in ((older, "run-older"), (newer, "run-newer"), (torn, "run-damaged"), (strange, "no-run"),
                        (tmp_path, "no-run")):  # fmt: skip
         with pytest.raises(vaiven.VaivenError) as caught:
             vaiven.open(name)

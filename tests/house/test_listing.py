@@ -8,8 +8,9 @@ from pathlib import Path
 
 
 def unlisted_tests(build: str, names: list[str]) -> set[str]:
-    """C test files (paths below tests) whose name tests/meson.build does not list."""
-    listed = set(re.findall(r"'([\w/-]+)'", build.split("c_tests = [", 1)[1].split("]", 1)[0]))
+    """C test files (paths below tests) whose name tests/meson.build does not list, in c_tests or library_c_tests."""
+    lists = re.findall(r"c_tests = \[(.*?)\]", build, re.DOTALL)
+    listed = {name for body in lists for name in re.findall(r"'([\w/-]+)'", body)}
     return {n for n in names if re.sub(r"(^|/)test_([^/]+)\.c$", r"\1\2", n) not in listed}
 
 

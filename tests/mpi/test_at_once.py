@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 
 import pytest
 from tests.lab.texts import lab_text
 
-from vaiven import resources
 from vaiven.run import path
 from vaiven.run.launchers import Outcome
 from vaiven.run.place import Place
@@ -50,9 +48,10 @@ def test_a_stream_is_a_message_to_each_of_several_ranks(launch, stack: str) -> N
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_everybody_gets_a_message_from_everybody_though_it_fills_every_buffer(launch, stack: str) -> None:
+@pytest.mark.parametrize("ask", ["exchange", "bisection"])
+def test_everybody_gets_its_messages_though_they_fill_every_buffer(launch, stack: str, ask: str) -> None:
     sizes = (1, 1000, 3_000_000)
-    check(launch(stack, *sizes, ask="exchange", fars=3, **LONG), "exchange", sizes, 4, 3)
+    check(launch(stack, *sizes, ask=ask, fars=3, **LONG), ask, sizes, 4, 3)
 
 
 @pytest.mark.parametrize(("stack", "ask"), [("openmpi", "stream"), ("mpich", "exchange")])
@@ -78,7 +77,16 @@ def test_a_message_and_its_answer_are_begun_and_waited_for_after_the_work(launch
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_ping_pongs_of_ranks_are_refused_because_no_rank_is_forked(stack: str) -> None:
-    command = [resources.program(f"vaiven-probe-{stack}"), "near", stack, "--ask", "pingpongs", "--sizes", "8"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and "forked, which its library does not allow" in done.stdout
+@pytest.mark.parametrize(("ask", "fars", "pairs"), [("pingpongs", 3, 3), ("partners", 3, 2)])
+def test_pairs_of_ranks_play_ping_pong_at_once(launch, stack: str, ask: str, fars: int, pairs: int) -> None:
+    sizes = (0, 8, 200_000)
+    outcome = launch(stack, *sizes, ask=ask, fars=fars, samples=20, **LONG)
+    assert outcome.failure is None, outcome.failure
+    assert path.refused(outcome.crossed) is None
+    whole = {cell.size_bytes: cell for cell in outcome.cells if cell.whole}
+    assert list(whole) == list(sizes)
+    for size, cell in whole.items():
+        assert (cell.ask, cell.lost, cell.corrupt) == (ask, 0, 0) and cell.overlap == 1
+        each = {part.part: part.ns for part in outcome.cells if part.size_bytes == size and not part.whole}
+        assert list(each) == [f"to:{pair + 1}" for pair in range(pairs)] and {len(ns) for ns in each.values()} == {20}
+        assert cell.ns == [ns for part in each.values() for ns in part] and min(cell.ns) > 0

@@ -24,7 +24,10 @@ HOSTS = ("a", "b", "c", "d")
 KNOWN = {
     "icmp": Available(Limits(0, 65_507), ("pingpong",), "CAP_NET_RAW"),
     "udp": Available(Limits(0, 65_507), ("pingpong", "oneway"), two_writes=False),
-    "tcp": Available(Limits(0, 2**26), ("pingpong", "connect", "fanout", "stream", "exchange")),
+    "tcp": Available(
+        Limits(0, 2**26),
+        ("pingpong", "connect", "fanout", "stream", "exchange", "bisection", "pingpongs", "partners"),
+    ),
     "raw": Available(Limits(1, 2**26), ("fanout",), to_all=True),
 }
 PLAN = Plan(stacks=("icmp", "udp", "tcp[write=split]"), sizes=("paper-a",))
@@ -70,6 +73,14 @@ def test_a_stream_has_so_many_connections_and_an_exchange_so_many_hosts() -> Non
     assert exchange.own_pairs == (("a", "b"), ("a", "b+c+d"))
     everybody = resolve(Plan(stacks=("tcp",), questions=("exchange",), sizes=(8,))).courses[0]
     assert everybody.own_pairs == (("a", "b+c+d"),)
+
+
+def test_partners_are_pairs_of_the_first_hosts() -> None:
+    plan = Plan(stacks=("tcp",), questions=("partners", "bisection"), sizes=("linear:0..8/8",),
+                hosts_at_once=(2, 4))  # fmt: skip
+    partners, bisection = resolve(plan).courses
+    assert partners.own_pairs == bisection.own_pairs == (("a", "b"), ("a", "b+c+d"))
+    assert (partners.sizes_bytes, bisection.sizes_bytes) == ((0, 8), (8,))  # of a round an empty message is none
 
 
 def test_on_sides_every_stack_is_launched_on_each_in_every_block_and_compared_with_itself() -> None:
@@ -123,6 +134,14 @@ def test_listed_pairs_are_taken_as_they_are() -> None:
         (Plan(stacks=("udp[acks=quick]",)), HOSTS, "bad-stack", "not the probe's"),
         (Plan(stacks=("raw",), questions=("fanout",), receivers=(1, 4)), HOSTS, "no-pair", "receivers up to 3"),
         (Plan(stacks=("tcp",), questions=("exchange",), hosts_at_once=(5,)), HOSTS, "no-pair", "hosts_at_once up to 4"),
+        (
+            Plan(stacks=("tcp",), questions=("partners",)),
+            HOSTS[:3],
+            "no-pair",
+            "partners of 3 hosts: one has no partner",
+        ),
+        (Plan(stacks=("tcp",), questions=("bisection",), hosts_at_once=(3,)), HOSTS, "no-pair", "even numbers"),
+        (Plan(stacks=("tcp",), questions=("pingpongs",), at_once=(33,)), HOSTS, "no-pair", "at_once up to that"),
     ],
 )
 def test_what_cannot_be_is_refused(plan: Plan, hosts: Sequence[str], code: str, words: str) -> None:

@@ -70,7 +70,7 @@ def launch_s(stack: str, ask: str, size: int, effort: Effort, ground: Ground, fa
 def test_launches_that_were_measured_took_what_is_said_of_them(
     lab: str,
     effort: Effort,
-    ask: schema.Question,
+    ask: str,
     fars: Sequence[str],
     sizes: tuple[int, ...],
     took_s: dict[str, float],

@@ -35,7 +35,7 @@ def test_a_plan_of_four_ways_settles_what_was_published(
     whole = query.launches(run)
     assert set(whole["stack"]) == WAYS and whole.height == len(WAYS) * 2 * 3 * 8
     assert whole["corrupt"].sum() == whole["lost"].sum() == 0
-    steps = query.steps(run).filter(size_bytes=1000)
+    steps = query.of_question(run, "steps").filter(size_bytes=1000)
     assert set(steps["part"]) == {"", "encode", "send", "decode", "translate"}
     told = json.loads(vaiven("reproduce", "A", "--json").stdout)
     verdicts = {one["claim"]["id"]: one for one in told["verdicts"]}

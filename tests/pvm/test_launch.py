@@ -87,6 +87,20 @@ def test_the_steps_of_a_message_are_told_apart(launch, mode: str, copies: int) -
     assert (encode_ns > decode_ns / 10) == bool(copies)  # a description alone is made in no time
 
 
+@pytest.mark.parametrize("call", pvm.BROADCASTS)
+def test_a_message_for_all_arrives_by_each_route_in_each_encoding(launch, two, call: str) -> None:
+    sizes = (1, 9, 100_000)
+    with captured(two.hosts["m1"]) as seen:
+        outcome = launch(f"pvm-{call}", *sizes, fanout=2, cell_ms=1000)
+    assert outcome.failure is None, outcome.failure
+    whole = [cell for cell in outcome.cells if cell.whole]
+    assert [cell.size_bytes for cell in whole] == list(sizes)
+    assert all(cell.corrupt == cell.lost == 0 and cell.ns and min(cell.ns) > 0 for cell in whole)
+    last_bytes = (len(whole[-1].ns) + whole[-1].warmup) * 2 * sizes[-1]
+    through, beside = ("udp", "tcp") if "-default-" in call else ("tcp", "udp")
+    assert seen[through] > last_bytes / 2 > seen[beside]
+
+
 @pytest.mark.parametrize(("stack", "receivers"), [("pvm-mcast", 1), ("pvm-mcast", 3), ("pvm-bcast", 3)])
 def test_a_message_for_all_is_one_for_each_on_the_cable(launch, two, stack: str, receivers: int) -> None:
     with captured(two.hosts["m1"]) as seen:

@@ -11,7 +11,7 @@ from tests.report import made_up
 
 from vaiven.model.several import Audience
 from vaiven.report.fanout import many_section, sentences
-from vaiven.report.page import page, pictures
+from vaiven.report.page import answer_sections, page, pictures
 from vaiven.report.words import answer
 from vaiven.results.findings import Findings
 from vaiven.results.results import Results
@@ -23,12 +23,17 @@ def fan(tmp_path_factory: pytest.TempPathFactory) -> Findings:
     return Results(made_up.write_fanout(tmp_path_factory.mktemp("runs"))).findings()
 
 
+def audiences_of(fan: Findings) -> list[Audience]:
+    (audiences,) = fan.answers
+    return list(audiences)
+
+
 def lines(figure: dict) -> dict[str, dict]:
     return {trace["name"]: trace for trace in figure["data"]}
 
 
 def test_by_size_there_is_a_picture_for_each_number_of_receivers(fan: Findings) -> None:
-    by_size, _ = many_section(fan.audiences, fan.run).widgets
+    by_size, _ = many_section(audiences_of(fan), fan.run).widgets
     assert [choice.label for choice in by_size.choices] == ["7", "4", "2", "1"]
     drawn = lines(by_size.choices[0].figure)
     assert list(drawn) == ["the wire alone", "raw", "group", "tcp"]
@@ -39,7 +44,7 @@ def test_by_size_there_is_a_picture_for_each_number_of_receivers(fan: Findings) 
 
 
 def test_by_receivers_one_transmission_is_level_and_one_for_each_rises(fan: Findings) -> None:
-    _, by_receivers = many_section(fan.audiences, fan.run).widgets
+    _, by_receivers = many_section(audiences_of(fan), fan.run).widgets
     assert [choice.label for choice in by_receivers.choices] == ["1 MB", "60 kB", "1 kB", "8 B"]
     figure = by_receivers.choices[0].figure
     drawn = lines(figure)
@@ -52,13 +57,13 @@ def test_by_receivers_one_transmission_is_level_and_one_for_each_rises(fan: Find
 
 def test_hosts_that_were_sent_to_alone_are_not_drawn_as_one(fan: Findings) -> None:
     """receivers = "each" beside several receivers: a picture for each host, and none where "1" would be all of them."""
-    alone = [one for one in fan.audiences if one.fars == 1]
+    alone = [one for one in audiences_of(fan) if one.fars == 1]
     each = [
         replace(one, far=far, typical_ns=one.typical_ns * times)
         for far, times in (("h2", 1), ("h3", 9))
         for one in alone
     ]
-    by_size, by_receivers = many_section([*each, *(one for one in fan.audiences if one.fars > 1)], fan.run).widgets
+    by_size, by_receivers = many_section([*each, *(one for one in audiences_of(fan) if one.fars > 1)], fan.run).widgets
     assert [choice.label for choice in by_size.choices] == ["7", "4", "2", "h2", "h3"]
     assert lines(by_size.choices[3].figure)["group"]["x"] == [8, 1000, 60_000, 1_000_000]
     assert lines(by_receivers.choices[0].figure)["tcp"]["x"] == [2, 4, 7]
@@ -67,7 +72,7 @@ def test_hosts_that_were_sent_to_alone_are_not_drawn_as_one(fan: Findings) -> No
 
 
 def test_the_wire_of_one_for_many_is_drawn_step_by_step(fan: Findings) -> None:
-    by_size, _ = many_section(fan.audiences, fan.run).widgets
+    by_size, _ = many_section(audiences_of(fan), fan.run).widgets
     line, marks = (one for one in by_size.choices[0].figure["data"] if one["name"] == "the wire alone")
     assert line["y"][line["x"].index(1473)] - line["y"][line["x"].index(1472)] == 84 * 80
     assert marks["x"] == [8, 1000, 60_000, 1_000_000] and marks["mode"] == "markers"
@@ -81,7 +86,7 @@ def test_pictures_for_slides_are_of_one_for_many_too(fan: Findings) -> None:
 
 
 def test_the_sentences_name_the_first_the_last_and_the_floor(fan: Findings) -> None:
-    first, last, floor = sentences(fan.audiences)
+    first, last, floor = sentences(audiences_of(fan))
     assert re.match(r"A message of 1 MB has reached the last of 7 receivers after 8\d\.\d ms over group\.", first)
     assert "Over tcp it takes" in last and "6.9" in last
     assert "group takes 1.0" in floor
@@ -89,7 +94,7 @@ def test_the_sentences_name_the_first_the_last_and_the_floor(fan: Findings) -> N
 
 def test_a_stack_looks_the_same_in_every_picture(fan: Findings) -> None:
     """Even where one before it carries no message of that size."""
-    some = [one for one in fan.audiences if one.stack != "raw" or one.size_bytes < 10**6]
+    some = [one for one in audiences_of(fan) if one.stack != "raw" or one.size_bytes < 10**6]
     choices = [choice for widget in many_section(some, fan.run).widgets for choice in widget.choices]
     colours = {lines(choice.figure)["group"]["line"]["color"]["light"] for choice in choices}
     assert len(choices) == 8 and len(colours) == 1
@@ -98,28 +103,29 @@ def test_a_stack_looks_the_same_in_every_picture(fan: Findings) -> None:
 
 def test_a_run_that_asked_nothing_else_has_a_page(fan: Findings) -> None:
     text = page(fan)
-    said = answer(fan)
-    assert said.question == "What does one message for many cost?" and said.lead == sentences(fan.audiences)[0]
+    said = answer(fan, answer_sections(fan))
+    assert said.question == "What does one message for many cost?" and said.lead == sentences(audiences_of(fan))[0]
     assert {host.name for host in fan.hosts} == {f"h{n}" for n in range(1, 9)}
     assert 'id="fanout-size"' in text and 'id="many"' in text and 'id="cost"' not in text
     assert "vaiven model" in text and "--ask fanout" in text and fan.run.samples == 9 * 6 * 3 * 4 * 4
 
 
 def test_ping_pongs_and_fanouts_stand_on_one_page(fan: Findings, found: Findings) -> None:
-    both = page(replace(found, audiences=fan.audiences))
-    assert 'id="cost"' in both and 'id="many"' in both and sentences(fan.audiences)[1] in both.replace("\u00a0", " ")
+    both = page(replace(found, answers=fan.answers))
+    assert (
+        'id="cost"' in both and 'id="many"' in both and sentences(audiences_of(fan))[1] in both.replace("\u00a0", " ")
+    )
 
 
 def streams_of(fan: Findings) -> list[Audience]:
-    return [replace(one, ask="stream", far="h2*2") for one in fan.audiences if one.fars == 1]
+    return [replace(one, ask="stream", far="h2*2") for one in audiences_of(fan) if one.fars == 1]
 
 
 def test_without_several_receivers_there_is_one_figure_and_without_fanout_none(fan: Findings) -> None:
-    alone = [one for one in fan.audiences if one.fars == 1]
+    alone = [one for one in audiences_of(fan) if one.fars == 1]
     (widget,) = many_section(alone, fan.run).widgets
     assert widget.choose == "" and "its receiver" in sentences(alone)[0]
     streams = many_section(streams_of(fan), fan.run)
     assert streams.widgets == () and streams.tables[0].caption.startswith("Several connections")
-    assert many_section((), fan.run) is None
-    both = many_section([*streams_of(fan), *fan.audiences], fan.run)
+    both = many_section([*streams_of(fan), *audiences_of(fan)], fan.run)
     assert both.tables[0].caption.startswith("One message for many") and len(both.tables) == 2

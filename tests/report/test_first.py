@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from vaiven.model.slow_start import Look, Opening, Step, Windows
 from vaiven.report.first import bursts_text, first_section, first_table
+from vaiven.results.findings import Findings
 from vaiven.stats.estimate import Estimate
 
 WINDOWS = Windows(1.0, 62.0, 70.0, 107.0, 1.0, None)
@@ -30,13 +31,10 @@ def test_what_nobody_saw_or_knows_is_a_dash() -> None:
     assert row[9:] == ("–", "– → –", "–\n–") and bursts_text((10, 20)) == "10 20"
 
 
-def test_a_page_shows_each_connection_that_was_looked_at() -> None:
-    assert first_section([]) is None
-    blind = first_section([FOUND])
-    assert blind and blind.widget is None
-    section = first_section([FOUND, replace(FOUND, look=Look(1448, STEPS, ()))])
-    assert section and section.widget
-    (choice,) = section.widget.choices
+def test_a_page_shows_each_connection_that_was_looked_at(found: Findings) -> None:
+    assert first_section([FOUND], found.run).widgets == ()
+    section = first_section([FOUND, replace(FOUND, look=Look(1448, STEPS, ()))], found.run)
+    ((choice,),) = (widget.choices for widget in section.widgets)
     assert choice.label == "tcp, one1 → one2, 100 kB"
     assert [trace["mode"] for trace in choice.figure["data"]] == ["markers", "lines"]
     assert choice.figure["data"][0]["x"] == [0, 5, 5.1] and choice.table.rows[1] == ("sent", "5.00 ms", "2896 B")

@@ -200,6 +200,8 @@ def test_loggp_is_on_the_page_where_it_was_measured(tmp_path: Path, parts: Parts
     assert "LogGP: where the time of a message goes" in text and "overheads and gap by size" in text
     assert tied("Sending the smallest tcp message costs the processor 3.00 µs, receiving it 2.00 µs; 20.0 µs") in text
     assert "LogGP" not in parts.text
+    alone = Parts(page(replace(found, costs=(), ladders=(), comparison=None))).text  # of a run that asked nothing else
+    assert "LogGP: where the time of a message goes" in alone and "Nothing was measured" not in alone
 
 
 def test_one_stack_alone_has_no_verdicts(tmp_path: Path) -> None:

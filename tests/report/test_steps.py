@@ -19,4 +19,4 @@ def test_a_row_says_what_each_step_takes_and_what_is_held() -> None:
 
 
 def test_coding_is_held_against_one_way() -> None:
-    assert coding_share(300, 100, 100, 10_000) == 0.1
+    assert coding_share(300, 100, 100, 5_000) == 0.1

@@ -132,6 +132,16 @@ def test_a_note_of_many_at_once_names_the_pair(tmp_path: Path, ask: str) -> None
     ]
 
 
+def test_pairs_of_hosts_at_once_are_counted_in_hosts_and_in_pairs(tmp_path: Path) -> None:
+    one = replace(audiences(made_up.write_fanout(tmp_path, blocks=2))[0], far="h2+h3+h4", fars=3)
+    partners = audience_table([replace(one, ask="partners", each_ns=(2e6, 1e6), overlap=1.0)])
+    row = dict(zip((column.name for column in partners.columns), partners.rows[0], strict=True))
+    assert (row["at once"], row["each"], row["overlap"]) == ("2", "1.00 ms\n2.00 ms", "100 %") and "hosts" not in row
+    bisection = audience_table([replace(one, ask="bisection", size_bytes=1000, typical_ns=1e6, each_ns=(1e6,) * 4)])
+    row = dict(zip((column.name for column in bisection.columns), bisection.rows[0], strict=True))
+    assert (row["hosts"], row["a host"], row["each"]) == ("4", "1.00 MB/s", "1.00 MB/s\n1.00 MB/s")
+
+
 def test_floor_and_of_wire_are_explained_where_they_stand(found: Findings, few: Findings) -> None:
     (known,), (unknown,) = (tables.measured_table(one.costs).notes for one in (found, few))
     assert "floor is the smallest time of all" in known and "of wire is the rate over" in known

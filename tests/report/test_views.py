@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from tests.report import made_up
 
+from vaiven import questions
 from vaiven.report.tables import Table
 from vaiven.report.views import tables
 from vaiven.results.listing import listing
@@ -16,7 +17,8 @@ from vaiven.store.query import Run
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
 def test_every_kind_has_tables(kind: type[Result]) -> None:
-    assert tables.dispatch(kind) is not tables.dispatch(object)
+    answers = {one.answer.kind for one in questions.ALL.values() if one.answer}
+    assert kind.kind in answers or tables.dispatch(kind) is not tables.dispatch(object)
 
 
 def test_tables_have_a_cell_for_each_column(run: Run) -> None:

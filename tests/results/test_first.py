@@ -81,7 +81,7 @@ def test_the_last_look_that_missed_nothing_is_drawn(run: Path, vaiven: Callable,
     assert done.returncode == 0, done.stderr
     text = page.read_text()
     assert "What does the first message of a connection cost?" in text and "How a connection begins" in text
-    assert (tmp_path / "svg" / "first-1.svg").read_text().startswith("<svg")
+    assert (tmp_path / "svg" / "first-sequence.svg").read_text().startswith("<svg")
 
 
 def test_clocks_of_two_machines_are_not_drawn_together(run: Path) -> None:

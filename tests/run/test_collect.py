@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaiven.errors import VaivenError
+from vaiven.questions import ALL
 from vaiven.run.collect import Story, cells, decode, stacks
 
 CELL = {
@@ -229,23 +230,23 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
     assert known.version == "0.1.0"
     assert {name: one.questions for name, one in known.stacks.items()} == {
         "icmp": ("pingpong",),
-        "udp": ("pingpong", "oneway", "fanout", "pingpongs", "overlap", "stream", "exchange", "prtt"),
-        "tcp": (
+        "udp": (
             "pingpong",
-            "connect",
             "oneway",
-            "fanout",
-            "pingpongs",
+            "prtt",
             "overlap",
-            "first",
+            "fanout",
             "stream",
             "exchange",
-            "prtt",
+            "bisection",
+            "pingpongs",
+            "partners",
         ),
+        "tcp": tuple(one for one in ALL if one != "steps"),
         "raw": ("fanout",),
         "null": ("pingpong", "prtt"),
-        "pvm-direct-xdr": ("pingpong", "fanout", "steps", "prtt"),
-        "mpich": ("pingpong", "fanout", "overlap", "stream", "exchange", "prtt"),
+        "pvm-direct-xdr": ("pingpong", "prtt", "steps", "fanout", "pingpongs", "partners"),
+        "mpich": ("pingpong", "prtt", "overlap", "fanout", "stream", "exchange", "bisection", "pingpongs", "partners"),
     }
     assert known.stacks["icmp"].needs == "CAP_NET_RAW"
     assert [known.stacks[name].alone for name in ("icmp", "udp", "null")] == [True, False, True]

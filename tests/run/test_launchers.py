@@ -14,7 +14,7 @@ from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort
 from vaiven.plan.sweep import Limits
 from vaiven.run.hosts import Host
-from vaiven.run.launchers import Setting, far_argv, near_argv
+from vaiven.run.launchers import Setting, far_argv, in_pairs, near_argv
 
 SOCKETS = Available(Limits(1, 2**26), ("pingpong", "fanout"))
 RANKS = Available(Limits(0, 2**26), ("pingpong",), library="openmpi", ranked=True, spins=True)
@@ -82,6 +82,16 @@ def test_a_flood_is_capped_where_the_network_is_no_lab() -> None:
     near = near_argv(work, host, ["10.0.0.2:1", "10.0.0.3:2"], setting)
     assert near[near.index("--cap-bps") + 1] == "2500000" and "--one-clock" not in near
     assert "--cap-bps" not in near_argv(replace(work, ask="pingpongs"), host, ["10.0.0.2:1"], setting)
+
+
+def test_each_of_several_ping_pongs_has_its_ends_on_both_hosts_and_on_one_processor() -> None:
+    a, b = (Host(name, address, "eth0", "x86_64", ("probe",), list, processors=(0, 1))
+            for name, address in (("a", "10.0.0.1"), ("b", "10.0.0.2")))  # fmt: skip
+    work = Launch(0, 0, stacks.parse("tcp"), "pingpongs", "a", "b*3", (8,))
+    assert [host.name for host in in_pairs(work, a, (b, b, b))] == ["b", "a", "b", "a", "b"]
+    assert [host.name for host in in_pairs(replace(work, ask="stream"), a, (b, b))] == ["b", "b"]
+    fars = [_processor(far_argv(work, a, SETTING, place)) for place in range(1, 6)]
+    assert [_processor(near_argv(work, a, ["10.0.0.2:1"], SETTING)), *fars] == ["1", "1", "0", "0", "1", "1"]
 
 
 @pytest.mark.parametrize("one_clock", [False, True])

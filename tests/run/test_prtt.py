@@ -72,7 +72,7 @@ def test_launches_that_differ_give_intervals_that_hold_the_truth(asked: Callable
         assert words in shown.stdout, shown.stdout
     run = query.find("last", Path("runs"))
     assert query.launches(run)["part"].unique().to_list() == ["one"]
-    assert query.trains(run).height == 12 * len(SIZES) * 5
+    assert query.of_question(run, "prtt").height == 12 * len(SIZES) * 5
 
 
 def test_streams_and_datagrams_on_loopback(asked: Callable[..., Vaiven]) -> None:

@@ -68,7 +68,7 @@ def test_the_parts_of_a_prtt_stand_apart_from_its_round_trips(tmp_path: Path) ->
         record.add(replace(launch(0), ask="prtt"), cells)
     run = query.open_run(record.path)
     assert query.launches(run).select("ask", "part", "ns_median").rows() == [("prtt", "one", 11.0)]
-    found = query.trains(run)
+    found = query.of_question(run, "prtt")
     assert dict(found.select("part", "ns_median").rows()) == {part: ns + 1.0 for part, ns in parts.items()}
     assert found["gap_ns"].unique().to_list() == [9] and query.samples(run)["part"].n_unique() == len(parts)
 
@@ -121,7 +121,7 @@ def test_samples_are_summed_up_once_until_the_run_has_grown(write: Write, monkey
     reads = []
     chunks = query._chunks
     monkeypatch.setattr(query, "_chunks", lambda run: reads.append(1) or chunks(run))
-    assert query.launches(run).height == 3 and query.sentinels(run).height == query.trains(run).height == 0
+    assert query.launches(run).height == 3 and query.sentinels(run).height == query.of_question(run, "prtt").height == 0
     assert len(reads) == 1
     with Record.resume(run.path, run.manifest) as record:
         record.add(launch(3), [cell(8, [9])])

@@ -15,7 +15,8 @@ from vaiven.cli.parameters import Json, Runs, pair_of_hosts, stack_names
 from vaiven.cli.status import Status
 from vaiven.cli.terminal import rich_table
 from vaiven.errors import VaivenError
-from vaiven.results.names import Question, StatisticWord
+from vaiven.questions import PLAIN, Compared
+from vaiven.results.names import StatisticWord
 
 if TYPE_CHECKING:
     from vaiven.results.comparison import Comparison, Versus
@@ -29,7 +30,7 @@ def compare(
     later: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
     stacks: str = "",
     pair: str = "",
-    ask: Question = "pingpong",
+    ask: Compared = PLAIN,
     statistic: StatisticWord = "median",
     margin: float = 0.02,
     alpha: float = 0.01,
@@ -99,8 +100,8 @@ def compare(
     asked = Asked(stacks=wanted, hosts=pair_of_hosts(pair), ask=ask, statistic=statistic)
     rules = comparison.rules(margin, alpha)
     if earlier:
-        sides = [between.named(names, root, asked.column) for names in (earlier, later)]
-        found = comparison.sides_compared(*sides, asked, rules)
+        before, after = (between.named(names, root, asked.column) for names in (earlier, later))
+        found = comparison.sides_compared(before, after, asked, rules)
     else:
         given = [query.find(name, root) for name in names or ("last",)]
         if fail_if_slower and len(given) == 1 and len(wanted) < 2 and not given[0].manifest.plan.get("sides"):

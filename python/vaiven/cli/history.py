@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from vaiven.cli.parameters import Json, Runs, stack_names
-from vaiven.results.names import Question
+from vaiven.questions import PLAIN, Compared
 
 
 def history(
@@ -12,7 +12,7 @@ def history(
     /,
     *,
     stacks: str = "",
-    ask: Question = "pingpong",
+    ask: Compared = PLAIN,
     as_json: Json = False,
     runs: Runs = None,
 ) -> None:

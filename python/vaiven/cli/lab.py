@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
 from cyclopts import Parameter
@@ -13,6 +14,15 @@ from cyclopts import Parameter
 from vaiven.cli.parameters import Json, Natural, words
 from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from vaiven.lab.check import CheckReport, Row
+    from vaiven.lab.hosts import LabHost
+    from vaiven.lab.lab import Lab
+    from vaiven.lab.lab import Status as Standing
+    from vaiven.lab.topology import Topology
 
 app = cyclopts.App(name="lab", help="Virtual LANs on this machine: hosts in namespaces, joined by a hub or a switch.")
 
@@ -98,7 +108,7 @@ def list_(*, as_json: Json = False) -> None:
         raise VaivenError("a lab is broken", "vaiven lab down NAME takes it down", code="lab-broken")
 
 
-def _list(statuses, ready) -> None:
+def _list(statuses: Sequence[Standing], ready: Sequence[Topology]) -> None:
     from vaiven.cli.terminal import open_console
 
     console = open_console()
@@ -110,7 +120,7 @@ def _list(statuses, ready) -> None:
     console.print(_table(["ready", "hosts", "fabric", "title"], rows))
 
 
-def _facts(topology) -> dict[str, object]:
+def _facts(topology: Topology | None) -> dict[str, object]:
     """What the list says of a lab; little of one whose record cannot be read."""
     if topology is None:
         return {"name": "", "title": "", "hosts": [], "fabric": None}
@@ -202,12 +212,13 @@ def _forget() -> None:
     print(f"{calibration.path()}: {said}; labs that are up go on as they are")
 
 
-def _calibrated(report, before_ns: int) -> str:
+def _calibrated(report: CheckReport, before_ns: int) -> str:
     """What became of the calibration."""
     if report.door_ns is None:
         return (
             f"kept in {report.kept_in} (vaiven lab check --forget removes it)" if report.kept_in else "nothing is kept"
         )
+    assert report.error_ns is not None and report.trains_ns is not None, "found with the doors"
     within = f"lone frames within {report.error_ns / 1000:.1f} us, trains within {report.trains_ns / 1000:.1f} us"
     found = f"doors {report.door_ns / 1000:g} us early, {within}"
     if report.kept_in:
@@ -324,7 +335,7 @@ def _known_sizes(text: str) -> tuple[int, ...]:
         raise
 
 
-def _say_row(row) -> None:
+def _say_row(row: Row) -> None:
     """Prints a row of a check: times in us, shares in %, counts as they are."""
     scale, unit = {"ns": (1e-3, ""), "share": (100, ", %"), "frames": (1, "")}[row.unit]
     expected, median, p95 = (_brief(value * scale) for value in (row.expected, row.median, row.p95))
@@ -343,26 +354,26 @@ def _check_line(what: str, *cells: str) -> str:
     return f"{what:<36}{''.join(f' {number:>7}' for number in numbers)} {verdict}".rstrip()
 
 
-def _table(columns: list[str], rows: list[tuple[str, ...]]):
+def _table(columns: list[str], rows: Sequence[tuple[str, ...]]) -> RenderableType:
     from vaiven.cli.terminal import rich_table
     from vaiven.report.tables import Column, Table
 
     return rich_table(Table("", tuple(Column(one, number=one == "hosts") for one in columns), tuple(rows)))
 
 
-def _host_facts(host) -> dict[str, str]:
+def _host_facts(host: LabHost) -> dict[str, str]:
     names = ("full_name", "address", "address6", "mac")
     return {name: getattr(host, name) for name in names} | {"role": host.spec.role}
 
 
-def _hosts_table(lab):
+def _hosts_table(lab: Lab) -> RenderableType:
     if any(host.spec.role for host in lab.hosts):  # 80 columns hold no more beside it
         return _table(["host", "IPv4", "role"], [(one.full_name, one.address, one.spec.role) for one in lab.hosts])
     rows = [(one.full_name, one.address, one.address6, one.mac) for one in lab.hosts]
     return _table(["host", "IPv4", "IPv6", "Ethernet"], rows)
 
 
-def _fabric(topology) -> str:
+def _fabric(topology: Topology | None) -> str:
     if topology is None:
         return ""
     fabric = topology.fabric
@@ -370,7 +381,7 @@ def _fabric(topology) -> str:
     return f"{fabric.kind}{rate}, {fabric.fabric_class}"
 
 
-def _state(status) -> str:
+def _state(status: Standing) -> str:
     if status.busy:
         return "being raised or taken down"
     what = "; ".join(status.problems) or "up"

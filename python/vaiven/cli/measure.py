@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from vaiven import questions
 from vaiven.cli.parameters import Json, Natural, Runs, words
 from vaiven.cli.status import Status
 from vaiven.cli.terminal import say
@@ -232,15 +233,15 @@ def _imagined(name: str, request: Request) -> Host:
 def _show(run: Run, page: bool, as_json: bool) -> Status:
     """What was asked, and the page beside the run, where there is something that it is about."""
     from vaiven.cli.terminal import open_console
-    from vaiven.plan.design import MANY
     from vaiven.report.files import write_page
     from vaiven.report.outcome import closing
     from vaiven.results.results import Results
+    from vaiven.store import query
 
-    said, asked = Results(run), {course.get("ask") for course in run.manifest.design.get("courses", [])}
+    said, asked = Results(run), {course.ask for course in query.design(run).courses}
     print(said.to_json()) if as_json else _print_tables(run, said, asked)
     console = open_console(stderr=as_json)
-    if page and asked & {"pingpong", "first", *MANY}:
+    if page and any(questions.ALL[ask].answer for ask in asked):
         console.print(str(write_page(said.findings(), Path(f"{run.name}.html"))), soft_wrap=True)
     console.print(closing(said.outcome), soft_wrap=True)
     return status_of(said.outcome)
@@ -250,9 +251,10 @@ def _print_tables(run: Run, said: Results, asked: Set[str]) -> None:
     from vaiven.cli.footer import footer
     from vaiven.cli.model import cost_table, question_tables
     from vaiven.cli.terminal import open_console
-    from vaiven.results.names import ANSWERS
+    from vaiven.results.costs import Costs
 
     console = open_console()
-    for part in dict.fromkeys(ANSWERS[ask] for ask in ANSWERS if ask in asked):
-        console.print(cost_table(said) if part == "costs" else question_tables(getattr(said, part)))
+    for answer in dict.fromkeys(one.answer for one in questions.ALL.values() if one.answer and one.name in asked):
+        found = said.said_by(answer)
+        console.print(cost_table(said) if isinstance(found, Costs) else question_tables(found))
     console.print(footer(run), style="dim", soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vaiven.cli.parameters import Json, RunName, Runs
 from vaiven.cli.terminal import rich_table
-from vaiven.results.names import Answered
+from vaiven.questions import PLAIN, Answered
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,7 +28,7 @@ def model(
     run: RunName = "last",
     /,
     *,
-    ask: Answered = "pingpong",
+    ask: Answered = PLAIN,
     by_size: bool = False,
     papers: bool = False,
     notation: Notation | None = None,
@@ -59,6 +59,7 @@ def model(
     """
     from vaiven.cli.footer import footer
     from vaiven.cli.terminal import open_console
+    from vaiven.results.costs import Costs
     from vaiven.results.link import read_again
     from vaiven.results.results import Results
     from vaiven.store import query
@@ -66,8 +67,8 @@ def model(
     found = read_again(query.find(run, runs or query.root()), link)
     console = open_console()
     said = Results(found)
-    if ask != "pingpong":
-        answer = said.answer(ask)
+    answer = said.answer(ask)
+    if not isinstance(answer, Costs):
         print(answer.to_json()) if as_json else console.print(question_tables(answer, by_size))
         return
     if as_json:

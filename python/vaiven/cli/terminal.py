@@ -13,12 +13,12 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO, cast
 
 from vaiven.letters import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderHook, RenderResult
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -44,7 +44,7 @@ def open_console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     made = Console(stderr=stderr, highlight=False, markup=False)
-    made.push_render_hook(_Printable())
+    made.push_render_hook(cast("RenderHook", _Printable()))
     return made
 
 
@@ -135,7 +135,7 @@ class _Fitted:
             column = self.table.columns[number]
             cells = [row[number] for row in self.table.rows]
             width = max((len(line) for cell in cells for line in cell.split("\n")), default=0)
-            justify = "right" if column.number else "left"
+            justify: Literal["right", "left"] = "right" if column.number else "left"
             # No word is broken that leaves room for others: it may be an id, which will be copied.
             word = max((len(word) for cell in cells for word in cell.split()), default=0)
             least = width if column.number else min(word, room)

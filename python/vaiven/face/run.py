@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from vaiven.errors import VaivenError
+from vaiven.questions import PLAIN, Compared
 from vaiven.report import notebook  # shows results in a notebook
 from vaiven.report.files import write_overlay, write_page
 from vaiven.report.outcome import closing
@@ -21,7 +22,7 @@ from vaiven.results.findings import Pair
 from vaiven.results.history import History
 from vaiven.results.link import read_again
 from vaiven.results.listing import Listing, listing
-from vaiven.results.names import Question, StatisticWord
+from vaiven.results.names import StatisticWord
 from vaiven.results.pairing import Asked, spelled
 from vaiven.results.results import Results
 from vaiven.store import query
@@ -188,7 +189,7 @@ def compare(
     *,
     stacks: Sequence[str] = (),
     hosts: Sequence[Pair] = (),
-    ask: Question = "pingpong",
+    ask: Compared = PLAIN,
     statistic: StatisticWord = "median",
     margin: float = MARGIN,
     alpha: float = ALPHA,
@@ -203,8 +204,8 @@ def compare(
     if isinstance(before, Run) and isinstance(after, Run):
         return comparison.comparison([before._stored, after._stored], asked, rules, before.path.parent)
     earlier, later = ([one] if isinstance(one, Run) else list(one) for one in (before, after))
-    sides = (between.side([one._stored for one in side], asked.column) for side in (earlier, later))
-    return comparison.sides_compared(*sides, asked, rules)
+    first, second = (between.side([one._stored for one in side], asked.column) for side in (earlier, later))
+    return comparison.sides_compared(first, second, asked, rules)
 
 
 def overlay(several: Sequence[Run], path: str | Path, *, pair: Pair | None = None) -> Path:
@@ -216,7 +217,7 @@ def overlay(several: Sequence[Run], path: str | Path, *, pair: Pair | None = Non
     return write_overlay(overlays.overlay([one._stored for one in several], pair), Path(path))
 
 
-def history(plan: str, *, ask: Question = "pingpong", stacks: Sequence[str] = (), runs: Name | None = None) -> History:
+def history(plan: str, *, ask: Compared = PLAIN, stacks: Sequence[str] = (), runs: Name | None = None) -> History:
     """All runs of a plan in order of time: where they changed for good, by how much, and which settings changed there.
 
     plan: its name, or its file; of runs without one their title. Raises VaivenError: "no-run", "nothing-measured".

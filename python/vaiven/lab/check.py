@@ -456,7 +456,7 @@ class _Check:
         return 3 * self.lab.topology.fabric.queue_frames
 
     def _hub_frames(self) -> int:
-        return next(row["frames"] for row in exits.tallies(self.lab) if row.get("interface") == fabric.HUB)
+        return int(next(row["frames"] for row in exits.tallies(self.lab) if row.get("interface") == fabric.HUB))
 
 
 _NAMES = {"udp": "UDP", "eth": "802.3 and LLC"}
@@ -508,8 +508,7 @@ class _Capture(_Counters):
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
-        output, _ = self._process.communicate()
-        self.seen = json.loads(output)
+        self.seen = json.loads(self._process.communicate()[0])
 
 
 def _pingpong(one: Lone) -> Row:

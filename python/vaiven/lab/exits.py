@@ -106,7 +106,7 @@ def commands(exits: Iterable[Exit], door_ns: int) -> list[str]:
 
 def index(netlink: IPRoute, name: str) -> int:
     """The number of an interface of that name, which exists."""
-    return netlink.link_lookup(ifname=name)[0]
+    return int(netlink.link_lookup(ifname=name)[0])
 
 
 def command(lab: Lab, lines: Iterable[str]) -> None:

@@ -24,6 +24,7 @@ from vaiven.lab import oneway
 from vaiven.lab.hosts import INTERFACE, LabHost
 from vaiven.lab.lab import Lab
 from vaiven.lab.topology import Fabric, HostSpec, Topology
+from vaiven.questions import PLAIN
 
 Wait = Literal["block", "spin"]
 WAITS: dict[Wait, str] = {"block": "asleep", "spin": "spinning"}  # how the ends wait, and what that is called
@@ -87,7 +88,8 @@ def measure(
     timed: _Medians = {}
     free: _Medians = {}
     with _without_wire(topology) as wireless:
-        places = {id(timed): (near, far, topology), id(free): (*wireless.hosts, wireless.topology)}
+        one, two = wireless.hosts
+        places = {id(timed): (near, far, topology), id(free): (one, two, wireless.topology)}
         for _ in range(launches):
             turns = [(stack, wait, where) for stack in stacks for wait in WAITS for where in (timed, free)]
             for stack, wait, where in order.sample(turns, k=len(turns)):
@@ -141,7 +143,7 @@ def _launch(
     cpus = (processors[-1], processors[-2 if wait == "spin" and len(processors) > 1 else -1])
     both = ["--wait", wait, "--iface", INTERFACE]
     key = secrets.token_hex(16)
-    effort = ["--ask", "pingpong", "--samples", str(samples), "--samples-min", "8", "--cell-ms", str(CELL_MS)]
+    effort = ["--ask", PLAIN, "--samples", str(samples), "--samples-min", "8", "--cell-ms", str(CELL_MS)]
     with contextlib.ExitStack() as ends:
         peer = far.address
         if stack != "icmp":

@@ -20,6 +20,7 @@ from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.lab.hosts import INTERFACE, LabHost
 from vaiven.lab.topology import Topology
+from vaiven.questions import ONEWAY
 
 _PATIENCE_S = 90.0  # for one probe
 
@@ -66,7 +67,7 @@ def ask(
     idle_ms: int = 0,
 ) -> list[list[Trains]]:
     """All talks at once; for each the records, by size and then by far host. Raises VaivenError ("check-failed")."""
-    effort = ["--ask", "oneway", "--one-clock", "--samples", str(samples), "--train", str(train), *wire(topology)]
+    effort = ["--ask", ONEWAY.name, "--one-clock", "--samples", str(samples), "--train", str(train), *wire(topology)]
     effort += ["--segment"] if segment else []
     effort += ["--sizes", ",".join(map(str, sizes))]
     both = ["--idle-ms", str(idle_ms), *(["--iface", INTERFACE] if stack == "eth" else [])]

@@ -74,5 +74,7 @@ def require(design: Design, plan: Plan, known: Mapping[str, Available], link: Li
 def reach(design: Design, plan: Plan) -> DesignReport | None:
     """What the fewest launches of the plan can find; None where there is nothing to compare."""
     count = designs.comparisons(design)
-    level = {"alpha": plan.compare.alpha} if plan.compare else {}
-    return planner.examine(plan.stop.schedule[0], count, **level) if count else None
+    if not count:
+        return None
+    launches = plan.stop.schedule[0]
+    return planner.examine(launches, count, plan.compare.alpha) if plan.compare else planner.examine(launches, count)

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from vaiven import questions
 from vaiven.model import refine
 from vaiven.model.times import Direction, LaunchTimes, Statistic
 from vaiven.plan.order import Key
 from vaiven.plan.schema import Link, Plan
+from vaiven.questions import Times
 from vaiven.results.costs import knees_of
 from vaiven.run.carry import Refiner
 from vaiven.store.record import Addition
@@ -32,7 +34,7 @@ def refiner(plan: Plan, link: Link | None) -> Refiner | None:
         key: Key, medians_ns: Mapping[int, Mapping[int, float]], wire_ns: Mapping[int, int], past: Sequence[Addition]
     ) -> Sequence[Addition]:
         room = wanted.sizes_max - sum(len(one.sizes_bytes) for one in past)
-        if key[1] == "connect" or room <= 0:
+        if not questions.ALL[key[1]].sizes or room <= 0:
             return []
         times = _times(key, medians_ns, wire_ns)
         found = list(_knees(key, times, past, room, plan.seed, link.mtu_bytes if link else None))
@@ -52,12 +54,13 @@ def _times(key: Key, medians_ns: Mapping[int, Mapping[int, float]], wire_ns: Map
         for block, ns in of_block.items()
     ]
     blocks, sizes, ns = zip(*rows, strict=True)
-    stored = Direction.ONE_WAY if ask == "oneway" else Direction.ROUND_TRIP
+    question = questions.ALL[ask]
+    stored = Direction.ONE_WAY if question.times is Times.ONE_WAY else Direction.ROUND_TRIP
     counts = [1] * len(rows)
     columns = blocks, blocks, sizes, ns, counts
     times = LaunchTimes.from_columns(stack, stored, Statistic.TYPICAL, *columns, near, far, ask)
     wire = [wire_ns.get(int(size), math.nan) for size in times.sizes_bytes]
-    known = ask == "pingpong" and not any(map(math.isnan, wire))
+    known = question.ways and not any(map(math.isnan, wire))
     return replace(times.one_way(), wire_ns=np.array(wire) if known else None)
 
 
@@ -87,7 +90,7 @@ def _gaps(key: Key, times: LaunchTimes, past: Sequence[Addition], room: int, tol
         yield _addition(key, sizes, why, (float(span[0]), float(span[1])), knee=False)
 
 
-def _addition(key: Key, sizes: Sequence[int], why: str, span: tuple[float, float], *, knee: bool) -> Addition:
+def _addition(key: Key, sizes: Iterable[int], why: str, span: tuple[float, float], *, knee: bool) -> Addition:
     stack, ask, near, far = key
     return Addition(
         stack=stack, ask=ask, near=near, far=far, sizes_bytes=tuple(int(size) for size in sizes), why=why, knee=knee,

@@ -96,7 +96,7 @@ def _found(name: str) -> tuple[Plan, str, str]:
 def _instead(wanted: Changes) -> dict[str, Any]:
     """Key of the plan -> what it is instead."""
     said = {name: getattr(wanted, name) for name in ("lab", "hosts", "stacks", "sizes", "questions", "pairs", "seed")}
-    changes = {
+    changes: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value
         for key, value in said.items()
         if value not in ("", (), [], None)
@@ -108,8 +108,8 @@ def _instead(wanted: Changes) -> dict[str, Any]:
     if wanted.quick:  # a first look settles nothing
         changes |= {"stop": QUICK, "effort": QUICK_EFFORT, "compare": None, "refine": None}
     if wanted.launches:
-        count = {"launches_min": wanted.launches, "launches_max": wanted.launches, "looks": ()}
-        changes |= {"stop": changes.get("stop", {}) | count, "refine": None}  # there is no launch after the look
+        count: dict[str, Any] = {"launches_min": wanted.launches, "launches_max": wanted.launches, "looks": ()}
+        changes |= {"stop": {**changes.get("stop", {}), **count}, "refine": None}  # there is no launch after the look
     return changes | _sides(wanted.before, wanted.after)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from vaiven import questions
 from vaiven.errors import VaivenError
 from vaiven.model.asymmetry import DELTA, asymmetry
 from vaiven.model.times import Direction, LaunchTimes, Statistic
 from vaiven.plan.design import Available, Design, Pair
+from vaiven.questions import ONEWAY
 from vaiven.run import ways
 from vaiven.run.place import Place
 from vaiven.stats import planner
@@ -21,7 +23,7 @@ def asymmetries(design: Design, place: Place, known: Mapping[str, Available]) ->
     """(code, text) for each pair of the design whose ways differ. Where they are alike that takes two launches."""
     rules = Rules(delta=DELTA)
     rounds = planner.launches_to_reach(rules.alpha, len(ways.SIZES_BYTES), paired=True)
-    for pair in design.pairs if any(course.ask == "pingpong" for course in design.courses) else ():
+    for pair in design.pairs if any(questions.ALL[course.ask].ways for course in design.courses) else ():
         if ways.comparable(place, pair):
             there, back = _measured(place, known, pair, rounds, rules.delta)
             if len(there) == rounds:
@@ -64,4 +66,4 @@ def _times(measured: Measured, near: str, far: str) -> LaunchTimes:
     numbers, sizes, ns = zip(*rows, strict=True) if rows else ((), (), ())
     counts = [1] * len(rows)
     kind = Direction.ONE_WAY, Statistic.TYPICAL
-    return LaunchTimes.from_columns(ways.STACK, *kind, numbers, numbers, sizes, ns, counts, near, far, "oneway")
+    return LaunchTimes.from_columns(ways.STACK, *kind, numbers, numbers, sizes, ns, counts, near, far, ONEWAY.name)

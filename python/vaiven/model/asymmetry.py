@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vaiven import questions
 from vaiven.errors import VaivenError
 from vaiven.model.times import Direction, LaunchTimes, common_sizes, same_kind
 from vaiven.stats.arrays import Floats, Ints
@@ -36,7 +37,7 @@ def asymmetry(there: LaunchTimes, back: LaunchTimes, rules: Rules | None = None)
     Raises VaivenError: "round-trip" (halved times cannot tell), "different-kind", "no-common-size".
     """
     rules = rules or Rules(delta=DELTA)
-    if there.direction is not Direction.ONE_WAY or there.ask == "pingpong":
+    if there.direction is not Direction.ONE_WAY or questions.ALL[there.ask].ways:
         raise VaivenError("a ping-pong cannot tell its two ways apart", "ask oneway, on a lab", code="round-trip")
     same_kind(there, back)
     sizes = common_sizes(there, back)

@@ -169,14 +169,14 @@ def _without_frames(curve: _Curve, frames: Sequence[FrameLimits]) -> tuple[Stair
     best = choose(sizes, centre, weights)[1]
     chosen: tuple[FrameLimits, float, Ints, float] | None = None
     for limits in frames:
-        up = limits.frames(sizes) - 1.0
+        up: Floats = (limits.frames(sizes) - 1.0).astype(np.float64)
         step, starts, score, buys = _stairs(sizes, centre, weights, up)
         if step > 0 and buys >= BIC_LEAST and score < best:
             best, chosen = score, (limits, step, starts, buys)
     if chosen is None:
         return None, curve
     limits, step, starts, buys = chosen
-    up = limits.frames(sizes) - 1.0
+    up = (limits.frames(sizes) - 1.0).astype(np.float64)
     steps = step_between(sizes, curve.drawn, weights, up, starts)
     found = Staircase(limits, curve.known(steps, step, "ns"), buys)
     return found, replace(curve, centre=centre - step * up, drawn=curve.drawn - steps[:, None] * up)

@@ -55,7 +55,7 @@ class Line:
 
     def law_ns(self) -> Floats:
         """(S,) what the law gives its own sizes. Raises VaivenError ("refused") if alpha or beta is refused."""
-        straight = self.alpha.number() + self.beta.number() * self.sizes_bytes
+        straight: Floats = self.alpha.number() + self.beta.number() * self.sizes_bytes.astype(np.float64)
         return straight if self.wire_ns is None else straight + self.wire_ns
 
 

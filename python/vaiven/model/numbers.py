@@ -126,7 +126,8 @@ def size_text(size_bytes: float) -> str:
 
 def ranges_text(sizes_bytes: Iterable[int], chosen: Iterable[int]) -> str:
     """Chosen ones of rising sizes in words: neighbours are a range, "8 B to 1 KiB, 64 KiB"."""
-    wanted, runs = set(chosen), []
+    wanted = set(chosen)
+    runs: list[list[int]] = []
     before = False
     for size in sizes_bytes:
         if size in wanted:

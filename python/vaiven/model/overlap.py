@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vaiven.stats.estimate import Estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Overlap:
     """One size of one stack. talk_ns: a round trip alone; work_ns: a computation alone; both_ns: the two at once, all
     medians of launch medians. share: of what could be hidden, 0 to 1, by launches."""

@@ -66,7 +66,7 @@ def polished(value: Floats) -> Floats:
 def _median(rest: Floats, axis: int) -> Floats:
     """Along an axis, kept as a dimension; 0 where there is nothing."""
     filled = np.ma.masked_invalid(rest)
-    return np.ma.filled(np.ma.median(filled, axis=axis, keepdims=True), 0.0)
+    return np.ma.filled(np.ma.median(filled, axis=axis, keepdims=True), 0.0)  # type: ignore[no-untyped-call]
 
 
 def _off(hosts: tuple[str, ...], value: Floats, expected: Floats) -> tuple[tuple[str, str], ...]:

@@ -41,7 +41,7 @@ class PapersModel:
 
 def papers_model(times: LaunchTimes) -> PapersModel:
     """All three estimators of one stack; sizes without any time are left out."""
-    there: Bools = np.isfinite(times.ns).any(axis=0)
+    there: Bools = np.any(np.isfinite(times.ns), axis=0)
     sizes = times.sizes_bytes[there]
     mean = np.nanmean(times.ns[:, there], axis=0)
     refused: list[str] = []

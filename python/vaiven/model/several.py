@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vaiven import questions
 from vaiven.model.frames import stack_id
+from vaiven.questions import Several, Times
 from vaiven.stats.estimate import Estimate, refusal
 from vaiven.stats.median import median_interval
 
@@ -70,18 +72,28 @@ class Audience:
     lab_error_ns: int | None = None
 
     @property
+    def _several(self) -> Several:
+        return questions.several(self.ask)
+
+    @property
+    def at_once(self) -> int:
+        """Of pairs, how many took part at the same time: between two hosts each has a far end, else every other one."""
+        return self.fars if self._several.counted == "at_once" else (self.fars + 1) // 2
+
+    @property
     def bytes_per_s(self) -> float:
-        """Of a fanout the message counted once, of a stream all connections together, of an exchange one host."""
+        """Of a fanout the message counted once, of a stream all connections together, of an exchange or a bisection one
+        host."""
         return self._payload_bytes(self.fars) / self.typical_ns * 1e9
 
     @property
     def each_bytes_per_s(self) -> tuple[float, ...]:
         """The rate of each end, from the slowest to the fastest: of a connection, or of a host of an exchange."""
-        share = self.fars if self.ask == "exchange" else 1
+        share = self.fars if self._several.everybody else 1
         return tuple(sorted(self._payload_bytes(share) / ns * 1e9 for ns in self.each_ns if ns > 0))
 
     def _payload_bytes(self, messages: int) -> int:
-        return self.size_bytes * (1 if self.ask == "fanout" else messages)
+        return self.size_bytes * (1 if self._several.to_all or self._several.in_pairs else messages)
 
     @property
     def to_wire(self) -> float | None:
@@ -91,8 +103,8 @@ class Audience:
     @property
     def to_frames(self) -> float | None:
         """Its time over that of its own frames alone; None where a library chooses what it sends and does not say."""
-        ways = 2 if self.ask == "pingpongs" else 1
-        unknown = self.ask == "fanout" and _of_library(self.stack) and self.fars > 1
+        ways = 2 if questions.ALL[self.ask].times is Times.MESSAGE else 1
+        unknown = self._several.to_all and _of_library(self.stack) and self.fars > 1
         return self.typical_ns / (ways * self.wire_ns) if self.wire_ns and not unknown else None
 
 

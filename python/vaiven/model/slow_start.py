@@ -96,7 +96,7 @@ def look(rows: Sequence[Mapping[str, Any]]) -> Look | None:
 
 
 def _carries(row: Mapping[str, Any], out: bool) -> bool:
-    return row["out"] == out and row["data_bytes"] > 0
+    return bool(row["out"] == out and row["data_bytes"] > 0)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vaiven.stats.estimate import Estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Steps:
     """One size of one stack. All times are the near host's, medians of launch medians, the steps in CPU time.
 
@@ -30,6 +30,6 @@ class Steps:
     in_bytes: int
 
 
-def coding_share(encode_ns: float, decode_ns: float, translate_ns: float, rtt_ns: float) -> float:
-    """Which share of one way, half a round trip, is not the network's but the representation's."""
-    return 2 * (encode_ns + decode_ns + translate_ns) / rtt_ns
+def coding_share(encode_ns: float, decode_ns: float, translate_ns: float, one_way_ns: float) -> float:
+    """Which share of the time one way is not the network's but the representation's."""
+    return (encode_ns + decode_ns + translate_ns) / one_way_ns

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vaiven.errors import VaivenError
+from vaiven.questions import PLAIN
 from vaiven.stats.arrays import Floats, Ints, medians
 
 HALF = 0.5  # of a round trip is one way; exact where both ways cost the same. Nobody else halves
@@ -58,7 +59,7 @@ class LaunchTimes:
     samples: Ints
     near: str = ""
     far: str = ""
-    ask: str = field(default="pingpong")
+    ask: str = field(default=PLAIN)
     wire_ns: Floats | None = None
     unit: str = "launches"
 
@@ -85,7 +86,7 @@ class LaunchTimes:
         samples: ArrayLike,
         near: str = "",
         far: str = "",
-        ask: str = "pingpong",
+        ask: str = PLAIN,
     ) -> LaunchTimes:
         """The grid, from one row per cell: the four columns of a run and the statistic of each cell.
 

@@ -79,9 +79,9 @@ class Measured:
     def of_run(cls, run: Run) -> Self:
         """Those of a run: round trips are of ping-pongs, or of steps where these alone were asked."""
         asked = query.launches(run)
-        frames = [query.steps(run), query.with_first(run, asked.filter(ask="pingpong"), FIRST_MESSAGES)]
+        frames = [query.of_question(run, "steps"), query.with_first(run, asked.filter(ask="pingpong"), FIRST_MESSAGES)]
         frames += [asked.filter(ask=ask) for ask in MANY]
-        frames.append(query.firsts(run))
+        frames.append(query.of_question(run, "first"))
         rows = (row for frame in frames for row in frame.iter_rows(named=True))
         return cls(run.manifest, rows, _crossed(run), bursts=_bursts(run))
 

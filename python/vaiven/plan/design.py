@@ -11,16 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from vaiven import questions
 from vaiven.errors import VaivenError
 from vaiven.plan import ends, sweep
 from vaiven.plan import stack as stacks
-from vaiven.plan.schema import Plan, Question, Side
+from vaiven.plan.schema import Plan, Side
 from vaiven.plan.stack import Stack
 from vaiven.plan.sweep import Limits
+from vaiven.questions import PLAIN, QuestionName
 
 Pair = tuple[str, str]
-FLOODS = ("fanout", "stream", "exchange")  # fill a network that belongs to others too
-MANY = ("fanout", "stream", "exchange", "pingpongs")  # questions with several far ends
+_AT_ONCE_MAX = 32  # pairs of ends in a launch: a library has so many ranks, and the probe so many far ends
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Course:
     """
 
     stack: Stack
-    ask: Question
+    ask: QuestionName
     sizes_bytes: tuple[int, ...]
     own_pairs: tuple[Pair, ...] = ()
 
@@ -109,9 +110,10 @@ def resolve(plan: Plan, hosts: Sequence[str], known: Mapping[str, Available], *,
     if not courses:
         why = "; ".join(dict.fromkeys(warnings)) or "see vaiven stacks"
         raise VaivenError("none of the stacks answers the questions", why, code="bad-question")
-    if "oneway" in plan.questions and not (lab or plan.link):
+    timed = [ask for ask in plan.questions if questions.ALL[ask].needs_link]
+    if timed and not (lab or plan.link):
         raise VaivenError(
-            "oneway between hosts without a common clock needs the link, on which bounds on their clocks rest",
+            f"{timed[0]} between hosts without a common clock needs the link, on which bounds on their clocks rest",
             'say it: --link "1 Gb/s", or [link] in the plan',
             code="bad-question",
         )
@@ -136,19 +138,45 @@ def pairs(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
     return found
 
 
-def _own_pairs(ask: Question, plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
+def _own_pairs(ask: QuestionName, plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
     """Who takes part in a question with several far ends; () of one with two ends."""
-    if ask == "fanout" and plan.receivers == "each":
+    several = questions.ALL[ask].several
+    found = _COUNTED[several.counted](plan, hosts) if several else ()
+    if several and several.in_pairs:
+        _check_pairs(ask, several.counted, found)
+    return found
+
+
+def _receivers(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
+    if plan.receivers == "each":
         return tuple((hosts[0], far) for far in hosts[1:])
-    if ask == "fanout":
-        return _first_hosts(hosts, [count + 1 for count in plan.receivers], "receivers", 1)
-    if ask == "exchange":
-        return _first_hosts(hosts, plan.hosts_at_once, "hosts_at_once", 0)
-    if ask in ("stream", "pingpongs"):
-        return tuple(
-            (near, ends.join([far] * k)) for near, far in pairs(plan, hosts) for k in sorted(set(plan.at_once))
-        )
-    return ()
+    return _first_hosts(hosts, [count + 1 for count in plan.receivers], "receivers", 1)
+
+
+def _hosts_at_once(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
+    return _first_hosts(hosts, plan.hosts_at_once, "hosts_at_once", 0)
+
+
+def _at_once(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
+    return tuple((near, ends.join([far] * k)) for near, far in pairs(plan, hosts) for k in sorted(set(plan.at_once)))
+
+
+def _check_pairs(ask: QuestionName, word: str, found: Sequence[Pair]) -> None:
+    """VaivenError ("no-pair"): of these ends not each has a partner, or one launch has no room for all of them."""
+    for _, far in found:
+        count = len(ends.split(far))
+        if word == "at_once" and count > _AT_ONCE_MAX:
+            raise VaivenError(
+                f"{ask} of {count} at once: a launch has room for {_AT_ONCE_MAX}", f"{word} up to that", code="no-pair"
+            )
+        if word == "hosts_at_once" and count % 2 == 0:
+            raise VaivenError(
+                f"{ask} of {count + 1} hosts: one has no partner", f"even numbers in {word}", code="no-pair"
+            )
+
+
+# Whom the words of a plan mean that say how many take part (questions.Several).
+_COUNTED = {"receivers": _receivers, "hosts_at_once": _hosts_at_once, "at_once": _at_once}
 
 
 def _first_hosts(hosts: Sequence[str], counts: Sequence[int], word: str, less: int) -> tuple[Pair, ...]:
@@ -201,7 +229,7 @@ def _course_from(facts: Mapping[str, Any]) -> Course:
 
 def flood_note(design: Design, plan: Plan) -> str:
     """What the users of a network that is no lab should know before it is asked so; "" when there is nothing."""
-    asked = [ask for ask in FLOODS if any(course.ask == ask for course in design.courses)]
+    asked = [ask for ask in questions.named(lambda one: one.floods) if any(one.ask == ask for one in design.courses)]
     if not asked:
         return ""
     what = f"{' and '.join(asked)} fill the network while a round lasts"
@@ -260,7 +288,7 @@ def _known(stack: Stack, known: Mapping[str, Available]) -> Stack:
 
 
 def _course(
-    stack: Stack, ask: Question, sizes: sweep.Sizes, known: Mapping[str, Available], warnings: list[str]
+    stack: Stack, ask: QuestionName, sizes: sweep.Sizes, known: Mapping[str, Available], warnings: list[str]
 ) -> Course | None:
     has = known[stack.id]
     if has.absent:
@@ -269,10 +297,11 @@ def _course(
     if ask not in has.questions:
         warnings.append(f"{stack.name} is not asked {ask}: it has no answer to that")
         return None
-    if ask == "connect":
+    question = questions.ALL[ask]
+    if not question.sizes:
         return Course(stack, ask, (0,))
     limits = has.limits
-    if ask in MANY and ask != "pingpongs":  # an empty message cannot be told from the one before
+    if question.several and question.several.rounds:  # an empty message cannot be told from the one before
         limits = replace(limits, size_bytes_min=max(1, limits.size_bytes_min))
     inside, outside = sweep.fit(sizes, stack.name, limits)
     if outside:
@@ -285,4 +314,4 @@ def _sentinel(plan: Plan, known: Mapping[str, Available]) -> Course:
     stack = _known(plan.watched, known)
     size = plan.sentinel.size_bytes
     sweep.fit(sweep.Sizes((size,), frozenset([size])), stack.name, known[stack.id].limits)
-    return Course(stack, "pingpong", (size,))
+    return Course(stack, PLAIN, (size,))

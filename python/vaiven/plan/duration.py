@@ -7,6 +7,9 @@ until it has its samples or its time is over, as src/probe/kit/warmup.h and ask/
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from vaiven import questions
 from vaiven.plan import ends, travel
 from vaiven.plan.design import Course, Design, Pair
 from vaiven.plan.ground import Ground
@@ -26,11 +29,6 @@ _ROUND_S = 1e-3  # of a message to many: until all wait again, and have said tha
 _LEAD_S = 4e-3  # of an exchange: all are told when to begin, 3 ms before, earlier where one was late
 _HUSH = 1.25  # for how long the far ends are still then, of what the message took
 _TRIED = 3  # rounds before those that count
-_AT_ONCE_WARM = 32  # exchanges of each of several ping-pongs
-_PRTT_EXCHANGES = 24  # in one sample of all its parts
-_FIRST_EXCHANGES, _FORGETS_S = 9, 1.4  # of each connection, and until TCP has forgotten its window
-_TRAIN_S, _QUIET_S = 4e-3, 30e-3  # between two trains, and after the last
-_MANY = ("fanout", "stream", "exchange")
 
 
 def run_s(design: Design, plan: Plan, ground: Ground) -> tuple[float, float]:
@@ -54,7 +52,7 @@ def setup_s(design: Design, ground: Ground) -> float:
     """Seconds of a run beside its launches: a lab is raised, and times both ways of each pair that plays ping-pong."""
     if not ground.lab_hosts:
         return _RUN_S + _HOST_S * len({host for pair in design.pairs for host in pair})
-    ways = design.pairs if any(course.ask == "pingpong" for course in design.courses) else ()
+    ways = design.pairs if any(questions.ALL[course.ask].ways for course in design.courses) else ()
     ways_s = sum(_WAYS_S + 2 * _WAYS_TRAINS * travel.wire_s(_WAYS_BYTES, ground) for _ in ways)
     return _RUN_S + _LAB_S + _LAB_HOST_S * ground.lab_hosts + 2 * ways_s
 
@@ -84,40 +82,43 @@ def _cell_s(course: Course, size_bytes: int, hosts: tuple[str, ...], effort: Eff
     """Seconds of one cell. hosts: the near one, then the far ones."""
     near, *fars = hosts
     idle_s = float(dict(course.stack.options).get("idle_ms", 0)) / 1000
-    if course.ask in _MANY:
+    question = questions.ALL[course.ask]
+    if question.several and question.several.rounds:
         still_s = idle_s + _ROUND_S + travel.cost(course.stack, ground).session_s
         still_s += _LEAD_S if course.ask == "exchange" else 0.0
         return _rounds_s(_all_s(course, size_bytes, hosts, ground) * _HUSH + still_s, effort)
     rtt_s = travel.round_trip_s(size_bytes, near, fars[0], course.stack, ground) + idle_s
-    if course.ask == "pingpongs":
-        rtt_s += 2 * (len(fars) - 1) * travel.wire_s(size_bytes, ground)
-        return _AT_ONCE_WARM * rtt_s + _samples_s(rtt_s, effort, 0.0)
-    if course.ask == "oneway":
-        train_s = rtt_s / 2 + _TRAIN_S
-        return (effort.samples + 2) * train_s + _QUIET_S
-    if course.ask == "connect":
-        return _samples_s(2 * rtt_s + _ROUND_S, effort, 0.0)
-    if course.ask == "first":
-        each_s = (_FIRST_EXCHANGES + 2) * rtt_s + _FORGETS_S
-        return 5 * rtt_s + _FORGETS_S + _samples_s(each_s, effort, 0.0)
-    if course.ask == "overlap":
-        return 4 * rtt_s + _samples_s(3 * rtt_s, effort, 0.0)
-    warm_s = _warm_s(rtt_s, effort)
-    if course.ask == "prtt":
-        return warm_s + _samples_s(_PRTT_EXCHANGES * rtt_s, effort, warm_s)
-    return warm_s + rtt_s + _samples_s(rtt_s, effort, warm_s + rtt_s)
+    rtt_s += 2 * _beside(course, fars, ground) * travel.wire_s(size_bytes, ground)
+    pace = question.pace
+    warm_s = _warm_s(rtt_s, effort) if pace.windows else 0.0
+    before_s = warm_s + pace.before_exchanges * rtt_s + pace.before_s
+    sample_s = pace.sample_exchanges * rtt_s + pace.sample_s
+    if not pace.bounded:
+        return before_s + effort.samples * sample_s
+    return before_s + _samples_s(sample_s, effort, before_s if pace.windows else 0.0)
+
+
+def _beside(course: Course, fars: Sequence[str], ground: Ground) -> int:
+    """How many other pairs use the wire of a ping-pong: on a switch those of other hosts do not."""
+    several = questions.ALL[course.ask].several
+    if several and several.counted == "hosts_at_once":
+        return len(fars) // 2 if ground.link is not None and ground.link.hops == 1 else 0
+    return len(fars) - 1
 
 
 def _all_s(course: Course, size_bytes: int, hosts: tuple[str, ...], ground: Ground) -> float:
     """Seconds until the last end of a round has its messages."""
     near, *fars = hosts
-    if course.ask == "fanout":
+    several = questions.ALL[course.ask].several
+    if several and several.to_all:
         return travel.to_all_s(size_bytes, near, fars, course.stack, ground)
     is_hub = ground.link is not None and ground.link.hops == 1
     alone_s = max(travel.one_way_s(size_bytes, near, far, course.stack, ground) for far in fars)
     # Everybody to everybody: one wire on a hub; on a switch what comes to one port at a time is partly lost.
     everybody = len(hosts) * len(fars) if is_hub else 2 * len(fars)
-    messages = len(fars) if course.ask == "stream" else everybody
+    messages = everybody if several and several.everybody else len(fars)
+    if several and several.in_pairs:
+        messages = len(hosts) if is_hub else 1
     return alone_s + (messages - 1) * travel.wire_s(size_bytes, ground)
 
 

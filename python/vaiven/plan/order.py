@@ -18,8 +18,8 @@ from typing import TypeVar
 
 from vaiven.plan import ends, tournament
 from vaiven.plan.design import Course, Design, Pair
-from vaiven.plan.schema import Question
 from vaiven.plan.stack import Stack
+from vaiven.questions import QuestionName
 
 T = TypeVar("T")
 Key = tuple[str, str, str, str]  # (stack, question, near, far)
@@ -36,7 +36,7 @@ class Launch:
     number: int
     block: int
     stack: Stack
-    ask: Question
+    ask: QuestionName
     near: str
     far: str
     sizes_bytes: tuple[int, ...]

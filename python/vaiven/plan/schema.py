@@ -24,11 +24,9 @@ from vaiven.errors import VaivenError
 from vaiven.plan import stack as stacks
 from vaiven.plan import sweep
 from vaiven.plan.stack import Stack
+from vaiven.questions import PLAIN, QuestionName
 from vaiven.stats.launches import LAUNCHES_MIN, launches_needed
 
-Question = Literal[
-    "pingpong", "connect", "oneway", "prtt", "fanout", "stream", "exchange", "pingpongs", "overlap", "steps", "first"
-]
 LengthName = Literal["quick", "standard", "full"]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Where = Callable[..., str]
@@ -157,7 +155,7 @@ class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 # What a plan and each of its lengths may say; see the fields of Plan for what it means.
 Hosts = Annotated[tuple[Name, ...], Meta(description="over ssh; with a lab, which of its hosts, in what order")]
 Stacks = Annotated[tuple[Name, ...], Meta(min_length=1, description="ways to travel, with options: tcp[write=split]")]
-Questions = Annotated[tuple[Question, ...], Meta(min_length=1, description="what is asked of each stack")]
+Questions = Annotated[tuple[QuestionName, ...], Meta(min_length=1, description="what is asked of each stack")]
 Sizes = Annotated[
     tuple[int | str, ...], Meta(min_length=1, description="bytes, or size words: decades, linear:0..100/4")
 ]
@@ -177,7 +175,7 @@ Receivers = Annotated[
 ]
 HostsAtOnce = Annotated[
     tuple[Annotated[int, Meta(ge=2, le=64)], ...],
-    Meta(description="of an exchange, a launch for each: so many of the first hosts take part; empty: all"),
+    Meta(description="of exchange, bisection and partners, a launch for each: so many of the first hosts; empty: all"),
 ]
 AtOnce = Annotated[
     tuple[Annotated[int, Meta(ge=1, le=64)], ...],
@@ -220,7 +218,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lab: Annotated[str, Meta(max_length=4096, description="a ready lab's name, or a lab file")] = ""
     hosts: Hosts = ()
     stacks: Stacks = ("icmp", "eth", "udp", "tcp", "tcp-nagle")
-    questions: Questions = ("pingpong",)
+    questions: Questions = (PLAIN,)
     sizes: Sizes = ("decades:8..10^6", "frames:1500")
     pairs: Pairs = "first-to-each"
     receivers: Receivers = ()

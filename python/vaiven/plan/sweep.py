@@ -107,11 +107,13 @@ def _checked(size: int, word: int | str) -> int:
 
 def _number(text: str) -> int:
     """ "64", "10^6", "64Ki" or "64 KiB"; anything absurd stops here, before it becomes a number of a million digits."""
-    text, unit = re.fullmatch(r"([\d^]+) ?(\w*)", text).groups()
+    written = re.fullmatch(r"([\d^]+) ?(\w*)", text)
+    assert written, "only what sizes are made of comes here"
+    text, unit = written.groups()
     base, _, exponent = text.partition("^")
     if len(base) > 12 or len(exponent) > 2:
         raise VaivenError(f"{text} bytes is too large", f"at most {SIZE_BYTES_MAX} bytes", code="bad-size")
-    return int(base) ** int(exponent or 1) * _FACTORS[unit.upper().removesuffix("B")]
+    return int(int(base) ** int(exponent or 1)) * _FACTORS[unit.upper().removesuffix("B")]
 
 
 def _span(parts: dict[str, str | None], low: int, high: int) -> tuple[int, int]:

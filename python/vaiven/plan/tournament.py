@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from vaiven import questions
 from vaiven.errors import VaivenError
 from vaiven.plan.design import Available, Course, Design, Pair
 from vaiven.plan.schema import Link
 
-AWAKE = ("prtt", "overlap")  # questions that keep the processor of an end
 _REMEDY = 'pairs = "all" measures one pair after the other'
 
 
@@ -64,4 +64,5 @@ def note(design: Design, *, lab: bool) -> str:
 
 
 def _stays_awake(course: Course, known: Mapping[str, Available]) -> bool:
-    return course.ask in AWAKE or known[course.stack.id].spins or ("wait", "spin") in course.stack.options
+    own = questions.ALL[course.ask].keeps_processor
+    return own or known[course.stack.id].spins or ("wait", "spin") in course.stack.options

@@ -223,7 +223,8 @@ def _shapes(layout: Figure, y: _Scale) -> Iterator[str]:
     """Level lines across the picture, and the words beside them."""
     for shape in layout.get("shapes", ()):
         at = y.at(shape["y0"])
-        yield f'<path d="M{_LEFT},{_n(at)}H{WIDTH - _RIGHT}"{_paint(stroke=shape["line"]["color"])}/>'
+        if at is not None:
+            yield f'<path d="M{_LEFT},{_n(at)}H{WIDTH - _RIGHT}"{_paint(stroke=shape["line"]["color"])}/>'
     for note in layout.get("annotations", ()):
         yield _text(_LEFT + 6, (y.at(note["y"]) or 0) - 5, html.unescape(note["text"]), note["font"]["color"])
 

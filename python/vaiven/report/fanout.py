@@ -7,17 +7,16 @@ The other questions with several far ends stand beside it as tables.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from vaiven import questions
 from vaiven.model.frames import stack_id
 from vaiven.model.numbers import digits, size_text, time_text
 from vaiven.model.several import RAW, Audience
 from vaiven.plot.curves import Curve, Fan, Staircase
 from vaiven.plot.interactive import fan_figure, time_figure
-from vaiven.report.several import aim_text, asked_alone, audience_table
+from vaiven.report.several import aim_text, asked_alone, audience_table, audience_tables
 from vaiven.report.staircase import staircase
-from vaiven.report.tables import Table
-from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
+from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Section, Widget
 from vaiven.results.facts import Facts
 from vaiven.stats.arrays import spread_out
 
@@ -25,29 +24,33 @@ _UNTIL_LAST = "time until the last has it"
 _WIRE = (("wire", "the wire alone"),)
 
 
-@dataclass(frozen=True, slots=True)
-class ManySection:
-    """widgets: of a fanout, and says: what a reader takes away of it; empty without one.
-
-    tables: one a question, that of a fanout first.
-    """
-
-    says: tuple[str, ...]
-    widgets: tuple[Widget, ...]
-    tables: tuple[Table, ...]
+_METHOD = (
+    "With several far ends a time runs from just before the first send until the last end has its whole message; a "
+    "message counts once, however many get it. The stack raw sends the same payload in the same frames once to "
+    "everybody and repeats nothing: it is what the wire itself does."
+)
 
 
-def many_section(audiences: Sequence[Audience], run: Facts) -> ManySection | None:
-    """Everything that the page says of several far ends; None where nobody asked."""
-    if not audiences:
-        return None
-    fanouts = [one for one in audiences if one.ask == "fanout"]
-    asked = sorted(dict.fromkeys(one.ask for one in audiences), key=lambda ask: ask != "fanout")
-    tables = tuple(audience_table([one for one in audiences if one.ask == ask]) for ask in asked)
-    if not fanouts:
-        return ManySection((), (), tables)
+def many_section(audiences: Sequence[Audience], run: Facts) -> Section:
+    """Everything that the page says of several far ends. Figures, and sentences, are of one message for many."""
+    fanouts = [one for one in audiences if questions.several(one.ask).to_all]
     once = {one.size_bytes: one.once_ns for one in fanouts if one.once_ns}
-    return ManySection(sentences(fanouts), _widgets(fanouts, staircase(run, [once])), tables)
+    said: tuple[str, ...]
+    asks, said = "What do many messages at once cost?", ("The tables below have every size.",)
+    if fanouts:
+        asks, said = "What does one message for many cost?", sentences(fanouts)
+    return Section(
+        id="many",
+        title="Many at once",
+        short="many at once",
+        asks=asks,
+        lead=said[0],
+        points=said[1:],
+        widgets=_widgets(fanouts, staircase(run, [once])) if fanouts else (),
+        tables=audience_tables(audiences),
+        folded=bool(fanouts),
+        method=_METHOD,
+    )
 
 
 def sentences(fanouts: Sequence[Audience]) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ def write_overlay(found: Overlay, output: Path, svg: Path | None = None) -> Path
 
 
 def _write(text: str, pictures: dict[str, str], output: Path, svg: Path | None) -> Path:
-    for name, drawn in pictures.items() if svg else ():
+    for name, drawn in pictures.items():
+        assert svg is not None, "who wants no pictures gives none"
         outputs.write(svg / name, drawn, outputs.SVG)
     return outputs.write(output, text, _PAGE)

@@ -4,26 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from vaiven.model.numbers import DASH, percent_text, size_text, time_text
 from vaiven.model.slow_start import Opening, Step, Windows
 from vaiven.plot.curves import Course
 from vaiven.plot.interactive import sequence_figure
 from vaiven.report.tables import MESSAGE, Column, Table, message_cells, share_text
-from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
+from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Section, Widget
+from vaiven.results.facts import Facts
 from vaiven.stats.arrays import spread_out
 
 _BURSTS_SHOWN = 6
 _POINTS_TOLD = 24  # of each course, in the table beside its figure
 
 
-@dataclass(frozen=True, slots=True)
-class FirstSection:
-    """table: one row per size and stack. widget: segments against time; None where nothing was looked at."""
-
-    table: Table
-    widget: Widget | None
+_METHOD = (
+    "Each sample of a first message is a connection of its own. One more connection is looked at by a packet socket at "
+    "both ends, and counts for nothing: looking costs each segment a little. A round of its segments ends when one of "
+    "them is acknowledged."
+)
 
 
 def first_table(found: Sequence[Opening]) -> Table:
@@ -60,19 +59,33 @@ def bursts_text(bursts: Sequence[int]) -> str:
     return f"{shown} …" if len(bursts) > _BURSTS_SHOWN else shown or DASH
 
 
-def first_section(found: Sequence[Opening]) -> FirstSection | None:
-    """What a page says of a run that asked first; None of one that did not."""
-    if not found:
-        return None
-    seen = [one for one in found if one.look]
+def first_section(found: Sequence[Opening], _run: Facts) -> Section:
+    """What a page says of a run that asked it: where the first message pays most, and how a connection begins."""
+    worst = max(found, key=lambda one: one.typical_over_warm)
+    where = f"{size_text(worst.size_bytes)} over {worst.stack} from {worst.near} to {worst.far}"
+    return Section(
+        id="first",
+        title="The first messages of a connection",
+        short="first messages",
+        asks="What does the first message of a connection cost?",
+        lead="The first message of a connection takes up to "
+        f"{percent_text(worst.typical_over_warm)} more than a warm one: {time_text(worst.first_ns)} instead of "
+        f"{time_text(worst.warm_ns)}, one way, for {where}.",
+        widgets=_widgets([one for one in found if one.look]),
+        tables=(first_table(found),),
+        method=_METHOD,
+    )
+
+
+def _widgets(seen: Sequence[Opening]) -> tuple[Widget, ...]:
+    """Segments against time; none where nothing was looked at."""
     choices = tuple(_choice(seen[index]) for index in spread_out(len(seen), SIZES_DRAWN_MAX))
     says = (
         "Bytes of the first message of one connection against time: what left the near host, what came to the far "
         "one, what was acknowledged, and what the doubling of the window would make of it. Steps are bursts; a level "
         "line is a sender that waits for acknowledgements."
     )
-    widget = Widget("first-sequence", "How a connection begins", says, choices, "what to show") if choices else None
-    return FirstSection(first_table(found), widget)
+    return (Widget("first-sequence", "How a connection begins", says, choices, "what to show"),) if choices else ()
 
 
 def courses(one: Opening) -> tuple[Course, ...]:

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from vaiven import outputs
 from vaiven.errors import VaivenError
 from vaiven.plot.interactive import themed
-from vaiven.report.fanout import many_section
 from vaiven.report.html import environment, picture
-from vaiven.report.page import host_widget, pair_sections
+from vaiven.report.page import answer_sections, host_widget, pair_sections
 from vaiven.report.tables import Table
 from vaiven.report.views import tables
 from vaiven.report.widget import Choice, Widget
@@ -114,10 +113,10 @@ class Pictures(dict[str, Picture]):
 def pictures(found: Findings) -> Pictures:
     """The figures of the pair that the findings are about, and of what the run says as a whole."""
     sections = pair_sections(found)[:1]
-    several = many_section(found.audiences, found.run)
+    answers = answer_sections(found)
     whole = host_widget(found)
     widgets = [one for section in sections for one in section.widgets]
-    widgets += [*(several.widgets if several else ()), *([whole] if whole else [])]
+    widgets += [*(widget for one in answers for widget in one.widgets), *([whole] if whole else [])]
     named = {one.id.removeprefix(f"{sections[0].id}-") if sections else one.id: one for one in widgets}
     return Pictures({name: Picture(title=one.title, says=one.says, widget=one) for name, one in named.items()})
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from vaiven import questions
 from vaiven.model.ladder import Ladder
 from vaiven.model.numbers import bits_text, count_text, duration_text, rate_text, several_text, size_text, time_text
 from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals, Staircase
@@ -19,8 +21,6 @@ from vaiven.plot.interactive import (
     residual_figure,
     time_figure,
 )
-from vaiven.report.fanout import ManySection, many_section
-from vaiven.report.first import FirstSection, first_section
 from vaiven.report.html import document, picture
 from vaiven.report.outcome import lost_text
 from vaiven.report.staircase import staircase
@@ -43,11 +43,13 @@ from vaiven.report.tables import (
     size_table,
 )
 from vaiven.report.verdicts import crossover_table, headline, matrix_table, verdict_table
-from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
+from vaiven.report.views import tables
+from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Section, Widget
 from vaiven.report.words import answer, where
 from vaiven.results.costs import StackCost, knees_in
 from vaiven.results.facts import Facts
 from vaiven.results.findings import Findings, Pair
+from vaiven.results.result import Result
 from vaiven.results.sentinel import Sentinel
 from vaiven.results.warnings import Notice
 from vaiven.stats.arrays import spread_out
@@ -90,12 +92,11 @@ def page(findings: Findings) -> str:
     """The whole document as text; about 1 MB, half of it the plotting library."""
     sections = pair_sections(findings)
     maps = host_widget(findings)
-    many = many_section(findings.audiences, findings.run)
-    first = first_section(findings.openings)
-    found = answer(findings)
+    answers = answer_sections(findings)
+    found = answer(findings, answers)
     return document(
         "page.html",
-        _widgets(sections, maps, many, first),
+        [*_widgets(sections, answers), *([maps] if maps else [])],
         question=found.question,
         about=f"run {findings.run.id}",
         findings=findings,
@@ -106,8 +107,7 @@ def page(findings: Findings) -> str:
         papers_table=papers_table(_by_middle(findings)),
         sections=sections,
         map_widget=maps,
-        many=many,
-        first=first,
+        answers=answers,
         host_table=host_table(findings.hosts),
         facts=run_facts(findings),
         told=told([one for one in findings.warnings if one not in findings.alarms]),
@@ -126,14 +126,34 @@ def pictures(findings: Findings) -> dict[str, str]:
         drawn, wire = curves(costs), staircase(findings.run, map(wire_times, costs))
         found[f"time-{number}.svg"] = picture(time_figure(drawn, wire), title)
         found[f"rate-{number}.svg"] = picture(rate_figure(drawn, line, wire), title)
-    many = many_section(findings.audiences, findings.run)
-    for widget in many.widgets if many else ():
+    for widget in (widget for section in answer_sections(findings) for widget in section.widgets):
         which = f", {widget.choose} {widget.choices[0].label}" if widget.choose else ""
         found[f"{widget.id}.svg"] = picture(widget.choices[0].figure, f"{widget.title}{which}")
-    first = first_section(findings.openings)
-    for number, choice in enumerate(first.widget.choices if first and first.widget else (), start=1):
-        found[f"first-{number}.svg"] = picture(choice.figure, choice.label)
     return found
+
+
+def answer_sections(findings: Findings) -> tuple[Section, ...]:
+    """What the page says to every question that has an answer of its own; not what it shows of each pair of hosts."""
+    of_pairs = {one.kind for one in findings.answers if questions.answered_by(one.kind)[1].section is None}
+    shown = (one for one in findings.answers if not (findings.costs and one.kind in of_pairs))
+    return tuple(_section(one, findings.run) for one in shown)
+
+
+def _section(said: Result[Any], run: Facts) -> Section:
+    """That of its entry; else its tables."""
+    asked, answer = questions.answered_by(said.kind)
+    if answer.section:
+        found: Section = questions.loaded(answer.section)(said, run)
+        return found
+    shown = tables(said)
+    return Section(
+        id=said.kind,
+        title=asked.says,
+        short=said.kind,
+        asks=asked.says,
+        lead="The table below has every size.",
+        tables=shown,
+    )
 
 
 def pair_sections(findings: Findings) -> tuple[PairSection, ...]:
@@ -355,12 +375,11 @@ def _line_bytes_per_s(findings: Findings) -> float | None:
     return None if findings.run.rate_bits_per_s is None else findings.run.rate_bits_per_s / 8
 
 
-def _widgets(
-    sections: Sequence[PairSection], maps: Widget | None, many: ManySection | None, first: FirstSection | None
-) -> list[Widget]:
-    widgets = [widget for section in sections for widget in section.widgets] + ([maps] if maps else [])
-    widgets += many.widgets if many else ()
-    return widgets + ([first.widget] if first and first.widget else [])
+def _widgets(sections: Sequence[PairSection], answers: Sequence[Section]) -> list[Widget]:
+    return [
+        *(widget for section in sections for widget in section.widgets),
+        *(widget for section in answers for widget in section.widgets),
+    ]
 
 
 def _or_nan(value: float | None) -> float:

@@ -238,7 +238,7 @@ def distribution_table(costs: Sequence[StackCost], size_bytes: int) -> Table:
         point = cost.point(size_bytes)
         if point and point.quantiles_ns:
             last = len(point.quantiles_ns) - 1
-            known = [point.quantiles_ns[round(share * last)] for share, _ in marks]
+            known: list[float | None] = [point.quantiles_ns[round(share * last)] for share, _ in marks]
             known += [point.p95.value, point.p99.value, point.quantiles_ns[-1]]
             rows.append((cost.stack, *map(time_text, known)))
     return Table(f"Messages of {size_text(size_bytes)}: done within", columns, tuple(rows))
@@ -314,11 +314,23 @@ def papers_table(costs: Sequence[StackCost]) -> Table:
     for cost in costs:
         papers = cost.papers
         tau = papers.tau_ns_per_byte[-1] if papers.tau_ns_per_byte.size else None
-        row = (cost.stack, time_text(papers.latency_ns), _slope_text(tau), time_text(papers.intercept_ns))
-        row = (*row, _slope_text(papers.slope_ns_per_byte), count_text(papers.repetitions))
+        row = (
+            cost.stack, time_text(papers.latency_ns), _slope_text(tau), time_text(papers.intercept_ns),
+            _slope_text(papers.slope_ns_per_byte), count_text(papers.repetitions),
+        )  # fmt: skip
         rows.append((*((pair_text(cost),) if pairs else ()), *row))
     notes = _of_whom(costs, lambda cost: (f"no {why}" for why in cost.papers.refused))
     return Table("The papers' own estimators, one way", columns, tuple(rows), tuple(notes), labels=1 + pairs)
+
+
+def costs_tables(said: Sequence[StackCost]) -> tuple[Table, ...]:
+    """What was measured, then the law through it."""
+    return measured_table(said), cost_table(said)
+
+
+def loggp_tables(said: Sequence[LogGP]) -> tuple[Table, ...]:
+    """The parameters, then every size of each stack."""
+    return loggp_table(said), *map(overhead_table, said)
 
 
 def loggp_table(found: Sequence[LogGP]) -> Table:

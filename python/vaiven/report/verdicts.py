@@ -293,7 +293,7 @@ def _welch_text(welch: Welch) -> str:
     if welch.p is None or welch.difference is None or welch.low is None or welch.high is None:
         return DASH
     word = ("faster" if welch.difference < 0 else "slower") if welch.p <= 1 - welch.level else "unsure"
-    return _three(*map(exp, (welch.difference, welch.low, welch.high)), word)
+    return _three(exp(welch.difference), exp(welch.low), exp(welch.high), word)
 
 
 def _three(ratio: float, low: float, high: float, word: str = "") -> str:

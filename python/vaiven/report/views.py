@@ -3,40 +3,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
-from vaiven.model.numbers import count_text, percent_text, time_text
+from vaiven import questions
+from vaiven.model.numbers import DASH, count_text, digits, percent_text, rate_text, size_text, time_text
 from vaiven.report import tables as of_costs
-from vaiven.report.first import first_table
 from vaiven.report.history import history_table
 from vaiven.report.outcome import closing
-from vaiven.report.overlap import overlap_table
-from vaiven.report.several import audience_table
-from vaiven.report.steps import steps_table
 from vaiven.report.tables import Column, Table
 from vaiven.report.verdicts import matrix_table
 from vaiven.results.asymmetries import Asymmetries
-from vaiven.results.audiences import Audiences
 from vaiven.results.comparison import Comparison
-from vaiven.results.costs import Costs, Knees, Sizes
-from vaiven.results.first import Openings
+from vaiven.results.costs import Knees, Sizes
 from vaiven.results.history import History
 from vaiven.results.ladders import Ladders
 from vaiven.results.listing import Listing
-from vaiven.results.loggp import LogGPs
 from vaiven.results.lost import LostTimes
 from vaiven.results.outcome import Outcome
-from vaiven.results.overlap import Overlaps
+from vaiven.results.result import Column as ResultColumn
 from vaiven.results.result import Result
-from vaiven.results.steps import StepTimes
 from vaiven.results.warnings import Warnings
 
 
 @singledispatch
 def tables(said: Result[Any]) -> tuple[Table, ...]:
-    """The tables that say the same in words and rounded numbers."""
-    raise NotImplementedError(type(said))
+    """The tables that say the same in words and rounded numbers; of what answers a question those of its entry."""
+    asked, answer = questions.answered_by(said.kind)
+    if not answer.tables:
+        return (plain_table(said, asked.says),)
+    found: Table | tuple[Table, ...] = questions.loaded(answer.tables)(said)
+    return (found,) if isinstance(found, Table) else found
+
+
+def plain_table(said: Result[Any], caption: str) -> Table:
+    """The columns of a result as they are, each with its interval on a second line; lists and reasons left out."""
+    by_stem = {_stem(one.name): one for one in said.columns if one.kind in _SHOWN and one.name != "refused"}
+    shown = {stem: one for stem, one in by_stem.items() if not stem.endswith(("_low", "_high"))}
+
+    def cell(stem: str, row: object) -> str:
+        low, high = (by_stem[end].of(row) if (end := f"{stem}_{word}") in by_stem else None for word in ("low", "high"))
+        text = _text(shown[stem], shown[stem].of(row))
+        return text if None in (low, high) else f"{text}\n{_text(shown[stem], low)} – {_text(shown[stem], high)}"
+
+    columns = tuple(Column(stem, one.meaning, number=one.kind != "text") for stem, one in shown.items())
+    return Table(caption, columns, tuple(tuple(cell(stem, row) for stem in shown) for row in said.rows()))
+
+
+_SHOWN = ("text", "integer", "number")
+_UNITS: dict[str, Callable[[Any], str]] = {"_bytes_per_s": rate_text, "_ns": time_text, "_bytes": size_text}
+
+
+def _unit(name: str) -> str:
+    """The unit that stands last in a name."""
+    return next((unit for unit in _UNITS if name.endswith(unit)), "")
+
+
+def _stem(name: str) -> str:
+    return name.removesuffix(_unit(name))
+
+
+def _text(column: ResultColumn[Any], value: Any) -> str:
+    if value is None or value != value:
+        return DASH
+    if unit := _unit(column.name):
+        return _UNITS[unit](value)
+    return value if column.kind == "text" else digits(value)
 
 
 @tables.register
@@ -89,11 +122,6 @@ def _(said: Asymmetries) -> tuple[Table, ...]:
 
 
 @tables.register
-def _(said: Costs) -> tuple[Table, ...]:
-    return of_costs.measured_table(said), of_costs.cost_table(said)
-
-
-@tables.register
 def _(said: Sizes) -> tuple[Table, ...]:
     return tuple(map(of_costs.size_table, {id(one.of): one.of for one in said}.values()))
 
@@ -109,32 +137,6 @@ def _(said: Ladders) -> tuple[Table, ...]:
     return tuple(
         of_costs.ladder_table(one.ladder, one.lab_error_ns, " → ".join(one.pair) if several else "") for one in said
     )
-
-
-@tables.register
-def _(said: LogGPs) -> tuple[Table, ...]:
-    return of_costs.loggp_table(said), *map(of_costs.overhead_table, said)
-
-
-@tables.register
-def _(said: Overlaps) -> tuple[Table, ...]:
-    return (overlap_table(said),)
-
-
-@tables.register
-def _(said: Openings) -> tuple[Table, ...]:
-    return (first_table(said),)
-
-
-@tables.register
-def _(said: StepTimes) -> tuple[Table, ...]:
-    return (steps_table(said),)
-
-
-@tables.register
-def _(said: Audiences) -> tuple[Table, ...]:
-    asked = dict.fromkeys(one.ask for one in said)
-    return tuple(audience_table([one for one in said if one.ask == ask]) for ask in asked)
 
 
 @tables.register

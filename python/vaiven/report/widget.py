@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A figure on the page: its pictures, and beside each the table that says the same in numbers."""
+"""A figure on the page: its pictures, and beside each the table that says the same in numbers; sections of them."""
 
 from __future__ import annotations
 
@@ -33,3 +33,23 @@ class Widget:
     choices: tuple[Choice, ...]
     choose: str = ""
     roles: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """What a page says to a question, or to several that have one answer. id: in its address. short: in the contents.
+
+    asks, lead, points: the answer of a page that is about nothing else. tables: with `folded` the first is opened by
+    the reader, for the figures say the same. method: how it was measured.
+    """
+
+    id: str
+    title: str
+    short: str
+    asks: str
+    lead: str
+    points: tuple[str, ...] = ()
+    widgets: tuple[Widget, ...] = ()
+    tables: tuple[Table, ...] = ()
+    folded: bool = False
+    method: str = ""

@@ -12,10 +12,8 @@ import numpy as np
 from vaiven.model.ladder import WIRE, Ladder, blame
 from vaiven.model.numbers import bits_text, estimate_text, percent_text, rate_text, size_text, time_text
 from vaiven.model.pairs import host_matrix
-from vaiven.model.several import Audience
-from vaiven.model.slow_start import Opening
-from vaiven.report.fanout import sentences
 from vaiven.report.tables import MISFIT_TOLD, law_change, pair_text, two_lines
+from vaiven.report.widget import Section
 from vaiven.results.costs import StackCost
 from vaiven.results.facts import Facts
 from vaiven.results.findings import Findings
@@ -49,12 +47,12 @@ class Answer:
     points: tuple[str, ...]
 
 
-def answer(findings: Findings) -> Answer:
-    """The answer for the stack that most programs use (TCP if it was measured) and the pair in the middle."""
-    if not findings.costs and findings.audiences:
-        return _to_many(findings.audiences)
-    if not findings.costs and findings.openings:
-        return _opened(findings.openings)
+def answer(findings: Findings, sections: Sequence[Section] = ()) -> Answer:
+    """The answer for the stack that most programs use (TCP if it was measured) and the pair in the middle; without any
+    cost that of the first of the other sections."""
+    if not findings.costs and sections:
+        first = sections[0]
+        return Answer(first.asks, first.lead, (), first.points)
     if not any(cost.points for cost in findings.costs):
         return Answer(_question(findings), "Nothing was measured: no launch has finished.", (), ())
     headline = findings.middle
@@ -69,26 +67,6 @@ def answer(findings: Findings) -> Answer:
         *_bend(headline),
     )
     return Answer(_question(findings), _lead(headline), _tiles(findings, headline), points)
-
-
-def _to_many(audiences: Sequence[Audience]) -> Answer:
-    """The answer of a run without ping-pongs."""
-    fanouts = [one for one in audiences if one.ask == "fanout"]
-    if not fanouts:
-        return Answer("What do many messages at once cost?", "The tables below have every size.", (), ())
-    lead, *points = sentences(fanouts)
-    return Answer("What does one message for many cost?", lead, (), tuple(points))
-
-
-def _opened(openings: Sequence[Opening]) -> Answer:
-    """The answer of a run that asked only what fresh connections cost: where the first message pays most."""
-    worst = max(openings, key=lambda one: one.typical_over_warm)
-    where = f"{size_text(worst.size_bytes)} over {worst.stack} from {worst.near} to {worst.far}"
-    lead = (
-        f"The first message of a connection takes up to {percent_text(worst.typical_over_warm)} more than a warm one: "
-        f"{time_text(worst.first_ns)} instead of {time_text(worst.warm_ns)}, one way, for {where}."
-    )
-    return Answer("What does the first message of a connection cost?", lead, (), ())
 
 
 def layer_text(layer: str, below: str) -> str:

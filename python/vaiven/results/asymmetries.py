@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from vaiven.model.asymmetry import Asymmetry, asymmetry
 from vaiven.model.times import Statistic
+from vaiven.questions import ONEWAY
 from vaiven.results import rows
 from vaiven.results.result import Result, columns, flag, integer, number, text
 from vaiven.stats.verdict import Verdict
@@ -41,12 +42,14 @@ class Asymmetries(Result[Asymmetry]):
 
 def asymmetries(run: Run) -> Asymmetries:
     """Of every stack that was timed one way in both directions between two hosts."""
-    table = query.launches(run).filter(ask="oneway").drop_nulls("ns_median")
+    table = query.launches(run).filter(ask=ONEWAY.name).drop_nulls("ns_median")
     keys = rows.keys_of(run, table)
     found = []
     for near, far, stack in keys:
         if near < far and (far, near, stack) in keys:
             ways = ((near, far, stack), (far, near, stack))
-            there, back = (rows.launch_times(rows.of_key(table, key), key, Statistic.TYPICAL, "oneway") for key in ways)
+            there, back = (
+                rows.launch_times(rows.of_key(table, key), key, Statistic.TYPICAL, ONEWAY.name) for key in ways
+            )
             found.append(asymmetry(there, back))
     return Asymmetries(runs=(run.id,), items=tuple(found))

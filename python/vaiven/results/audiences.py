@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from vaiven import questions
 from vaiven.model.several import RAW, Audience, Blocks, block_ratio, sent_once
-from vaiven.plan.design import MANY
+from vaiven.plan import ends
 from vaiven.results import rows as stored
 from vaiven.results.lab_error import LabError, lab_error
 from vaiven.results.result import Result, columns, integer, number, numbers, text
@@ -22,11 +23,11 @@ from vaiven.store.query import Run
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Audiences(Result[Audience]):
     """Questions with several far ends: one row per question, size, stack and far ends. Times run until the last end is
-    done; of pingpongs they are round trips."""
+    done; of pingpongs and partners they are round trips."""
 
     kind: ClassVar[str] = "audiences"
     columns: ClassVar = columns(
-        text("ask", "fanout, stream, exchange or pingpongs", lambda one: one.ask),
+        text("ask", "fanout, stream, exchange, bisection, pingpongs or partners", lambda one: one.ask),
         text("near", "the first host", lambda one: one.near),
         text("far", "the hosts of the far ends: b+c; three on one host: b*3", lambda one: one.far),
         integer("fars", "how many far ends they are", lambda one: one.fars),
@@ -68,17 +69,17 @@ def audiences(run: Run) -> Audiences:
     Empty for a run that asked no such question; a cell that lost half of its rounds has no time and is left out.
     """
     table = query.launches(run)
-    table = table.filter(table["ask"].is_in(MANY))
+    table = table.filter(table["ask"].is_in(questions.named(lambda one: one.several)))
     place = stored.place_in_plan(run)
     by = ["ask", "size_bytes", "stack", "fars", "near", "far"]
-    ends = {key: rows for key, rows in query.ends(run).group_by(by)}
-    setups = {key: rows["ns_median"].median() for key, rows in query.setups(run).group_by(by)}
+    of_ends = {key: rows for key, rows in query.ends(run).group_by(by)}
+    setups = {key: stored.known(rows["ns_median"].median()) for key, rows in query.setups(run).group_by(by)}
     groups = {key: rows for key, rows in table.group_by(by, maintain_order=True)}
     blocks = {key: _blocks(rows) for key, rows in groups.items()}
     error = lab_error(run)
     found = _with_once(
         [
-            _audience(key, rows, blocks, _each(ends.get(key)), setups.get(key), error)
+            _audience(key, rows, blocks, _each(of_ends.get(key)), setups.get(key), error)
             for key, rows in groups.items()
             if blocks[key]
         ]
@@ -91,9 +92,10 @@ def _with_once(found: list[Audience]) -> list[Audience]:
     """The same, each fanout with what one transmission of its size takes of the wire."""
     once: dict[int, int] = {}
     for one in found:
-        if one.ask == "fanout" and one.wire_ns and sent_once(one.stack, one.fars):
+        if questions.several(one.ask).to_all and one.wire_ns and sent_once(one.stack, one.fars):
             once[one.size_bytes] = min(one.wire_ns, once.get(one.size_bytes, one.wire_ns))
-    return [replace(one, once_ns=once.get(one.size_bytes)) if one.ask == "fanout" else one for one in found]
+    to_all = questions.named(lambda one: one.several and one.several.to_all)
+    return [replace(one, once_ns=once.get(one.size_bytes)) if one.ask in to_all else one for one in found]
 
 
 def _blocks(rows: pl.DataFrame) -> Blocks:
@@ -101,12 +103,15 @@ def _blocks(rows: pl.DataFrame) -> Blocks:
     return dict(zip(known["block"].to_list(), known["ns_median"].to_list(), strict=True))
 
 
-def _each(ends: pl.DataFrame | None) -> tuple[float, ...]:
+def _each(of_ends: pl.DataFrame | None) -> tuple[float, ...]:
     """The median of launch medians of every end, by its number."""
-    if ends is None:
+    if of_ends is None:
         return ()
-    medians = {int(part.partition(":")[2]): rows["ns_median"].median() for (part,), rows in ends.group_by("part")}
-    return tuple(medians[number] for number in sorted(medians) if medians[number] is not None)
+    medians = {
+        int(part.partition(":")[2]): stored.known(rows["ns_median"].median())
+        for (part,), rows in of_ends.group_by("part")
+    }
+    return tuple(ns for _, ns in sorted(medians.items()) if ns is not None)
 
 
 def _audience(
@@ -115,9 +120,10 @@ def _audience(
 ) -> Audience:  # fmt: skip
     ask, size, stack, fars, near, far = key
     times = blocks[key]
-    single = [blocks[one] for one in blocks if one[:3] == key[:3] and one[3] == 1]
+    to_all, hosts = questions.several(ask).to_all, ends.split(far)
+    single = [blocks[one] for one in blocks if one[:3] == key[:3] and one[3] == 1 and (to_all or one[5] in hosts)]
     # Of several hosts that were each sent to alone (receivers = "each") none is the one to be held against.
-    alone = {} if ask == "fanout" and len(single) > 1 else next(iter(single), {})
+    alone = {} if len(single) > 1 else next(iter(single), {})
     side = "".join(stack.partition("@")[1:])
     raw = blocks.get((ask, size, f"{RAW}{side}", fars, near, far), {})
     resent, frames = rows["resent"].drop_nulls(), rows["wire_frames"].drop_nulls().first()
@@ -132,14 +138,14 @@ def _audience(
         time=median_interval(list(times.values()), "ns"),
         to_one=block_ratio(times, alone, "launch with one far end"),
         to_raw=block_ratio(times, raw, "raw sender"),
-        wire_ns=rows["wire_ns"].drop_nulls().first(),
+        wire_ns=stored.count(rows["wire_ns"].drop_nulls().first()),
         lost=int(rows["lost"].sum()),
         rounds=int(rows["count"].sum()) + int(rows["lost"].sum()),
         resent=int(resent.sum()) if len(resent) else None,
-        clock=rows["clock"].drop_nulls().first() or "",
-        clock_error_ns=int(rows["clock_error_ns"].fill_null(0).max()),
+        clock=str(rows["clock"].drop_nulls().first() or ""),
+        clock_error_ns=stored.count(rows["clock_error_ns"].fill_null(0).max()) or 0,
         each_ns=each_ns,
-        overlap=rows["overlap"].min(),
+        overlap=stored.known(rows["overlap"].min()),
         setup_ns=setup_ns,
-        lab_error_ns=error.of_message(frames) if error else None,
+        lab_error_ns=error.of_message(stored.count(frames)) if error else None,
     )

@@ -17,7 +17,7 @@ from vaiven.model.gain import Gain, gain
 from vaiven.results import between, pairing, rows
 from vaiven.results.between import Side
 from vaiven.results.facts import calibration_text
-from vaiven.results.names import Question, StatisticWord
+from vaiven.results.names import StatisticWord
 from vaiven.results.pairing import SIDES, Asked, Contender, Prepared
 from vaiven.results.result import Result, columns, estimate, flag, integer, number, numbers, text
 from vaiven.results.tcp import tcp_text
@@ -97,7 +97,8 @@ class SizeVersus:
         return float(getattr(self.of.gain, name)[sizes.index(self.size_bytes)]) if self.size_bytes in sizes else None
 
     def raced(self, which: int) -> Sequence[float]:
-        return self.of.pp[self.at][which].tolist()
+        found: list[float] = self.of.pp[self.at][which].tolist()
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -152,7 +153,7 @@ class Comparison(Result[Versus]):
         numbers("pp_second", "and of the second", lambda row: row.raced(1)),
     )  # fmt: skip
 
-    ask: Question
+    ask: str
     statistic: StatisticWord
     rules: Rules
     launches_needed: int

@@ -24,6 +24,7 @@ from vaiven.model.papers import PapersModel, papers_model
 from vaiven.model.refine import Span
 from vaiven.model.residuals import Residuals, residuals
 from vaiven.model.times import LaunchTimes, Statistic
+from vaiven.questions import CONNECT, PLAIN
 from vaiven.results import rows
 from vaiven.results.declared import declared
 from vaiven.results.lab_error import LabError, lab_error
@@ -266,14 +267,14 @@ def costs(run: Run) -> Costs:
     Raises VaivenError: "nothing-measured" for a run without a finished ping-pong.
     """
     table = _marked(run, believed(run, rows.launches(run)))
-    pingpong = table.filter(ask="pingpong")
+    pingpong = table.filter(ask=PLAIN)
     if pingpong.is_empty():
         raise VaivenError(
             f"the run {run.id} has no finished launch of a ping-pong",
             "measure again, or see `vaiven model --help` for what else it was asked",
             "nothing-measured",
         )
-    connect = table.filter(ask="connect")
+    connect = table.filter(ask=CONNECT.name)
     keys = rows.keys_of(run, pingpong)
     said, sent, again, error = declared(run, keys), messages(run), _measured_again(run), lab_error(run)
     return Costs(
@@ -281,7 +282,7 @@ def costs(run: Run) -> Costs:
         items=tuple(
             _stack_cost(rows.of_key(pingpong, key), rows.of_key(connect, key), key, rows.seed_of(run), said[key],
                         again.get(key, ()), error,
-                        {size: one for (*of, ask, size), one in sent.items() if (*of, ask) == (*key, "pingpong")})
+                        {size: one for (*of, ask, size), one in sent.items() if (*of, ask) == (*key, PLAIN)})
             for key in keys
         ),
     )  # fmt: skip
@@ -329,7 +330,7 @@ def _measured_again(run: Run) -> dict[Key, list[Span]]:
     again: dict[Key, list[Span]] = {}
     for look in query.refined(run):
         for one in look.additions:
-            if one.knee and one.ask == "pingpong":
+            if one.knee and one.ask == PLAIN:
                 again.setdefault((one.near, one.far, one.stack), []).append((one.low_bytes, one.high_bytes))
     return again
 
@@ -380,23 +381,31 @@ def _point(
     size_bytes: int, launch_ns: Floats, cells: pl.DataFrame, sent: Messages, error: LabError | None
 ) -> SizePoint:
     """cells: the rows of that size, one per launch."""
-    whole = {name: int(cells[name].sum()) for name in ("lost", "late", "corrupt")}
-    wire = {name: cells[name].drop_nulls().first() for name in ("wire_ns", "wire_frames", "wire_bytes")}
+    lost, late, corrupt = (int(cells[name].sum()) for name in ("lost", "late", "corrupt"))
+    wire_ns, frames, wire_bytes = (
+        rows.count(cells[name].drop_nulls().first()) for name in ("wire_ns", "wire_frames", "wire_bytes")
+    )
+    floor_ns = rows.known(cells["ns_min"].min())
+    assert floor_ns is not None, "a size that has an answer has a smallest one"
     return SizePoint(
         size_bytes=size_bytes,
         typical_ns=float(np.median(launch_ns)),
         typical=median_interval(launch_ns, "ns"),
-        floor_ns=cells["ns_min"].min(),
+        floor_ns=floor_ns,
         p95=sent.quantile(0.95),
         p99=sent.quantile(0.99),
         samples=int(cells["count"].sum()),
         launches=len(launch_ns),
         marked=int(cells["marked"].sum()),
-        batch=int(cells["batch"].max()),
-        cpu_near_ns=cells["cpu_near_ns"].median(),
-        cpu_far_ns=cells["cpu_far_ns"].median(),
+        batch=rows.count(cells["batch"].max()) or 1,
+        cpu_near_ns=rows.known(cells["cpu_near_ns"].median()),
+        cpu_far_ns=rows.known(cells["cpu_far_ns"].median()),
         quantiles_ns=sent.spread_ns,
-        lab_error_ns=error.of_message(wire["wire_frames"]) if error else None,
-        **whole,
-        **wire,
+        lab_error_ns=error.of_message(frames) if error else None,
+        lost=lost,
+        late=late,
+        corrupt=corrupt,
+        wire_ns=wire_ns,
+        wire_frames=frames,
+        wire_bytes=wire_bytes,
     )

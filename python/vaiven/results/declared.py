@@ -62,6 +62,8 @@ def _least(hosts: Sequence[Mapping[str, Any]], what: str) -> int | None:
 
 def _gso_bytes(host: Mapping[str, Any]) -> int | None:
     """Of the card that the messages take: 0 where it and the kernel cut nothing, None where it does not say."""
-    card = next((one for one in host.get("nics", ()) if one.get("name") == host.get("interface")), {})
+    card: Mapping[str, Any] = next(
+        (one for one in host.get("nics", ()) if one.get("name") == host.get("interface")), {}
+    )
     said = [(card.get("offloads") or {}).get(name) for name in _CUTS]
     return None if all(one is None for one in said) else GSO_BYTES if any(said) else 0

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vaiven import questions
 from vaiven.model.numbers import bits_text, digits, size_text
+from vaiven.questions import PLAIN
 from vaiven.results import lab_error, rows
 from vaiven.results.claims import claims_text
 from vaiven.results.lost import lost_times
-from vaiven.results.names import ANSWERS
 from vaiven.results.tcp import tcp_text
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -93,11 +94,6 @@ def host(name: str, inventory: Mapping[str, Any]) -> Host:
     return Host(name=name, facts=tuple(_flat(inventory)))
 
 
-def asked(run: Run, question: str) -> bool:
-    """Whether the plan of the run asks this; a design without questions is one of ping-pongs."""
-    return question in {course.get("ask", "pingpong") for course in run.manifest.design.get("courses", [])}
-
-
 def calibration_text(place: Mapping[str, Any]) -> str:
     """ "lone frames within 1.6 µs by lab check on 2026-01-31", or by a trial, or that nobody knows; "" of what is not
     timed."""
@@ -115,9 +111,11 @@ def _commands(run: Run) -> tuple[str, ...]:
     typed = run.manifest.environment.get("arguments") or ["measure", Path(run.manifest.plan_name).name]
     again = shlex.join(["vaiven", *filter(None, map(str, typed))])
     name = shlex.quote(run.name)
-    several = len({course.get("stack") for course in run.manifest.design.get("courses", [])}) > 1
-    if not asked(run, "pingpong"):
-        answers = tuple(f"vaiven model {name} --ask {ask}" for ask in ANSWERS if asked(run, ask))
+    design = query.design(run)
+    several = len({course.stack for course in design.courses}) > 1
+    if not design.asks(PLAIN):
+        answered = questions.named(lambda one: one.answer)
+        answers = tuple(f"vaiven model {name} --ask {ask}" for ask in answered if design.asks(ask))
         return (again, *answers, f"vaiven report {name}")
     compare = (f"vaiven compare {name}",) if several else ()
     return (again, f"vaiven model {name} --by-size", *compare, f"vaiven report {name}")

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from vaiven.errors import VaivenError
 from vaiven.model.asymmetry import Asymmetry
 from vaiven.model.ladder import Ladder
 from vaiven.model.loggp import LogGP
-from vaiven.model.several import Audience
-from vaiven.model.slow_start import Opening
 from vaiven.results.comparison import Comparison
 from vaiven.results.costs import StackCost
 from vaiven.results.facts import Facts, Host
 from vaiven.results.ladders import PairLadder
+from vaiven.results.loggp import LogGPs
+from vaiven.results.result import Result
 from vaiven.results.sentinel import Sentinel
 from vaiven.results.warnings import ALARMS, Notice
 
@@ -35,9 +36,8 @@ class Findings:
     """A whole page. costs are ordered by pair, then as the stacks of the plan.
 
     comparison: of all stacks of the pairs that are `told`; None where there is only one stack. sentinel: None where no
-    block had one. asymmetries: of the stacks that were timed one way in both directions. loggp: of the stacks that were
-    asked prtt. audiences: of the questions with several far ends. openings: of the connections that were asked first.
-    about: the pair that the reader chose; None for the one in the middle.
+    block had one. asymmetries: of the stacks that were timed one way in both directions. answers: to the other
+    questions that were asked. about: the pair that the reader chose; None for the one in the middle.
     """
 
     run: Facts
@@ -48,9 +48,7 @@ class Findings:
     comparison: Comparison | None
     sentinel: Sentinel | None
     asymmetries: Sequence[Asymmetry]
-    loggp: Sequence[LogGP]
-    audiences: Sequence[Audience]
-    openings: Sequence[Opening]
+    answers: tuple[Result[Any], ...]
     about: Pair | None = None
 
     @property
@@ -85,6 +83,11 @@ class Findings:
 
     def loggp_of(self, pair: Pair) -> tuple[LogGP, ...]:
         return tuple(one for one in self.loggp if (one.near, one.far) == pair)
+
+    @property
+    def loggp(self) -> Sequence[LogGP]:
+        """Where the start-up of messages goes; empty where nobody asked."""
+        return next((one for one in self.answers if isinstance(one, LogGPs)), ())
 
     def of_pair(self, pair: Pair) -> tuple[StackCost, ...]:
         return tuple(cost for cost in self.costs if cost.pair == pair)

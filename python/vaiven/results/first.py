@@ -13,7 +13,7 @@ import polars as pl
 
 from vaiven.model import slow_start
 from vaiven.model.slow_start import Look, Opening, Windows
-from vaiven.results import rows as stored
+from vaiven.questions import FIRST
 from vaiven.results.parts import Key, by_cell, medians_by_part
 from vaiven.results.result import CELL, Result, columns, integer, number, numbers
 from vaiven.stats.median import median_interval
@@ -65,13 +65,13 @@ def openings(run: Run) -> Openings:
         looks = seen.get(key, [])
         return _opening(key, rows, looks if shares_clock else [replace(one, came=()) for one in looks], link)
 
-    return Openings(runs=(run.id,), items=by_cell(run, "first", remedy, stored.one_way(query.firsts(run)), made))
+    return Openings(runs=(run.id,), items=by_cell(run, FIRST.name, remedy, made))
 
 
 def _seen(run: Run) -> dict[Key, list[Look]]:
     """What each launch saw of a first message, in order; those that missed a segment are left out."""
     found: dict[Key, list[Look]] = {}
-    for (near, far, stack, size, _), rows in query.looked_at(run, "first"):
+    for (near, far, stack, size, _), rows in query.looked_at(run, FIRST.name):
         if seen := slow_start.look(rows):
             found.setdefault((near, far, stack, size), []).append(seen)
     return found
@@ -118,4 +118,5 @@ def _windows(rows: pl.DataFrame) -> Windows:
     def median(part: str, column: str = "window_segments") -> Any:
         return rows.filter(part=part)[column].median()
 
-    return Windows(*map(median, _PARTS), median("idled", "threshold_segments"))
+    connect, first, second, warm, idled = map(median, _PARTS)
+    return Windows(connect, first, second, warm, idled, median("idled", "threshold_segments"))

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vaiven.errors import VaivenError
+from vaiven.questions import PLAIN, Compared
 from vaiven.results import between
 from vaiven.results.between import Side
-from vaiven.results.names import Question
 from vaiven.results.result import Result, columns, flag, integer, number, text
 from vaiven.stats.arrays import Floats
 from vaiven.stats.runs import standing_out
@@ -75,7 +75,7 @@ class History(Result[Entry]):
     )  # fmt: skip
 
     plan: str
-    ask: Question
+    ask: Compared
     cells: tuple[Cell, ...]
     steps: tuple[Step, ...]
     left_out: tuple[str, ...]
@@ -100,7 +100,7 @@ class History(Result[Entry]):
         }  # fmt: skip
 
 
-def history(plan: str, root: Path, ask: Question = "pingpong", stacks: Sequence[str] = ()) -> History:
+def history(plan: str, root: Path, ask: Compared = PLAIN, stacks: Sequence[str] = ()) -> History:
     """The runs of the plan that have the cells of the latest. VaivenError: "no-run", "nothing-measured", "no-stack"."""
     found = stored.of_plan(plan, root)
     whole = between.side(found.runs, "ns_median", found.left_out)
@@ -116,10 +116,10 @@ def of_runs(runs: Sequence[Run]) -> History:
     cannot be read.
     """
     plans = dict.fromkeys(map(stored.plan_of, runs))
-    return _in_order(between.side(runs, "ns_median", required=runs), ", ".join(plans), "pingpong", ())
+    return _in_order(between.side(runs, "ns_median", required=runs), ", ".join(plans), PLAIN, ())
 
 
-def _in_order(whole: Side, plan: str, ask: Question, stacks: Sequence[str]) -> History:
+def _in_order(whole: Side, plan: str, ask: Compared, stacks: Sequence[str]) -> History:
     kept, cells, ns, lacking = _cells(whole, ask, stacks)
     settings = [stored.settings(run) for run in kept]
     changed = [

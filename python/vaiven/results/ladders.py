@@ -12,6 +12,7 @@ import numpy as np
 from vaiven.errors import VaivenError
 from vaiven.model.ladder import WIRE, Ladder, Rung, ladder
 from vaiven.model.times import LaunchTimes, Statistic
+from vaiven.questions import PLAIN
 from vaiven.results import rows
 from vaiven.results.costs import StackCost
 from vaiven.results.link import believed
@@ -83,7 +84,7 @@ class Ladders(Result[PairLadder]):
 
 def ladders(run: Run, costs: Sequence[StackCost]) -> Ladders:
     """Of every pair of hosts that has two or more of the layers."""
-    table = believed(run, rows.launches(run)).filter(ask="pingpong")
+    table = believed(run, rows.launches(run)).filter(ask=PLAIN)
     rng = np.random.default_rng(rows.seed_of(run))
     found: list[PairLadder] = []
     missing: list[Notice] = []

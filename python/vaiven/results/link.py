@@ -8,6 +8,7 @@ import polars as pl
 from vaiven.errors import VaivenError
 from vaiven.model.path_speed import Load, PathSpeed, path_speed
 from vaiven.model.units import rate
+from vaiven.questions import PLAIN
 from vaiven.results import rows
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -45,10 +46,12 @@ def slow_paths(run: Run) -> dict[tuple[str, str], PathSpeed]:
     if not rate:
         return {}
     cell = ["near", "far", "stack", "size_bytes", "wire_frames", "wire_bytes"]
-    table = rows.one_way(query.launches(run)).filter(ask="pingpong").drop_nulls([*cell, "ns_median"])
+    table = rows.one_way(query.launches(run)).filter(ask=PLAIN).drop_nulls([*cell, "ns_median"])
     loads: dict[tuple[str, str], list[Load]] = {}
     for (near, far, stack, _, frames, wire_bytes), of_cell in table.group_by(cell):
-        load = Load(stack, frames, wire_bytes, of_cell["ns_median"].median())
+        typical_ns = rows.known(of_cell["ns_median"].median())
+        assert typical_ns is not None, "rows without one are dropped"
+        load = Load(stack, frames, wire_bytes, typical_ns)
         loads.setdefault((near, far), []).append(load)
     return {pair: found for pair, several in sorted(loads.items()) if (found := path_speed(several, rate))}
 

@@ -12,8 +12,9 @@ import polars as pl
 from vaiven.errors import VaivenError
 from vaiven.model.loggp import LogGP, Trains, loggp
 from vaiven.model.times import Direction, LaunchTimes, Statistic
+from vaiven.questions import PRTT
 from vaiven.results.result import STACK, Result, columns, estimate, numbers, text
-from vaiven.results.rows import Key, keys_of, of_key, seed_of
+from vaiven.results.rows import Key, grid, keys_of, of_key, seed_of
 from vaiven.store import query
 from vaiven.store.query import Run
 
@@ -48,7 +49,7 @@ def loggps(run: Run) -> LogGPs:
     A size that not all launches know is left out, and a note says so.
     Raises VaivenError: "nothing-measured" for a run without a finished prtt.
     """
-    table = query.trains(run)
+    table = query.of_question(run, PRTT.name)
     if table.is_empty():
         raise VaivenError(
             f"the run {run.id} has no finished launch of prtt",
@@ -83,6 +84,4 @@ def _one(rows: pl.DataFrame, key: Key, seed: int) -> LogGP:
 def _grid(rows: pl.DataFrame, stack: str, column: str = "ns_median") -> LaunchTimes:
     """A column of one part by launch and size, NaN where there is none."""
     ns = rows[column].cast(float).fill_null(float("nan")).to_numpy()
-    by = [rows[name].to_numpy() for name in ("launch", "block", "size_bytes")]
-    kind = Direction.ROUND_TRIP, Statistic.TYPICAL
-    return LaunchTimes.from_columns(stack, *kind, *by, ns, rows["count"].to_numpy(), ask="prtt")
+    return grid(rows, stack, Direction.ROUND_TRIP, Statistic.TYPICAL, ns, ask=PRTT.name)

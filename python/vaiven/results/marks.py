@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from vaiven import questions
 from vaiven.results import rows
 from vaiven.results.lost import LostTimes, lost_times
 from vaiven.results.messages import Key, Messages, messages
@@ -18,6 +19,7 @@ from vaiven.stats.noise import Mark
 from vaiven.store import query
 from vaiven.store.query import Run
 
+_OF_TWO_CLOCKS = questions.named(lambda one: one.clocks and not one.several)  # of several the tables tell it
 _NAMED = 6  # cells; of more, the others are counted
 
 
@@ -58,7 +60,7 @@ def _of_stacks(table: pl.DataFrame, sent: Mapping[Key, Messages], wanted: float)
     names = cell_names(table.select(*key, "size_bytes").unique(maintain_order=True).rows())
     for (stack, ask, near, far), cells in table.group_by(key, maintain_order=True):
         lost = int(cells["lost"].sum())
-        came = int((cells["count"] * (cells["batch"] if ask == "oneway" else 1)).sum())
+        came = int((cells["count"] * (cells["batch"] if questions.ALL[ask].by_train else 1)).sum())
         yield from ((f"{stack} {ask} {near} {far}", mark) for mark in noise.loss_mark(came + lost, lost))
         for (size,), of_size in cells.group_by("size_bytes", maintain_order=True):
             marks_of_cell = _of_cell(of_size, sent[near, far, stack, ask, size], wanted)
@@ -66,12 +68,12 @@ def _of_stacks(table: pl.DataFrame, sent: Mapping[Key, Messages], wanted: float)
 
 
 def _of_clocks(table: pl.DataFrame) -> Iterator[tuple[str, Mark]]:
-    """Of oneway: what its times may be wrong by, for they began by one clock and ended by another."""
+    """Of times one way: what they may be wrong by, for they began by one clock and ended by another."""
     key = ["stack", "ask", "near", "far", "size_bytes"]
-    table = table.filter((table["ask"] == "oneway") & (table["clock"] == "bounded"))
+    table = table.filter(table["ask"].is_in(_OF_TWO_CLOCKS) & (table["clock"] == "bounded"))
     names = cell_names(table.select(*key).unique(maintain_order=True).rows())
     for cell, of_cell in table.group_by(key, maintain_order=True):
-        yield from ((names[cell], mark) for mark in noise.clock_mark(int(of_cell["clock_error_ns"].max())))
+        yield from ((names[cell], mark) for mark in noise.clock_mark(rows.count(of_cell["clock_error_ns"].max()) or 0))
 
 
 def _of_lost(found: LostTimes) -> Iterator[tuple[str, Mark]]:
@@ -96,6 +98,6 @@ def grouped(found: Iterable[tuple[str, Mark]]) -> Iterator[tuple[str, str]]:
 
 
 def _of_cell(cells: pl.DataFrame, sent: Messages, wanted: float) -> list[Mark]:
-    typical, p99 = cells["ns_median"].drop_nulls().median(), sent.quantile(0.99).value
+    typical, p99 = rows.known(cells["ns_median"].drop_nulls().median()), sent.quantile(0.99).value
     tail = noise.tail_mark(typical, p99) if typical and p99 else []
     return noise.launch_marks(cells["ns_median"].fill_null(math.nan).to_numpy(), wanted) + tail

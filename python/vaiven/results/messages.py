@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from vaiven.questions import WHOLE_PARTS
 from vaiven.results import rows
 from vaiven.stats.arrays import Floats, Ints
 from vaiven.stats.estimate import Estimate
 from vaiven.stats.quantile import pooled_quantile
 from vaiven.store import query
 from vaiven.store.query import Run
-from vaiven.store.record import WHOLE_PARTS
 
 QUANTILES = 101  # of a distribution: 0 %, 1 %, ... 100 %
 

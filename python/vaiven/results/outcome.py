@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from vaiven import questions
 from vaiven.errors import VaivenError
 from vaiven.model.numbers import size_text
 from vaiven.plan.schema import Plan, Stop
@@ -99,7 +100,7 @@ def cell_names(cells: Sequence[Cell]) -> dict[Cell, str]:
     return {
         (stack, ask, near, far, size): stack
         + (f" {ask}" if len(asks) > 1 else "")
-        + (f" at {_plain(size_text(size))}" if ask != "connect" else "")
+        + (f" at {_plain(size_text(size))}" if questions.ALL[ask].sizes else "")
         + (f" from {near} to {far}" if len(pairs) > 1 else "")
         for stack, ask, near, far, size in cells
     }
@@ -120,7 +121,7 @@ def _plan(run: Run) -> Plan:
 
 def _unmeasured(run: Run) -> list[str]:
     there = {(one.stack, one.ask) for one in query.launch_records(run) if not one.sentinel}
-    courses = [(course["stack"], course.get("ask", "pingpong")) for course in run.manifest.design.get("courses", [])]
+    courses = [(course.stack, course.ask) for course in query.design(run).courses]
     planned = [stack.name for stack in _plan(run).launched]
     missing = [stack for stack in planned if not any(stack == one for one, _ in there)]
     missing += [f"{stack} {ask}" for stack, ask in courses if (stack, ask) not in there and stack not in missing]

@@ -10,10 +10,10 @@ from typing import ClassVar
 import polars as pl
 
 from vaiven.model.overlap import Overlap, hidden_share
+from vaiven.questions import OVERLAP
 from vaiven.results.parts import Key, by_cell, medians_by_part
 from vaiven.results.result import CELL, Result, columns, number
 from vaiven.stats.median import median_interval
-from vaiven.store import query
 from vaiven.store.query import Run
 
 
@@ -38,7 +38,7 @@ def overlaps(run: Run) -> Overlaps:
 
     VaivenError ("nothing-measured") for a run that has none.
     """
-    found = by_cell(run, "overlap", "measure --questions overlap", query.overlaps(run), _overlap)
+    found = by_cell(run, OVERLAP.name, "measure --questions overlap", _overlap)
     return Overlaps(runs=(run.id,), items=found)
 
 
@@ -50,5 +50,8 @@ def _overlap(key: Key, rows: pl.DataFrame) -> Overlap | None:
     if not launches:
         return None
     shares = [hidden_share(talk[one], work[one], both[one]) for one in launches]
-    medians = (statistics.median(times[one] for one in launches) for times in (talk, work, both))
-    return Overlap(stack, near, far, size, *medians, statistics.median(shares), median_interval(shares, ""))
+    talk_ns, work_ns, both_ns = (statistics.median(times[one] for one in launches) for times in (talk, work, both))
+    return Overlap(
+        stack=stack, near=near, far=far, size_bytes=size, talk_ns=talk_ns, work_ns=work_ns, both_ns=both_ns,
+        typical_share=statistics.median(shares), share=median_interval(shares, ""),
+    )  # fmt: skip

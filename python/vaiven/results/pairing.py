@@ -15,9 +15,10 @@ from vaiven.model.compare import matched
 from vaiven.model.numbers import size_text
 from vaiven.model.times import LaunchTimes
 from vaiven.plan.stack import named, opposed
+from vaiven.questions import PLAIN, Compared
 from vaiven.results import rows
 from vaiven.results.link import believed
-from vaiven.results.names import Question, StatisticWord
+from vaiven.results.names import StatisticWord
 from vaiven.results.rows import Key
 from vaiven.stats.launches import messages_needed
 from vaiven.store.query import Run
@@ -44,7 +45,7 @@ class Asked:
 
     stacks: Sequence[str] = ()
     hosts: Sequence[tuple[str, str]] = ()
-    ask: Question = "pingpong"
+    ask: Compared = PLAIN
     statistic: StatisticWord = "median"
 
     @property

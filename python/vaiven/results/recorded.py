@@ -17,14 +17,14 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from vaiven.model.times import HALF
+from vaiven.questions import WHOLE_PARTS, Times, named
 from vaiven.stats.launches import messages_needed
 from vaiven.store import query
 from vaiven.store.query import QUANTILES, Run
-from vaiven.store.record import WHOLE_PARTS
 
-# Whole messages, by question: timed there and back, of which half is one way; there and back alone; one way.
-_MESSAGES_THERE_AND_BACK = ("pingpong", "pingpongs", "prtt", "steps")
-_THERE_AND_BACK = (*_MESSAGES_THERE_AND_BACK, "connect", "overlap")
+# Questions whose times are there and back, and those of which half is a message one way.
+_THERE_AND_BACK = named(lambda one: one.times is not Times.ONE_WAY)
+_MESSAGES_THERE_AND_BACK = named(lambda one: one.times is Times.MESSAGE)
 _WHERE = ("launch", "block", "stack", "near", "far", "fars", "sentinel", "ask", "part", "size_bytes")
 _KEY = ["launch", "ask", "part", "size_bytes"]
 STATISTICS = ("min", "median", "mean", "p95", "p99")

@@ -94,12 +94,12 @@ def estimate(name: str, unit: str, meaning: str, of: Callable[[R], Estimate | No
     )
 
 
-STACK = (
+STACK: tuple[Column[Any], ...] = (
     text("near", "the host that keeps the clock", lambda one: one.near),
     text("far", "the host that answers", lambda one: one.far),
     text("stack", "the way the message travels", lambda one: one.stack),
 )  # what a row is of that has these three
-CELL = (*STACK, integer("size_bytes", "payload of a message", lambda one: one.size_bytes))
+CELL: tuple[Column[Any], ...] = (*STACK, integer("size_bytes", "payload of a message", lambda one: one.size_bytes))
 
 
 def columns(*several: Column[R] | tuple[Column[R], ...]) -> tuple[Column[R], ...]:

@@ -6,39 +6,53 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
+from vaiven import questions
 from vaiven.errors import VaivenError
 from vaiven.plan import ends
+from vaiven.questions import PLAIN, Answer, Answered, Compared
 from vaiven.results import facts as facts_of
 from vaiven.results.asymmetries import Asymmetries, asymmetries
-from vaiven.results.audiences import Audiences, audiences
+from vaiven.results.audiences import Audiences
 from vaiven.results.comparison import ALPHA, MARGIN, Comparison, comparison, rules
-from vaiven.results.costs import Costs, Knees, Sizes, costs, knees, sizes
+from vaiven.results.costs import Costs, Knees, Sizes, knees, sizes
 from vaiven.results.facts import Facts, Host, facts
 from vaiven.results.findings import Findings, Pair, require_pair, told
-from vaiven.results.first import Openings, openings
+from vaiven.results.first import Openings
 from vaiven.results.history import History
 from vaiven.results.ladders import Ladders, ladders
 from vaiven.results.listing import Listing
-from vaiven.results.loggp import LogGPs, loggps
+from vaiven.results.loggp import LogGPs
 from vaiven.results.lost import LostTimes, lost_times
-from vaiven.results.names import ANSWERS, Answered, Question, StatisticWord
+from vaiven.results.names import StatisticWord
 from vaiven.results.outcome import Outcome, outcome
-from vaiven.results.overlap import Overlaps, overlaps
+from vaiven.results.overlap import Overlaps
 from vaiven.results.pairing import Asked, spelled
 from vaiven.results.result import Result, to_json
 from vaiven.results.sentinel import Sentinel, sentinel
-from vaiven.results.steps import StepTimes, steps
+from vaiven.results.steps import StepTimes
 from vaiven.results.warnings import Notice, Warnings, doubts, one_sided, recorded, unsteady
+from vaiven.store import query
 from vaiven.store.query import Run
 
+R = TypeVar("R", bound=Result[Any])
+
+
+def _answers() -> dict[str, Answer]:
+    """Every answer, by its kind, in the order of the questions."""
+    return {one.answer.kind: one.answer for one in questions.ALL.values() if one.answer}
+
+
+_KINDS: list[type[Result[Any]]] = [
+    get_type_hints(questions.loaded(one.estimator))["return"] for one in _answers().values()
+]
 # What a run may say, in the order of a document; and every kind of result that there is.
 OF_A_RUN: tuple[type[Result[Any]], ...] = (
-    Outcome, Warnings, Costs, Sizes, Knees, Ladders, Asymmetries, LogGPs, Overlaps, Openings,
-    StepTimes, Audiences, Comparison, LostTimes,
+    Outcome, Warnings, Costs, Sizes, Knees, Ladders, Asymmetries, *(one for one in _KINDS if one is not Costs),
+    Comparison, LostTimes,
 )  # fmt: skip
-KINDS = (*OF_A_RUN, History, Listing)
+KINDS: tuple[type[Result[Any]], ...] = (*OF_A_RUN, History, Listing)
 # What is no error of a run, which says of one question nothing.
 _NOTHING = ("nothing-measured", "too-few", "no-common-size", "no-common-block", "different-kind")
 
@@ -52,6 +66,7 @@ class Results:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._answers: dict[str, Result[Any]] = {}
 
     def __repr__(self) -> str:
         return f"Results of {self._run.id}: {', '.join(one.kind for one in self)}"
@@ -60,7 +75,7 @@ class Results:
         """All parts that there are."""
         for kind in OF_A_RUN:
             try:
-                found: Result[Any] = getattr(self, kind.kind)
+                found = self._answer(kind) if kind.kind in _answers() else getattr(self, kind.kind)
             except VaivenError as error:
                 if error.code not in _NOTHING:
                     raise
@@ -68,10 +83,10 @@ class Results:
                 if len(found):
                     yield found
 
-    @cached_property
+    @property
     def costs(self) -> Costs:
         """What a message costs, stack by stack: alpha, beta, rates."""
-        return costs(self._run)
+        return self._answer(Costs)
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -93,30 +108,30 @@ class Results:
         """Whether both ways between two hosts cost the same, where each was timed."""
         return asymmetries(self._run)
 
-    @cached_property
+    @property
     def loggp(self) -> LogGPs:
         """Where the start-up of a message goes; of a run that asked prtt."""
-        return loggps(self._run)
+        return self._answer(LogGPs)
 
-    @cached_property
+    @property
     def overlaps(self) -> Overlaps:
         """What of a message is hidden behind a computation; of a run that asked overlap."""
-        return overlaps(self._run)
+        return self._answer(Overlaps)
 
-    @cached_property
+    @property
     def openings(self) -> Openings:
         """What the first messages of a connection cost; of a run that asked first."""
-        return openings(self._run)
+        return self._answer(Openings)
 
-    @cached_property
+    @property
     def steps(self) -> StepTimes:
         """What encoding, sending, decoding and translating take; of a run that asked steps."""
-        return steps(self._run)
+        return self._answer(StepTimes)
 
-    @cached_property
+    @property
     def audiences(self) -> Audiences:
         """The questions with several far ends. Empty where none was asked."""
-        return audiences(self._run)
+        return self._answer(Audiences)
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -168,7 +183,7 @@ class Results:
         self,
         *stacks: str,
         hosts: Sequence[Pair] = (),
-        ask: Question = "pingpong",
+        ask: Compared = PLAIN,
         statistic: StatisticWord = "median",
         margin: float = MARGIN,
         alpha: float = ALPHA,
@@ -183,37 +198,46 @@ class Results:
 
     def answer(self, ask: Answered) -> Result[Any]:
         """What the run says to that question. Raises VaivenError ("nothing-measured") where it has no answer."""
-        found: Result[Any] = getattr(self, ANSWERS[ask])
-        if isinstance(found, Audiences):
+        question = questions.ALL[ask]
+        found = self.said_by(question.answer) if question.answer else None
+        if found is not None and question.several:  # several questions of this kind have one answer
             found = replace(found, items=tuple(one for one in found if one.ask == ask))
-            if not found:
-                raise VaivenError(
-                    f"the run {self._run.id} has no finished launch of {ask}",
-                    f'measure a plan with questions = ["{ask}"]',
-                    "nothing-measured",
-                )
+        if not found:
+            raise VaivenError(
+                f"the run {self._run.id} has no finished launch of {ask}",
+                f'measure a plan with questions = ["{ask}"]',
+                "nothing-measured",
+            )
         return found
+
+    def _answer(self, kind: type[R]) -> R:
+        found = self.said_by(_answers()[kind.kind])
+        assert isinstance(found, kind)
+        return found
+
+    def said_by(self, answer: Answer) -> Result[Any]:
+        """Each answer is computed once, for all the questions whose answer it is."""
+        if answer.kind not in self._answers:
+            self._answers[answer.kind] = questions.loaded(answer.estimator)(self._run)
+        return self._answers[answer.kind]
 
     def findings(self, about: Pair | None = None) -> Findings:
         """All that a page says, about those two hosts or the ones in the middle. VaivenError: "nothing-measured",
         "no-pair"."""
-        opened = self.openings if facts_of.asked(self._run, "first") else Openings(runs=(self._run.id,), items=())
-        others = self.audiences or opened
-        found = self._costs if others and not facts_of.asked(self._run, "pingpong") else self.costs
+        answers = tuple(self._other_answers())
+        found = self._costs if answers and not query.design(self._run).asks(PLAIN) else self.costs
         require_pair(self._run.id, found, about)
         versus, why = self._compared(found, about)
         return Findings(
             run=self.believed,
             costs=found,
             ladders=self.ladders if found else Ladders(runs=(self._run.id,), items=()),
-            hosts=self._hosts(found, opened),
+            hosts=self._hosts(found, answers),
             warnings=replace(self.warnings, items=(*self.warnings, *why)),
             comparison=versus,
             sentinel=self.sentinel,
             asymmetries=self.asymmetries,
-            loggp=self._loggp,
-            audiences=self.audiences,
-            openings=opened,
+            answers=answers,
             about=about,
         )
 
@@ -235,20 +259,21 @@ class Results:
                 raise
             return Costs(runs=(self._run.id,), items=())
 
-    @property
-    def _loggp(self) -> LogGPs:
-        """Nothing where prtt was not asked, or no size of it came through: who asks for it alone is told why."""
-        try:
-            return self.loggp
-        except VaivenError as error:
-            if error.code != "nothing-measured":
-                raise
-            return LogGPs(runs=(self._run.id,), items=())
+    def _other_answers(self) -> Iterator[Result[Any]]:
+        """To all that was asked beside what a message costs, as far as it came through: who asks alone is told why."""
+        for answer in (one for one in _answers().values() if one.kind != Costs.kind):
+            try:
+                found = self.said_by(answer)
+            except VaivenError as error:
+                if error.code != "nothing-measured":
+                    raise
+            else:
+                if found:
+                    yield found
 
-    def _hosts(self, found: Costs, opened: Openings) -> tuple[Host, ...]:
+    def _hosts(self, found: Costs, answers: Sequence[Result[Any]]) -> tuple[Host, ...]:
         measured = {host for one in found for host in one.pair}
-        measured |= {host for one in opened for host in (one.near, one.far)}
-        measured |= {host for one in self.audiences for host in (one.near, *ends.split(one.far))}
+        measured |= {host for said in answers for one in said for host in (one.near, *ends.split(one.far))}
         inventories = self._run.manifest.hosts.items()
         return tuple(facts_of.host(name, inventory) for name, inventory in inventories if name in measured)
 

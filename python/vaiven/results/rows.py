@@ -12,8 +12,10 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from vaiven import questions
 from vaiven.model.times import HALF, Direction, LaunchTimes, Statistic
-from vaiven.results.names import Question, StatisticWord
+from vaiven.questions import PLAIN, Times
+from vaiven.results.names import StatisticWord
 from vaiven.stats.arrays import Floats, Ints
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -28,7 +30,6 @@ COLUMNS = {
     Statistic.TYPICAL: "ns_median", Statistic.FLOOR: "ns_min", Statistic.MEAN: "ns_mean", Statistic.P95: "ns_p95",
     Statistic.P99: "ns_p99",
 }  # fmt: skip
-_THERE_AND_BACK = ("pingpong",)  # recorded as round trips of one message, each way a message
 _HALVED = (*COLUMNS.values(), "ns", "cpu_near_ns", "cpu_far_ns")
 
 
@@ -38,20 +39,24 @@ def launches(run: Run) -> pl.DataFrame:
 
 
 def one_way(table: pl.DataFrame) -> pl.DataFrame:
-    """Rows of cells, of samples or of medians as they are recorded, with ping-pongs and the messages of a first one
-    way: times, and the processor time of an end for one message. Other questions as they stand: opening a connection
-    stays a round trip."""
-    message_of_first = pl.col("ask") == "first"
-    if "part" in table.columns:
-        message_of_first &= pl.col("part") != "connect"
-    halved = pl.col("ask").is_in(_THERE_AND_BACK) | message_of_first
+    """Rows of cells, of samples or of medians as they are recorded, with messages that were timed there and back one
+    way: times, and the processor time of an end for one message. Others as they stand: opening a connection stays a
+    round trip."""
+    messages = (one for one in questions.ALL.values() if one.times is Times.MESSAGE)
+    halved = pl.any_horizontal(*(_there_and_back(one, "part" in table.columns) for one in messages))
     there = [name for name in _HALVED if name in table.columns]
     return table.with_columns(pl.when(halved).then(pl.col(name) * HALF).otherwise(pl.col(name)) for name in there)
 
 
+def _there_and_back(question: questions.Question, has_parts: bool) -> pl.Expr:
+    """Whether a row is a message of that question, there and back."""
+    asked = pl.col("ask") == question.name
+    return asked & pl.col("part").is_in([question.whole, *question.messages]) if has_parts else asked
+
+
 def direction_of(ask: str) -> Direction:
     """Which way the times of `one_way` rows of that question count."""
-    return Direction.ONE_WAY if ask in (*_THERE_AND_BACK, "oneway") else Direction.ROUND_TRIP
+    return Direction.ROUND_TRIP if questions.ALL[ask].times is Times.ROUND_TRIP else Direction.ONE_WAY
 
 
 def of_key(table: pl.DataFrame, key: Key) -> pl.DataFrame:
@@ -68,24 +73,43 @@ def keys_of(run: Run, table: pl.DataFrame) -> list[Key]:
 
 def place_in_plan(run: Run) -> Callable[[str], tuple[int, str]]:
     """What to sort stacks by, to have them in the order of the plan."""
-    order = {course.get("stack"): number for number, course in enumerate(run.manifest.design.get("courses", []))}
+    order = {course.stack: number for number, course in enumerate(query.design(run).courses)}
     return lambda stack: (order.get(stack, len(order)), stack)
 
 
 def seed_of(run: Run) -> int:
     """The seed of all that is drawn when a run is analysed: the one of its random order."""
-    return int(run.manifest.design.get("seed", 1))
+    return query.design(run).seed
 
 
-def launch_times(table: pl.DataFrame, key: Key, statistic: Statistic, ask: Question = "pingpong") -> LaunchTimes:
+def launch_times(table: pl.DataFrame, key: Key, statistic: Statistic, ask: str = PLAIN) -> LaunchTimes:
     """One statistic of one stack; a cell without any answer is NaN. table: the `one_way` rows of that stack and
     question. Of a ping-pong the wire's time is known, too, if it is known of all sizes."""
     near, far, stack = key
     ns = table[COLUMNS[statistic]].fill_null(float("nan")).to_numpy()
-    columns = [table[name].to_numpy() for name in ("launch", "block", "size_bytes")]
-    counts = table["count"].to_numpy()
-    times = LaunchTimes.from_columns(stack, direction_of(ask), statistic, *columns, ns, counts, near, far, ask)
-    return replace(times, wire_ns=_wire_ns(table, times.sizes_bytes)) if ask == "pingpong" else times
+    times = grid(table, stack, direction_of(ask), statistic, ns, near=near, far=far, ask=ask)
+    return replace(times, wire_ns=_wire_ns(table, times.sizes_bytes)) if questions.ALL[ask].ways else times
+
+
+def grid(
+    table: pl.DataFrame, stack: str, direction: Direction, statistic: Statistic, ns: Floats, *, near: str = "",
+    far: str = "", ask: str = PLAIN,
+) -> LaunchTimes:  # fmt: skip
+    """Times of the rows of a table by launch and size."""
+    launch, block, size, count = (table[name].to_numpy() for name in ("launch", "block", "size_bytes", "count"))
+    return LaunchTimes.from_columns(stack, direction, statistic, launch, block, size, ns, count, near, far, ask)
+
+
+def known(value: object) -> float | None:
+    """A number that a column gave, None where it gave none."""
+    assert value is None or isinstance(value, int | float)
+    return value
+
+
+def count(value: object) -> int | None:
+    """The same of a whole number."""
+    found = known(value)
+    return None if found is None else int(found)
 
 
 def _wire_ns(table: pl.DataFrame, sizes_bytes: Ints) -> Floats | None:

@@ -10,12 +10,12 @@ from typing import ClassVar
 import polars as pl
 
 from vaiven.model.steps import Steps, coding_share
+from vaiven.questions import STEPS
 from vaiven.results.parts import Key, by_cell, medians_by_part
 from vaiven.results.result import CELL, Result, columns, integer, number
+from vaiven.results.rows import known
 from vaiven.stats.median import median_interval
-from vaiven.store import query
 from vaiven.store.query import Run
-from vaiven.store.record import STEPS
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -44,7 +44,7 @@ def steps(run: Run) -> StepTimes:
 
     VaivenError ("nothing-measured") for a run that has none.
     """
-    found = by_cell(run, "steps", "measure --questions steps, with stacks of PVM", query.steps(run), _steps)
+    found = by_cell(run, STEPS.name, "measure --questions steps, with stacks of PVM", _steps)
     return StepTimes(runs=(run.id,), items=found)
 
 
@@ -55,9 +55,12 @@ def _steps(key: Key, rows: pl.DataFrame) -> Steps | None:
         return None
     by_part = medians_by_part(rows)
     launches = sorted(by_part[""])
-    encode, send, decode, translate = (by_part[part] for part in STEPS)
+    encode, send, decode, translate = (by_part[part] for part in STEPS.beside)
     shares = [coding_share(encode[one], decode[one], translate[one], by_part[""][one]) for one in launches]
-    medians = (statistics.median(times[one] for one in launches) for times in (encode, send, decode, translate))
-    share = median_interval(shares, "")
-    held = (round(whole[name].median()) for name in ("out_bytes", "in_bytes"))
-    return Steps(stack, near, far, size, *medians, statistics.median(shares), share, *held)
+    medians = [statistics.median(times[one] for one in launches) for times in (encode, send, decode, translate)]
+    held = [round(known(whole[name].median()) or 0) for name in ("out_bytes", "in_bytes")]
+    return Steps(
+        stack=stack, near=near, far=far, size_bytes=size, encode_ns=medians[0], send_ns=medians[1],
+        decode_ns=medians[2], translate_ns=medians[3], typical_share=statistics.median(shares),
+        share=median_interval(shares, ""), out_bytes=held[0], in_bytes=held[1],
+    )  # fmt: skip

@@ -11,11 +11,12 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from vaiven import questions
 from vaiven.errors import VaivenError
-from vaiven.plan.design import MANY, Available
+from vaiven.plan.design import Available
 from vaiven.plan.sweep import Limits
 from vaiven.run.path import Crossed
-from vaiven.store.record import FIRST, LOOKED, SETUP_PART, STEPS, Cell, Segment, Trace
+from vaiven.store.record import LOOKED, SETUP_PART, Cell, Segment, Trace
 
 SCHEMA = 1
 
@@ -221,7 +222,7 @@ def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
             started_s,
             part=part,
             window_segments=_median(found.window_segments.get(part, [])),
-            threshold_segments=_median(found.threshold_segments) if part == FIRST[-1] else None,
+            threshold_segments=_median(found.threshold_segments) if part == LOOKED[-1] else None,
         )
         for part, ns in _beside(found).items()
     )
@@ -241,14 +242,8 @@ def trace(record: dict[str, Any]) -> Trace:
 
 def _beside(found: CellRecord) -> dict[str, list[int]]:
     """Times that stand beside those of the question itself, by part."""
-    if found.ask == "overlap":
-        return {"talk": found.talk_ns, "work": found.work_ns}
-    if found.ask == "steps":
-        times = (found.encode_ns, found.send_ns or [], found.decode_ns, found.translate_ns)
-        return dict(zip(STEPS, times, strict=True))
-    if found.ask == "first":
-        return {part: getattr(found, f"{part}_ns") or [] for part in FIRST}
-    return {SETUP_PART: found.setup_ns} if found.setup_ns else {}
+    beside = {part: getattr(found, key) or [] for part, key in questions.ALL[found.ask].beside.items()}
+    return beside | ({SETUP_PART: found.setup_ns} if found.setup_ns else {})
 
 
 def _median(values: Sequence[int | None]) -> float | None:
@@ -265,14 +260,10 @@ def _overlap(began_ns: list[int], ended_ns: list[int]) -> float | None:
 
 
 def _times(found: CellRecord) -> Sequence[int | None] | None:
-    """Under the name that its question, or its part of a prtt, gives them."""
-    if found.ask == "prtt":
-        names = {"one": "rtt_ns", "burst": "rtt_ns", "spaced": "rtt_ns", "send": "send_ns", "receive": "receive_ns"}
-        return getattr(found, names[found.part]) if found.part in names else None
-    times = {"pingpong": found.rtt_ns, "steps": found.rtt_ns, "connect": found.connect_ns, "oneway": found.last_ns,
-             "overlap": found.both_ns, "first": found.first_ns}  # fmt: skip
-    times |= dict.fromkeys(MANY, found.last_ns) | {"pingpongs": found.rtt_ns}
-    return times.get(found.ask)
+    """Under the name that its question, or its part of a question, gives them."""
+    question = questions.ALL.get(found.ask)
+    name = question.records.get(found.part) if question else None
+    return getattr(found, name) if name else None
 
 
 @dataclass(frozen=True)
@@ -294,7 +285,7 @@ def stacks(text: bytes, library: str = "") -> Known:
 def _available(record: StackRecord, library: str) -> Available:
     return Available(
         Limits(record.size_bytes_min, record.size_bytes_max),
-        ("fanout",) if record.to_all else _questions(record),
+        _questions(record),
         record.needs or "",
         two_writes=record.two_writes,
         own_tcp=record.own_tcp,
@@ -309,25 +300,10 @@ def _available(record: StackRecord, library: str) -> Available:
 
 
 def _questions(record: StackRecord) -> tuple[str, ...]:
-    """Those that a stack answers which sends to each."""
-    questions = ["pingpong"]
-    if not (record.datagram or record.alone or record.joined):
-        questions.append("connect")
-    if not record.kernel_echo and not record.alone:
-        questions += ["fanout"] if record.joined else ["oneway", "fanout"]
-    if not (record.kernel_echo or record.alone or record.joined):
-        questions.append("pingpongs")
-    if not (record.kernel_echo or record.alone) and (record.starts or not record.joined):
-        questions.append("overlap")
-    if record.own_tcp:
-        questions.append("first")
-    if record.steps:
-        questions.append("steps")
-    if record.at_once:
-        questions += ["stream", "exchange"]
-    if not record.kernel_echo:
-        questions.append("prtt")
-    return tuple(questions)
+    """Those that a stack answers; of one that sends to all at once those in which one message is for all."""
+    if record.to_all:
+        return questions.named(lambda one: one.several and one.several.to_all)
+    return questions.named(lambda one: one.answered(record))
 
 
 def _convert(record: dict[str, Any], kind: type) -> Any:

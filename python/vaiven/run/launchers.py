@@ -19,10 +19,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
+from vaiven import questions
 from vaiven.errors import VaivenError
-from vaiven.plan.design import FLOODS, MANY, Available
+from vaiven.plan.design import Available
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort, Link, Side
+from vaiven.questions import Question
 from vaiven.run import mpi, pvm, sides, signals
 from vaiven.run.collect import Story
 from vaiven.run.hosts import Host
@@ -81,7 +83,7 @@ def launch(
     heard: a queue of its own, for who may want to `end_now`. Never raises for what the world does.
     """
     heard = heard or queue.SimpleQueue()
-    near, *fars = (sides.dressed(host, setting.side_of(work)) for host in (near, *fars))
+    near, *fars = (sides.dressed(host, setting.side_of(work)) for host in (near, *in_pairs(work, near, fars)))
     ends: list[_End] = []
     failure: VaivenError | None = None
     try:
@@ -100,6 +102,20 @@ def launch(
     crossed = tuple(one for end in ends for one in end.story.crossed)
     failure = failure or _missing(work, story)
     return Outcome(tuple(story.cells), story.hello, warnings, failure, tuple(story.traces), crossed)
+
+
+def in_pairs(work: Launch, near: Host, fars: Sequence[Host]) -> Sequence[Host]:
+    """The hosts of all far ends in the order of their pairs, of ping-pongs between two hosts: each but the first, which
+    the near end asks, has an end on the near host that asks it."""
+    several = questions.ALL[work.ask].several
+    if not several or not several.in_pairs or several.counted != "at_once":
+        return fars
+    return [fars[0], *(host for far in fars[1:] for host in (near, far))]
+
+
+def _is_in_pairs(question: Question) -> bool:
+    """Whether pairs of its ends play ping-pong, each for itself."""
+    return bool(question.several and question.several.in_pairs and not question.several.rounds)
 
 
 def _members(work: Launch, hosts: Sequence[Host], setting: Setting) -> AbstractContextManager[Sequence[Host]]:
@@ -157,16 +173,16 @@ def far_argv(work: Launch, host: Host, setting: Setting, place: int = 1) -> list
 def near_argv(work: Launch, host: Host, peers: Sequence[str], setting: Setting) -> list[str]:
     """The near end's command; peers: "address:port" of each far end, or an address where the kernel answers; none
     where ranks find each other."""
-    effort, link = setting.effort, setting.link
-    sizes = [] if work.ask == "connect" else ["--sizes", ",".join(map(str, work.sizes_bytes))]
+    effort, link, question = setting.effort, setting.link, questions.ALL[work.ask]
+    sizes = ["--sizes", ",".join(map(str, work.sizes_bytes))] if question.sizes else []
     wire = ["--rate-bps", link.rate_bps, "--hops", link.hops] if link else []
     if mtu_bytes := link.mtu_bytes if link else host.mtu_bytes:
         wire = ["--mtu", mtu_bytes, *wire]
     ports = ["--port", host.ports] if host.ports else []
     flags = ["--peer", *["--also"] * (len(peers) - 1)]
     to = [] if work.stack.id == "null" else [word for pair in zip(flags, peers, strict=False) for word in pair]
-    clock = ["--one-clock"] if setting.one_clock and work.ask in ("oneway", *MANY) else []
-    if work.ask in FLOODS and not setting.one_clock:
+    clock = ["--one-clock"] if setting.one_clock and question.clocks else []
+    if question.floods and not setting.one_clock:
         clock = ["--cap-bps", str(round(effort.cap_mbps * 1e6))]
     return [
         *_probe(work, host, setting), "near", work.stack.id, *to, *ports, "--ask", work.ask, *sizes, *clock,
@@ -193,14 +209,16 @@ def _pinned(work: Launch, host: Host, setting: Setting, place: int) -> list[str]
     (one hop or an interrupt between processors, 8 us or 26). Ends that sleep take turns on one processor, ends that
     spin need one each, and those of a prtt, which keeps its processor between two messages. Several far ends are dealt
     out in turn: were they all on one processor, the last would be the one that it came to last. So are launches that
-    run at the same time."""
+    run at the same time, and pairs of ends that play ping-pong at the same time."""
     options = dict(work.stack.options)
-    free = work.ask == "pingpongs" and place == 0  # several processes at that end: one for each ping-pong
-    if not host.processors or "cpu" in options or free:
+    if not host.processors or "cpu" in options:
         return []
+    question = questions.ALL[work.ask]
     spins = options.get("wait") == "spin" or setting.known[work.stack.id].spins
-    apart = spins or work.ask in ("prtt", "overlap", *MANY)
+    apart = spins or question.keeps_processor or question.several
     number = place + 2 * work.beside if apart else work.beside
+    if _is_in_pairs(question) and not spins:
+        number = place // 2
     return ["--cpu", str(host.processors[-1 - number % len(host.processors)])]
 
 

@@ -18,7 +18,7 @@ from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.plan.design import Available
 from vaiven.plan.sweep import Limits
-from vaiven.run import collect, hosts, mpi
+from vaiven.run import collect, hosts, mpi, pvm
 from vaiven.run.hosts import Argv, Host
 
 
@@ -38,13 +38,7 @@ LIBRARIES = {
     ),
     "mpich": Library(("mpich", "mpich:default"), "mpich", "libmpich-dev"),
     "pvm": Library(
-        (
-            *(f"pvm-{route}-{form}" for route in ("default", "direct") for form in ("xdr", "raw", "inplace", "trans")),
-            "pvm-mcast",
-            "pvm-bcast",
-        ),
-        "pvm",
-        "pvm-dev",
+        (*(f"pvm-{mode}" for mode in pvm.MODES), *(f"pvm-{call}" for call in pvm.BROADCASTS)), "pvm", "pvm-dev"
     ),
 }
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from typing import Any
 
 # Files that a host does not have are left out of its answer.
 QUESTIONS = r"""
@@ -231,7 +232,7 @@ def _interface(name: str, said: dict[str, str]) -> Interface:
     )
 
 
-def _card(said: dict[str, str], name: str) -> dict:
+def _card(said: dict[str, str], name: str) -> dict[str, Any]:
     """What the probe's inventory says about that card."""
     try:
         cards = json.loads(said.get("inventory", "{}")).get("nics", [])

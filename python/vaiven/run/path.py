@@ -171,8 +171,10 @@ def echoed(near: Crossed, grown: Grown, address: str, interface: str) -> Crossed
         return None
     seen, whole = (Both(*_ways(one)) for one in (grown.far, grown.near))
     opening = [all_of_it - cells for all_of_it, cells in zip(_ways(whole), _ways(near.seen), strict=True)]
-    messages = near.messages and Both(
-        *_crossed_over(_ways(near.messages)), near.messages.rx_messages, near.messages.tx_messages
+    messages = near.messages and msgspec.structs.replace(
+        Both(*_crossed_over(_ways(near.messages))),
+        tx_messages=near.messages.rx_messages,
+        rx_messages=near.messages.tx_messages,
     )
     return Crossed("far", address, interface, seen, Both(*_crossed_over(opening)), messages, near.header_bytes, 0)
 

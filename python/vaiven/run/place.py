@@ -218,7 +218,7 @@ def _here(arch: str = "") -> dict[str, tuple[str, ...]]:
     return {name: (str(path),) for name, path in libraries.probes(arch).items()}
 
 
-def _lab_host(host: labs.LabHost, mtu_bytes: int) -> Host:
+def _lab_host(host: LabHost, mtu_bytes: int) -> Host:
     native = host.arch == platform.machine()
     program = resources.program(_PROBE if native else f"{_PROBE}-{host.arch}")
     probe = (*host.emulator, str(program))
@@ -327,9 +327,9 @@ def _card(host: Host, inventory: Mapping[str, Any]) -> dict[str, Any]:
 
 def _card_link(cards: Collection[Mapping[str, Any]]) -> Link | None:
     """The slowest of these cards, behind a switch; None if one does not say its speed (loopback has none)."""
-    speeds = [card.get("speed_bps") for card in cards]
-    mtus = [card.get("mtu_bytes") for card in cards]
-    return Link(min(speeds), 2, min(mtus)) if all(speeds) and all(mtus) else None
+    speeds = [int(card["speed_bps"]) for card in cards if card.get("speed_bps")]
+    mtus = [int(card["mtu_bytes"]) for card in cards if card.get("mtu_bytes")]
+    return Link(min(speeds), 2, min(mtus)) if len(speeds) == len(mtus) == len(cards) > 0 else None
 
 
 def _inventory(host: Host) -> dict[str, Any]:

@@ -28,20 +28,25 @@ from vaiven.run import hosts, rsh, signals
 from vaiven.run.hosts import Host
 
 SLACK_NS = 10_000_000
+MODES = tuple(f"{route}-{form}" for route in ("default", "direct") for form in ("xdr", "raw", "inplace", "trans"))
+# Of a message for all: the call, its route and its encoding, without which it is copied and travels over TCP.
+BROADCASTS = tuple(call if mode == "direct-raw" else f"{call}-{mode}" for call in ("mcast", "bcast") for mode in MODES)
 _HOMES = "/tmp/vaiven-pvm"  # not TMPDIR: sockets have short names
-_SERVERS = "/usr/bin"  # where pvmgs is, which serves groups
+_GROUPS = "/usr/bin/pvmgs"  # what serves groups, where the daemon is the host's own
 _UP_S = 30.0
 _HALT_S = 3.0  # they need a hundredth of that, unless one of them does not answer
 _POLL_S = 0.02
 
-# $1: the directory. $2...: the environment of a daemon, NAME=VALUE. Makes what is called `pvmd` and `rsh` on that host
-# and says so. At the end it ends whatever still has that directory in its environment, which a broken machine leaves.
-_GUARD = r"""trap "" HUP; umask 077; d=$1; shift
+# $1: the directory. $2: what serves groups. $3...: the environment of a daemon, NAME=VALUE. Makes what is called
+# `pvmd`, `pvmgs` and `rsh` on that host and says so. At the end it ends whatever still has that directory in its
+# environment, which a broken machine leaves.
+_GUARD = r"""trap "" HUP; umask 077; d=$1 groups=$2; shift 2
 mkdir "$d" && {
   echo "#!/bin/sh"
   for word; do echo "export '$word'"; done
   echo 'echo "$VAIVEN_PVMD_SLACK_NS" >/proc/self/timerslack_ns && exec "$VAIVEN_PVMD" "$@"'
-} >"$d/pvmd" && printf '#!/bin/sh\nexec ssh -T -o BatchMode=yes "$@"\n' >"$d/rsh" && chmod 700 "$d"/* && echo ready
+} >"$d/pvmd" && printf '#!/bin/sh\nexec "%s" "$@"\n' "$groups" >"$d/pvmgs" &&
+printf '#!/bin/sh\nexec ssh -T -o BatchMode=yes "$@"\n' >"$d/rsh" && chmod 700 "$d"/* && echo ready
 cat >/dev/null
 for process in /proc/[0-9]*; do
   tr "\0" "\n" <"$process/environ" 2>/dev/null | grep -qxF "PVM_TMP=$d" && kill -9 "${process#/proc/}"
@@ -69,8 +74,7 @@ def machine(members: Sequence[Host], paths: Sequence[str] = ()) -> Iterator[list
             raise VaivenError(f"PVM does not know the address {host.address}", "IPv4, see --bind", code="no-pvm")
     shell = rsh.serving(different, lambda _host, _private: {}) if different[0].here else nullcontext()
     with shell as script:
-        programs = ":".join((*paths, _SERVERS))
-        seats = {host.name: _Seat(host, f"{_HOMES}-{secrets.token_hex(8)}", script, programs) for host in different}
+        seats = {host.name: _Seat(host, f"{_HOMES}-{secrets.token_hex(8)}", script, tuple(paths)) for host in different}
         daemons = _Daemons(list(seats.values()))
         try:
             daemons.start()
@@ -81,21 +85,27 @@ def machine(members: Sequence[Host], paths: Sequence[str] = ()) -> Iterator[list
 
 
 def _daemon(host: Host) -> str:
-    """What runs there as pvmd; a host of this machine that is of another architecture has one of its own."""
+    """What runs there as pvmd."""
+    return _foreign(host, "pvmd") or "pvmd"
+
+
+def _foreign(host: Host, name: str) -> str:
+    """That program of PVM for a host of this machine that is of another architecture; "" for other hosts."""
     if not host.here or host.arch == platform.machine():
-        return "pvmd"
-    return str(resources.program(f"vaiven-pvmd-{host.arch}"))
+        return ""
+    return str(resources.program(f"vaiven-{name}-{host.arch}"))
 
 
 @dataclass(frozen=True)
 class _Seat:
-    """Where a daemon runs. home: its directory there. shell: our remote shell, None where ssh must do. programs: the
-    directories of what tasks spawn, with colons between."""
+    """Where a daemon runs. home: its directory there. shell: our remote shell, None where ssh must do. paths:
+    directories of what tasks spawn. Which host gets the server of groups is PVM's choice, so each has one that its
+    daemon can run."""
 
     host: Host
     home: str
     shell: Path | None
-    programs: str
+    paths: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -107,7 +117,12 @@ class _Seat:
         """What PVM's programs find there, NAME=VALUE."""
         shell = self.shell or f"{self.home}/rsh"
         daemon = ["PVM_ROOT=/usr/lib/pvm3", "PVM_ARCH=LINUX64", "PVM_ALLOW_ROOT=1", f"PVM_TMP={self.home}"]
-        return [*daemon, f"PVM_RSH={shell}", f"VAIVEN_PVMD={_daemon(self.host)}", f"VAIVEN_PVMD_SLACK_NS={SLACK_NS}"]
+        return [
+            *daemon,
+            f"PVM_RSH={shell}",
+            f"VAIVEN_PVMD={_daemon(self.host)}",
+            f"VAIVEN_PVMD_SLACK_NS={SLACK_NS}",
+        ]
 
     @property
     def probe(self) -> tuple[str, ...]:
@@ -117,7 +132,7 @@ class _Seat:
     @property
     def line(self) -> str:
         """That host in the file of PVM's hosts."""
-        return f"{self.name} ip={self.host.address} dx={self.home}/pvmd ep={self.programs}\n"
+        return f"{self.name} ip={self.host.address} dx={self.home}/pvmd ep={':'.join((*self.paths, self.home))}\n"
 
     def start(self, script: str, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Starts a shell's script there."""
@@ -144,7 +159,11 @@ class _Daemons:
     def start(self) -> None:
         """Returns when all are up."""
         for seat in self._seats:
-            self._guards.append(seat.start(_GUARD, seat.home, *seat.environment, stdin=subprocess.PIPE))
+            self._guards.append(
+                seat.start(
+                    _GUARD, seat.home, _foreign(seat.host, "pvmgs") or _GROUPS, *seat.environment, stdin=subprocess.PIPE
+                )
+            )
         for seat, guard in zip(self._seats, self._guards, strict=True):
             if (said := _line(guard)) != "ready":
                 raise VaivenError(f"{seat.host.name}: no directory for its pvmd: {said}", code="no-pvmd")

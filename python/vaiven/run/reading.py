@@ -32,11 +32,11 @@ class Reading:
 def read(near: Host, far: Host, place: Place) -> Reading:
     """Of both ends of a launch."""
     said = {host.name: (host, _said(host)) for host in (near, far)}
-    counted = {}
+    counted: dict[tuple[str, str], int] = {}
     for host, text in said.values():
-        counted |= lost.stolen(text, "" if host.here else host.name)
+        counted.update(lost.stolen(text, "" if host.here else host.name))
     if place.witnesses:
-        counted |= lost.missed(place.witnesses.lost_ns())
+        counted.update(lost.missed(place.witnesses.lost_ns()))
     counters = {name: path.counters(text, host.interface) for name, (host, text) in said.items()}
     other = counters[far.name] if far.name != near.name else None
     return Reading(counters[near.name], other, counted, time.monotonic())

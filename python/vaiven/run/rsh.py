@@ -131,7 +131,8 @@ def _ended(process: subprocess.Popen[bytes], asked: socket.socket) -> int:
     """The status of a command that has ended; it is killed when the connection of the one who asked for it closes."""
     ending = os.pidfd_open(process.pid)
     try:
-        ready, _, _ = select.select([ending, asked], [], [])
+        waited: list[int | socket.socket] = [ending, asked]
+        ready, _, _ = select.select(waited, [], [])
         if ending not in ready:
             with suppress(ProcessLookupError):  # what it has started itself, such as nsenter's child, is in its group
                 os.killpg(process.pid, signal.SIGKILL)

@@ -17,6 +17,7 @@ from vaiven.plan import stack as stacks
 from vaiven.plan.design import Available, Pair
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort, Link
+from vaiven.questions import ONEWAY
 from vaiven.run import launchers
 from vaiven.run.place import Place
 
@@ -36,7 +37,7 @@ def comparable(place: Place, pair: Pair) -> bool:
 
 def one_way_ns(place: Place, known: Mapping[str, Available], near: str, far: str) -> dict[int, float]:
     """Size -> median time from near to far, of one launch; empty if it failed or nothing came."""
-    work = Launch(0, 0, stacks.parse(STACK), "oneway", near, far, SIZES_BYTES)
+    work = Launch(0, 0, stacks.parse(STACK), ONEWAY.name, near, far, SIZES_BYTES)
     ends = place.hosts[near], place.hosts[far]
     link = place.link or Link(_NO_WIRE_BPS, 2, ends[0].mtu_bytes)
     setting = launchers.Setting(dict(known), _EFFORT, link, time.monotonic(), one_clock=True)

@@ -58,7 +58,8 @@ def drift(blocks: ArrayLike, sentinel_ns: ArrayLike) -> Drift:
 def _change(x: np.ndarray, y: np.ndarray) -> Estimate:
     slopes = _slopes(x, y)
     whole = np.exp(np.array([np.median(slopes), *_slope_bounds(slopes, y)]) * (x.max() - x.min()))
-    return Estimate(*(float(v) for v in whole), unit="ratio", level=LEVEL)
+    value, low, high = (float(one) for one in whole)
+    return Estimate(value, low, high, unit="ratio", level=LEVEL)
 
 
 def _slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:

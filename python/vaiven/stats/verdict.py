@@ -148,9 +148,11 @@ def _judged(e: Evidence, p: float | None, comparisons: int, rules: Rules) -> Ver
         reach = launches_to_reach(rules.alpha, max(comparisons, 1), e.paired)
         more = max(1, reach - min(e.launches))
         return Verdict(Word.INCONCLUSIVE, e, p, False, more, e.ratio_tost.refused)
-    more = _more_launches(e, max(comparisons, 1), rules)
-    why = f"needs about {more} more {rules.unit}" if more else f"not even {LAUNCHES_MAX} {rules.unit} would settle it"
-    return Verdict(Word.INCONCLUSIVE, e, p, False, more, why)
+    needed = _more_launches(e, max(comparisons, 1), rules)
+    why = (
+        f"needs about {needed} more {rules.unit}" if needed else f"not even {LAUNCHES_MAX} {rules.unit} would settle it"
+    )
+    return Verdict(Word.INCONCLUSIVE, e, p, False, needed, why)
 
 
 def _more_launches(e: Evidence, comparisons: int, rules: Rules) -> int | None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from vaiven.questions import WHOLE_PARTS
 from vaiven.store import digest, files, query
-from vaiven.store.record import MEDIANS, WHOLE_PARTS
+from vaiven.store.record import MEDIANS
 
 if TYPE_CHECKING:
     from vaiven.store.query import Run

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from vaiven import outputs, questions
 from vaiven.errors import VaivenError
-from vaiven.outputs import require_replaceable
+from vaiven.questions import WHOLE_PARTS, named
 from vaiven.stats.launches import messages_needed
 from vaiven.store import digest, files
 from vaiven.store.record import (
@@ -37,7 +38,7 @@ from vaiven.store.record import (
     SETUP_PART,
     TRACES,
     WARNINGS,
-    WHOLE_PARTS,
+    DesignRecord,
     End,
     LaunchRecord,
     LostLaunch,
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 QUANTILES = {"ns_p95": 0.95, "ns_p99": 0.99}
-# Questions whose wire time is that of one message, one way.
-_ONE_MESSAGE = ("pingpong", "prtt", "overlap", "steps", "first")
 _AROUND_BYTES = 38  # of a frame, beside its packet: addresses and type 14, preamble 8, check sequence 4, gap 12
 _CHUNK_BYTES = 8 * 2**20  # of compressed samples read at once: bounds memory, not the run
 
@@ -121,6 +120,14 @@ def runs(root: Path) -> list[Run | VaivenError]:
     return found
 
 
+def design(run: Run) -> DesignRecord:
+    """What was planned. VaivenError ("run-damaged") where its manifest holds no design."""
+    try:
+        return msgspec.convert(run.manifest.design, DesignRecord)
+    except msgspec.ValidationError as error:
+        raise files.damaged(run.path / MANIFEST, f"its design cannot be: {error}") from error
+
+
 def warnings(run: Run) -> list[dict[str, Any]]:
     """The warnings of a run, in order; a last line that was cut off by a crash is left out."""
     return _lines(run, WARNINGS, dict[str, Any])
@@ -169,8 +176,16 @@ def launch_count(run: Run) -> int:
 
 
 def cells(run: Run) -> pl.DataFrame:
-    """One row per cell of every finished launch, the sentinels among them."""
-    return _read(run, CELLS, None)
+    """One row per cell of every finished launch, the sentinels among them.
+
+    VaivenError ("run-newer") where one asks what nobody knows here.
+    """
+    found = _read(run, CELLS, None)
+    unknown = sorted(set(found["ask"].unique().to_list()) - set(questions.ALL))
+    if unknown:
+        what = f"the run {run.id} asks {unknown[0]!r}, which this vaiven does not know"
+        raise VaivenError(what, "update vaiven to read it", code="run-newer")
+    return found
 
 
 def samples(run: Run) -> pl.DataFrame:
@@ -189,13 +204,13 @@ def looked_at(run: Run, ask: str) -> Iterator[tuple[tuple[str, str, str, int, in
     table = traces(run).filter(ask=ask, message=LOOKED[0])
     key = ["near", "far", "stack", "size_bytes", "block"]
     for of, rows in table.group_by(key, maintain_order=True):
-        yield of, rows.rows(named=True)  # type: ignore[misc]  # as many as the key has
+        yield of, rows.rows(named=True)
 
 
 def launches(run: Run) -> pl.DataFrame:
     """One row per (launch, size), without the sentinels: what models and tests are made from.
 
-    Of a prtt these are its single round trips; `trains` has its other parts.
+    Of a prtt these are its single round trips; `of_question` has its other parts.
 
     The columns of `cells`, and ns_min, ns_median, ns_mean, ns_p95, ns_p99 of the cell's samples (f64, in the
     record's own terms: a pingpong is a round trip). Losses count as slower than everything: a quantile that
@@ -207,11 +222,11 @@ def launches(run: Run) -> pl.DataFrame:
     return summaries(run).filter(~pl.col("sentinel") & pl.col("part").is_in(WHOLE_PARTS))
 
 
-def trains(run: Run) -> pl.DataFrame:
-    """The same columns for every part of every prtt: one row per (launch, size, part)."""
+def of_question(run: Run, ask: str) -> pl.DataFrame:
+    """The same columns for every part of one question: one row per (launch, size, part)."""
     import polars as pl
 
-    return summaries(run).filter(pl.col("ask") == "prtt")
+    return summaries(run).filter(pl.col("ask") == ask)
 
 
 def ends(run: Run) -> pl.DataFrame:
@@ -228,27 +243,6 @@ def setups(run: Run) -> pl.DataFrame:
     return summaries(run).filter(pl.col("part") == SETUP_PART)
 
 
-def overlaps(run: Run) -> pl.DataFrame:
-    """The same columns for an overlap: one row per (launch, size, part), part "" of talk and work at once."""
-    import polars as pl
-
-    return summaries(run).filter(pl.col("ask") == "overlap")
-
-
-def steps(run: Run) -> pl.DataFrame:
-    """The same columns for steps: one row per (launch, size, part), part "" of the whole round trip."""
-    import polars as pl
-
-    return summaries(run).filter(pl.col("ask") == "steps")
-
-
-def firsts(run: Run) -> pl.DataFrame:
-    """The same columns for first: one row per (launch, size, part), part "" of the first message of a connection."""
-    import polars as pl
-
-    return summaries(run).filter(pl.col("ask") == "first")
-
-
 def first_column(count: int) -> str:
     """The column that `with_first` adds for so many messages."""
     return f"ns_first_{count}"
@@ -259,7 +253,7 @@ def with_first(run: Run, cells: pl.DataFrame, counts: Sequence[int]) -> pl.DataF
     import polars as pl
 
     key = ["launch", "ask", "part", "size_bytes"]
-    if cells.is_empty() or cells["count"].max() < min(counts):
+    if cells.filter(pl.col("count") >= min(counts)).is_empty():
         return cells
     timed = samples(run)
     for count in counts:
@@ -286,17 +280,12 @@ def sentinels(run: Run) -> pl.DataFrame:
 
 
 def export_csv(run: Run, directory: Path) -> list[Path]:
-    """Writes samples.csv, cells.csv and launches.csv to `directory` (made if need be)."""
-    directory.mkdir(parents=True, exist_ok=True)
-    written = []
+    """Writes samples.csv, cells.csv and launches.csv to `directory` (made if need be), each whole or not at all."""
+    mark = b"launch,"  # their first column
     tables = {"samples.csv": samples, "cells.csv": cells, "launches.csv": launches}
     for name in tables:
-        require_replaceable(directory / name, b"launch,")  # their first column
-    for name, table in tables.items():
-        with (directory / name).open("wb") as file:  # by us: the library takes no name that is not UTF-8
-            table(run).write_csv(file)
-        written.append(directory / name)
-    return written
+        outputs.require_replaceable(directory / name, mark)
+    return [outputs.write(directory / name, table(run).write_csv(), mark) for name, table in tables.items()]
 
 
 def summaries(run: Run) -> pl.DataFrame:
@@ -407,12 +396,21 @@ def _decode(path: Path, kind: type[T]) -> T:
     try:
         data = path.read_bytes()
         if not digest.is_sealed(data):
+            _require_ours(path, data)
             _require_schema(path, data)
         document = digest.opened(data)
         _require_schema(path, document)
         return msgspec.json.decode(document, type=kind)
     except (ValueError, OSError, RecursionError) as error:
         raise files.damaged(path, error) from error
+
+
+def _require_ours(path: Path, document: bytes) -> None:
+    """VaivenError ("no-run") if it is a document of another program: of ours every version names its schema."""
+    found = msgspec.json.decode(document)
+    if path.name == MANIFEST and isinstance(found, dict) and "schema" not in found:
+        what = f"{path.parent} is not a run: {path.name} is of another program"
+        raise VaivenError(what, "`vaiven runs` lists the runs", code="no-run")
 
 
 def _require_schema(path: Path, document: bytes) -> None:
@@ -483,6 +481,7 @@ def _with_wire(table: pl.DataFrame, run: Run) -> pl.DataFrame:
         return table
     rate, hops, mtu = (run.manifest.link[name] for name in ("rate_bps", "hops", "mtu_bytes"))
     frame = pl.when(pl.col("wire_frames") > 1).then(mtu + _AROUND_BYTES).otherwise(pl.col("wire_bytes"))
-    first = pl.when(pl.col("ask").is_in(_ONE_MESSAGE)).then(pl.col("wire_bytes") + (hops - 1) * frame) * (8e9 / rate)
+    of_one = pl.col("ask").is_in(named(lambda one: one.one_message))
+    first = pl.when(of_one).then(pl.col("wire_bytes") + (hops - 1) * frame) * (8e9 / rate)
     scaled = pl.col("wire_ns") * (run.measured_link.get("rate_bps", rate) / rate)
     return table.with_columns(wire_ns=pl.coalesce(scaled, first).round().cast(pl.Int64))

@@ -23,7 +23,9 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
+from vaiven import questions
 from vaiven.errors import VaivenError
+from vaiven.questions import WHOLE_PARTS
 from vaiven.store import digest, files
 
 SCHEMA = 2
@@ -33,12 +35,32 @@ MEDIANS = "medians.parquet"
 SAMPLES, CELLS, TRACES, LAUNCHES = "samples", "cells", "traces", "launches"
 PART, DOCUMENT = ".parquet", ".json"
 GROWING = (WARNINGS, REFINED, LOST)
-WHOLE_PARTS = ("", "one")
 SETUP_PART = "setup"
 END_PART = "to:"
-FIRST = ("connect", "second", "warm", "idled")
+STEPS = tuple(questions.STEPS.beside)
 LOOKED = ("first", "second", "idled")  # the messages of a connection that was looked at
-STEPS = ("encode", "send", "decode", "translate")
+
+
+class CourseRecord(msgspec.Struct, kw_only=True, frozen=True):
+    """What a design asks of one stack: plan.design.Course, as a manifest has it."""
+
+    stack: str
+    ask: str = questions.PLAIN
+    sizes_bytes: tuple[int, ...] = ()
+    own_pairs: tuple[tuple[str, str], ...] = ()
+
+
+class DesignRecord(msgspec.Struct, kw_only=True, frozen=True):
+    """The design of a manifest: plan.design.Design, as far as whoever reads a run asks."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+    courses: tuple[CourseRecord, ...] = ()
+    seed: int = 1
+    rounds: bool = False
+
+    def asks(self, question: str) -> bool:
+        """Whether some stack is asked that."""
+        return any(course.ask == question for course in self.courses)
 
 
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
@@ -189,9 +211,8 @@ class LaunchRecord:
 class Cell:
     """One cell of a launch. ns: one entry per timed exchange in order, None where the message was lost.
 
-    part: of a prtt "one", "burst", "spaced", "send", "receive"; "to:N" for far end number N of several; of an overlap
-    "talk" and "work" alone; of steps each of STEPS; of a first, whose whole is the first message, each of FIRST;
-    SETUP_PART of the sessions that a program sets up, one before each message; else "".
+    part: one that the entry of its question names (questions), which also says which of them stands for the question;
+    "to:N" for far end number N of several; SETUP_PART of the sessions that a program sets up, one before each message.
     gap_ns: between the messages of a spaced train. resent: segments that were sent again. clock: how times of two
     hosts were compared, "common", "bounded", "barrier" or "refused" (then no time is told), to within clock_error_ns.
     overlap: of several at once, the share of their time in which all of them ran. out_bytes, in_bytes: of steps, what

@@ -17,7 +17,8 @@
 #include "stack/stack.h"
 
 #define VV_PROBE_SIZE_BYTES_MAX (64u << 20)
-#define VV_PROBE_ALSO_MAX       63 /* with --peer the hosts of the largest lab but one */
+#define VV_PROBE_SAMPLES_MAX    10000000 /* of a cell */
+#define VV_PROBE_ALSO_MAX       63       /* with --peer the hosts of the largest lab but one */
 
 struct vv_question;
 

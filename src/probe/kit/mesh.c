@@ -11,6 +11,12 @@
 #define PATIENCE_NS (5 * VV_SEC)
 #define AWAKE_NS    (60 * VV_US) /* before a round begins: longer than it takes to wake up */
 
+int vv_mesh_check_pairs(size_t count, const char *verb, struct vv_error *error) {
+  if (count % 2 == 0) return 0;
+  vv_error_set(error, "usage", "--ask %s: %zu ends are no pairs", verb, count);
+  return vv_error_remedy(error, "an even number of ends, the near one among them");
+}
+
 /* joining -------------------------------------------------------------- */
 
 static int bad_line(const char *line, struct vv_error *error) {
@@ -53,6 +59,7 @@ static int join_two(struct vv_mesh *mesh, struct vv_fars *fars, size_t low, size
 int vv_mesh_join(struct vv_mesh *mesh, struct vv_fars *fars, struct vv_error *error) {
   for (size_t low = 0; low < mesh->count; low++) {
     for (size_t high = low + 1; high < mesh->count; high++) {
+      if (mesh->in_pairs && high != vv_mesh_partner(low)) continue;
       if (join_two(mesh, fars, low, high, error) != 0) return -1;
     }
   }
@@ -137,7 +144,7 @@ static size_t make_flows(const struct vv_mesh_round *round, struct vv_flow flows
   const struct vv_mesh *mesh = round->mesh;
   size_t count = 0, tag_bytes = round->size_bytes < VV_PAYLOAD_TAG_BYTES ? round->size_bytes : VV_PAYLOAD_TAG_BYTES;
   for (size_t i = 0; i < mesh->count; i++) {
-    if (i == mesh->number) continue;
+    if (!mesh->ends[i]) continue;
     struct vv_flow *flow = &flows[count++];
     *flow = (struct vv_flow){.end = mesh->ends[i],
                              .out = round->out,
@@ -177,7 +184,7 @@ void vv_mesh_check(struct vv_mesh_round *round) {
   const struct vv_mesh *mesh = round->mesh;
   round->corrupt = 0;
   for (size_t i = 0; i < mesh->count && round->missing == 0; i++) {
-    if (i == mesh->number) continue;
+    if (!mesh->ends[i]) continue;
     const uint8_t *message = round->in + i * round->size_bytes;
     round->corrupt += !vv_payload_check(&mesh->session->payload, seq_of(round, i), message, round->size_bytes);
   }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every end of a launch joined with every other, and one round of messages
- * among them. The near end is number 0, the far ends follow. Of two ends the
- * one with the lower number connects.
+ * The ends of a launch joined with each other, each with every other or in pairs,
+ * and one round of messages among them. The near end is number 0, the far ends
+ * follow. Of two ends the one with the lower number connects. Pairs are 0 and 1,
+ * 2 and 3, and so on: there is an even number of ends.
  *
  * near                                        far
  *   listen from=I          ------------->     (number K > I)   listening contact=C
@@ -23,9 +24,18 @@ struct vv_mesh {
   struct vv_end *ends[VV_MESH_MAX]; /* by number; NULL: itself, or not joined yet */
   size_t number;                    /* the own one */
   size_t count;                     /* of all ends */
+  bool in_pairs;                    /* each is joined with its partner alone */
 };
 
-/* Near: joins all ends with each other. 0, or -1 and *error. Part in both cases. */
+/* Who is joined with end number `number` of a mesh in pairs. */
+static inline size_t vv_mesh_partner(size_t number) {
+  return number ^ 1;
+}
+
+/* Whether so many ends are pairs, for that question. 0, or -1 and *error "usage". */
+int vv_mesh_check_pairs(size_t count, const char *verb, struct vv_error *error);
+
+/* Near: joins the ends. 0, or -1 and *error. Part in both cases. */
 int vv_mesh_join(struct vv_mesh *mesh, struct vv_fars *fars, struct vv_error *error);
 /* Far: answers one of the lines above. 1: it was one; 0: another line; -1 and *error. */
 int vv_mesh_serve(struct vv_mesh *mesh, const char *line, struct vv_error *error);
@@ -34,7 +44,7 @@ void vv_mesh_part(struct vv_mesh *mesh);
 /* Pieces that this end has sent again since it joined. */
 int64_t vv_mesh_resent(const struct vv_mesh *mesh);
 
-/* One round of an end: a message to every other, and one from every other. */
+/* One round of an end: a message to every end that it is joined with, and one from each. */
 struct vv_mesh_round {
   struct vv_mesh *mesh;
   size_t size_bytes;

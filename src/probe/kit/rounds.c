@@ -147,7 +147,7 @@ static int try_round(struct vv_rounds *rounds, vv_ns *each_ns, struct vv_error *
   session->stop_at_ns = VV_NEVER;
   rounds->cpu_ns += vv_clock_cpu_ns() - cpu_start_ns;
   vv_tally_messages(session, rounds->size_bytes, rounds->config->sends,
-                    rounds->config->takes_part ? rounds->fars->count : 0);
+                    rounds->config->takes_part ? rounds->config->sends : 0);
   if (rounds->config->takes_part) *each_ns++ = rounds->own_ns;
   if (own != VV_OUTCOME_FAILED) outcome = hear_all(rounds, each_ns, error);
   if (outcome == VV_OUTCOME_ANSWERED) outcome = own;

@@ -45,7 +45,7 @@ struct vv_rounds_config {
   /* After the far ends have said `go`. 0, or -1 and *error. May be NULL. */
   int (*begin)(struct vv_rounds *rounds, struct vv_error *error);
   bool takes_part;    /* the near end receives too: it is the first of the ends whose times are recorded */
-  uint32_t sends;     /* messages that the near end sends in a round */
+  uint32_t sends;     /* messages that the near end sends in a round; where it takes part, gets too */
   uint32_t on_medium; /* messages that follow each other on one link */
 };
 

@@ -36,6 +36,7 @@ struct vv_series {
   vv_ns patience_ns;   /* for one exchange */
   vv_ns far_check_ns;  /* how long the far end checks an answer; 0: no far end */
   vv_ns not_before_ns; /* it still does */
+  bool told;           /* nothing goes over the control connection */
   uint32_t answered;
   uint32_t lost;
   uint32_t late;
@@ -56,9 +57,12 @@ struct vv_series_config {
   uint32_t check_every; /* answers */
   uint32_t train;       /* messages to one answer */
   const char *more;     /* that the question tells its far end, after a space; NULL: nothing */
+  /* Another end has told the far end all that and heard its `go`, and will tell it the end: this one only measures. */
+  bool told;
+  vv_ns check_ns; /* of that `go` */
 };
 
-/* 0, or -1 and *error. Free it in both cases. */
+/* 0, or -1 and *error. Free it in both cases. Of a series that is told nothing of the far end is known at the end. */
 int vv_series_begin(struct vv_series *series, struct vv_session *session, const struct vv_series_config *config,
                     struct vv_error *error);
 int vv_series_end(struct vv_series *series, struct vv_error *error);
@@ -101,7 +105,8 @@ int vv_series_elapsed(vv_ns start_ns, vv_ns end_ns, vv_ns *elapsed_ns, struct vv
  * After the timed part: counts, checks the answer, writes the next message. A
  * wrong answer turns VV_OUTCOME_ANSWERED into VV_OUTCOME_WRONG. After a loss, new ends are opened
  * unless the tag tells stale answers from due ones, which it cannot if it is
- * short or if several exchanges had the same message (alike). A stream does not
+ * short or if several exchanges had the same message (alike); where the series is
+ * told, what may still come is waited for instead, as long again. A stream does not
  * lose messages: that is the error "no-answer", VV_OUTCOME_FAILED.
  */
 enum vv_outcome vv_series_settle(struct vv_series *series, enum vv_outcome outcome, bool alike, struct vv_error *error);
