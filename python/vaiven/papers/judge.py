@@ -181,7 +181,7 @@ def _not_asked(needs: Needs, run: Candidate) -> Iterator[str]:
             yield f"{stack}, {', '.join(short)} bytes: not measured"
     if needs.receivers and most < needs.receivers:
         yield f"{most} receivers of {needs.receivers}"
-    at_once = max(most + (question == "exchange"), run.scene.pairs_at_once)
+    at_once = max(most + (question in ("exchange", "partners")), run.scene.pairs_at_once)
     if needs.at_once and at_once < needs.at_once:
         yield f"{at_once} at once of {needs.at_once}"
     if needs.counters and not measured.crossed:

@@ -3,38 +3,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from vaiven.papers.claims import Claim
 from vaiven.papers.needs import Needs, Scene, differences
 from vaiven.plan import ends
 from vaiven.plan.design import Course, Design
 
+AS_PINGPONG = ("pingpong", "steps")  # the exchanges of both are round trips
 
-def within(claims: Sequence[Claim], scene: Scene, design: Design, samples: int) -> tuple[str, ...]:
-    """The ids of the claims that a run of that design can settle, or one of several runs that they need.
 
-    samples: that each of its cells has at least.
-    """
-    return tuple(
-        claim.id
+@dataclass(frozen=True)
+class Offer:
+    """What a run of a plan would be: where, what it asks, and so many samples in each cell at least."""
+
+    scene: Scene
+    design: Design
+    samples: int
+
+
+def within(claims: Sequence[Claim], offer: Offer) -> tuple[str, ...]:
+    """The ids of the claims that such a run can settle, or one of several runs that they need."""
+    return tuple(claim.id for claim in claims if any(of == claim.id for of, _ in parts([claim], offer)))
+
+
+def covered(claims: Sequence[Claim], offers: Iterable[Offer]) -> tuple[str, ...]:
+    """The ids of the claims that runs of all these together settle: each run that a claim needs is among them."""
+    found = {part for offer in offers for part in parts(claims, offer)}
+    return tuple(claim.id for claim in claims if claim.check and found >= {(claim.id, name) for name in claim.scenes})
+
+
+def parts(claims: Sequence[Claim], offer: Offer) -> set[tuple[str, str]]:
+    """(id of a claim, name of the run among those that it needs, "" of the only one) that such a run can be."""
+    return {
+        (claim.id, name)
         for claim in claims
         if claim.check and not claim.lacks
-        and any(_has(needs, scene, design, samples) for needs in claim.scenes.values())
-    )  # fmt: skip
+        for name, needs in claim.scenes.items()
+        if _has(needs, offer)
+    }  # fmt: skip
 
 
-def _has(needs: Needs, scene: Scene, design: Design, samples: int) -> bool:
-    courses = [course for course in design.courses if course.ask == needs.question]
+def _has(needs: Needs, offer: Offer) -> bool:
+    scene, design = offer.scene, offer.design
+    asks = AS_PINGPONG if needs.question == "pingpong" else (needs.question,)
+    courses = [course for course in design.courses if course.ask in asks]
     asked = all(
         any(course.stack.name == stack and set(needs.sizes) <= set(course.sizes_bytes) for course in courses)
         for stack in needs.stacks
     )
     most = max((_far_ends(design, course) for course in courses), default=0)
-    at_once = max(most + (needs.question == "exchange"), scene.pairs_at_once)
+    at_once = max(most + (needs.question in ("exchange", "partners")), scene.pairs_at_once)
     return (
-        not differences(needs, scene) and bool(courses) and asked
-        and most >= (needs.receivers or 0) and at_once >= (needs.at_once or 0) and samples >= (needs.samples or 0)
+        not differences(needs, scene) and bool(courses) and asked and most >= (needs.receivers or 0)
+        and at_once >= (needs.at_once or 0) and offer.samples >= (needs.samples or 0)
     )  # fmt: skip
 
 
