@@ -20,7 +20,8 @@ import numpy as np
 
 from vaiven.errors import VaivenError
 from vaiven.papers.claims import Claim
-from vaiven.papers.inequality import Inequality
+from vaiven.papers.closest import Closest, closest
+from vaiven.papers.inequality import Comparison, Inequality
 from vaiven.papers.measured import Measured
 from vaiven.papers.needs import Needs, Scene, differences
 from vaiven.papers.words import Reading
@@ -56,8 +57,8 @@ class Verdict:
 
     margin is None of what is not measurable, and `interval` says what is missing; or that launches are too few. p: of
     the claim alone; p_adjusted: among all that were measurable, None of facts and of what is not measurable. runs: the
-    ids of those that it was judged on. models: hosts that it spoke of and that a lab makes slow or defective: it says
-    how the model is made, not how a machine of that age is.
+    ids of those that it was judged on. closest: the comparison that the margin is of. models: hosts that it spoke of
+    and that a lab makes slow or defective: it says how the model is made, not how a machine of that age is.
     """
 
     claim: Claim
@@ -68,6 +69,7 @@ class Verdict:
     p_adjusted: float | None = None
     runs: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    closest: Closest | None = None
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,8 @@ def _on(claim: Claim, runs: Mapping[str, Candidate]) -> Verdict:
         for name, reading in readings.items()
         for word, meaning in reading.words().items()
     }
-    margins = np.atleast_1d(Inequality(claim.check).margin(words))
+    made: list[Comparison] = []
+    margins = np.atleast_1d(Inequality(claim.check).margin(words, made))
     value, replicates = float(margins[0]), margins[1:]
     launches = min(reading.launches for reading in readings.values())
     p = None
@@ -211,6 +214,7 @@ def _on(claim: Claim, runs: Mapping[str, Candidate]) -> Verdict:
         claim, _word(found), value, found, p,
         runs=tuple(run.id for run in runs.values()),
         models=tuple(sorted({host for reading in readings.values() for host in reading.modelled})),
+        closest=closest(made, value, launches, tuple(runs)) if found.known else None,
     )  # fmt: skip
 
 
