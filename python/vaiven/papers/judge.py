@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What becomes of claims on the runs that there are: each on the newest run that has what it needs.
+"""What becomes of claims on the runs that there are: each on the newest run that has all that it needs.
 
 A claim is judged by the interval of its margin, and then as one of many: the p values of all claims that the runs make
 measurable, whichever of them a reader asked for, are adjusted for each other (Benjamini and Hochberg) before a word
@@ -116,18 +116,23 @@ def weigh(claim: Claim, newest: Sequence[Candidate]) -> Verdict:
     if claim.lacks:
         return _untold(claim, Word.NOT_YET, f"needs {claim.lacks}")
     closest: tuple[str, ...] = ()
+    young: Verdict | None = None  # on runs that have too few launches, as one that was stopped
     for runs in _casts(claim, newest):
         try:
             missing = tuple(_missing(claim, runs))
             if not missing:
-                return _on(claim, runs)
+                found = _on(claim, runs)
+                if found.interval.known:
+                    return found
+                young = young or found
+                continue
         except VaivenError as error:
             if error.code == "bad-claim":
                 raise
             missing = (error.what,)  # of a run that is damaged, too: the others are judged
         if not closest or len(missing) < len(closest):
             closest = missing
-    return _untold(claim, Word.NOT_MEASURABLE, "; ".join(closest or ("there are too few runs",)))
+    return young or _untold(claim, Word.NOT_MEASURABLE, "; ".join(closest or ("there are too few runs",)))
 
 
 def _casts(claim: Claim, newest: Sequence[Candidate]) -> Iterator[Mapping[str, Candidate]]:
@@ -140,7 +145,7 @@ def _casts(claim: Claim, newest: Sequence[Candidate]) -> Iterator[Mapping[str, C
             return
         name, needs = parts[number]
         others = [run for run in newest if _apart(claim, run, taken)]
-        fitting = (run for run in others if not differences(needs, run.scene) and not _unmeasured(needs, run))
+        fitting = (run for run in others if not unfit(needs, run))
         for run in list(islice(fitting, CASTS_MAX)) or others[:1]:
             yield from cast(number + 1, {**taken, name: run})
 
@@ -163,6 +168,11 @@ def _missing(claim: Claim, runs: Mapping[str, Candidate]) -> Iterator[str]:
         if scene.rate_bps is None and not places and f"LINK_{name}".rstrip("_") in Inequality(claim.check).words:
             places = ("the rate of the link is not known",)
         yield from (before + what for what in places or _unmeasured(needs, runs[name]))
+
+
+def unfit(needs: Needs, run: Candidate) -> tuple[str, ...]:
+    """In what a run differs from that, where it was first, for that costs nothing to know; () where it does not."""
+    return differences(needs, run.scene) or _unmeasured(needs, run)
 
 
 def _unmeasured(needs: Needs, run: Candidate) -> tuple[str, ...]:
