@@ -31,6 +31,7 @@ def model(
     ask: Answered = "pingpong",
     by_size: bool = False,
     papers: bool = False,
+    ladder: bool = False,
     notation: Notation | None = None,
     link: str = "",
     as_json: Json = False,
@@ -49,6 +50,9 @@ def model(
         Also every size; of every stack, and of LogGP.
     papers
         Also the estimators of the published measurements: empty message, (t - latency)/n, unweighted line.
+    ladder
+        Also what each layer adds to the one below it, from the wire by ICMP, Ethernet, UDP and TCP to a library and its
+        encoding: of those that were measured.
     notation
         Also one straight line through the whole times, wire included, as others publish it: in one of the four
         notations in use, with what its letters mean and how far it is off.
@@ -74,7 +78,7 @@ def model(
         print(said.costs_json())
         return
     console.print(cost_table(said))
-    for table in _more(said, by_size, papers):
+    for table in _more(said, by_size, papers, ladder):
         console.print(rich_table(table))
     console.print(footer(found), style="dim", soft_wrap=True)
     if notation:
@@ -112,12 +116,15 @@ def _doubt_texts(doubts: Warnings) -> list[Text]:
     return [Text(text, style) for text, style in zip(words, styles, strict=True)]
 
 
-def _more(said: Results, every: bool, papers: bool) -> Sequence[Table]:
+def _more(said: Results, every: bool, papers: bool, ladder: bool) -> Sequence[Table]:
     from vaiven.report.tables import papers_table
     from vaiven.report.views import tables
 
-    by_size = tables(said.sizes) if every else ()
-    return (*by_size, papers_table(said.costs)) if papers else by_size
+    return (
+        *(tables(said.sizes) if every else ()),
+        *(tables(said.ladders) if ladder else ()),
+        *((papers_table(said.costs),) if papers else ()),
+    )
 
 
 def _written(costs: Sequence[StackCost], notation: Notation) -> str:

@@ -41,8 +41,8 @@ def reproduce(
     every
         Also those that cannot be told, with what it would take, and the ready plan that settles each soonest.
     output
-        Also write an HTML page to this file, its directory made if need be: of each result what was printed, what was
-        measured, the verdict and what it means today; and the figures of the papers, drawn again over their axes.
+        Where to write: an HTML page beside the table, its directory made if need be; of each result it has what was
+        printed, what was measured, the verdict and what it means today, and the figures of the papers, drawn again.
     as_json
         One JSON document instead: schema, runs, verdicts, and with --every plans.
     """

@@ -20,7 +20,12 @@ from vaiven.results.warnings import Notice
 from vaiven.stats.arrays import Floats
 from vaiven.store.query import Run
 
-LAYERS = ("eth", "udp", "tcp")  # each stands on the one before it; other stacks stand beside the ladder
+# Each stands on the one before it; other stacks stand beside the ladder. ICMP is answered by the far kernel, so that a
+# frame adds to it what a program takes at either end. Then a library: MPI, or PVM where both its encoding and a way
+# without one were measured, so that the encoding is a rung of its own.
+LAYERS = ("icmp", "eth", "udp", "tcp")
+PVM, XDR = ("pvm-direct-inplace", "pvm-direct-raw", "pvm-direct-trans"), "pvm-direct-xdr"
+LIBRARIES = ("openmpi", "mpich", *PVM, XDR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +93,8 @@ def ladders(run: Run, costs: Sequence[StackCost]) -> Ladders:
     found: list[PairLadder] = []
     missing: list[Notice] = []
     for near, far in dict.fromkeys(cost.pair for cost in costs):
-        layers = [cost for layer in LAYERS for cost in costs if (cost.near, cost.far, cost.stack) == (near, far, layer)]
+        here = {cost.stack: cost for cost in costs if cost.pair == (near, far)}
+        layers = [here[layer] for layer in layers_of(tuple(here))]
         if len(layers) < 2:
             continue
         keys = [(near, far, cost.stack) for cost in layers]
@@ -102,6 +108,15 @@ def ladders(run: Run, costs: Sequence[StackCost]) -> Ladders:
         except VaivenError as error:
             missing.append(Notice(code="no-ladder", text=f"no ladder of layers: {error.what}", where=f"{near} → {far}"))
     return Ladders(runs=(run.id,), items=tuple(found), missing=tuple(missing))
+
+
+def layers_of(stacks: Sequence[str]) -> tuple[str, ...]:
+    """Those of the stacks that stand on each other, the leanest first."""
+    layers = [one for one in LAYERS if one in stacks]
+    plain = [one for one in PVM if one in stacks]
+    if plain and XDR in stacks:
+        return (*layers, plain[0], XDR)
+    return (*layers, *[one for one in LIBRARIES if one in stacks][:1])
 
 
 def _cpu_ns(cost: StackCost, times: LaunchTimes) -> Floats:
