@@ -88,7 +88,7 @@ class Ladders(Result[PairLadder]):
 
 def ladders(run: Run, costs: Sequence[StackCost]) -> Ladders:
     """Of every pair of hosts that has two or more of the layers."""
-    table = believed(run, rows.launches(run)).filter(ask="pingpong")
+    each = times_of(run, costs)
     rng = np.random.default_rng(rows.seed_of(run))
     found: list[PairLadder] = []
     missing: list[Notice] = []
@@ -97,8 +97,7 @@ def ladders(run: Run, costs: Sequence[StackCost]) -> Ladders:
         layers = [here[layer] for layer in layers_of(tuple(here))]
         if len(layers) < 2:
             continue
-        keys = [(near, far, cost.stack) for cost in layers]
-        times = [rows.launch_times(rows.of_key(table, key), key, Statistic.TYPICAL) for key in keys]
+        times = [each[near, far, cost.stack] for cost in layers]
         cpu = [_cpu_ns(cost, one) for cost, one in zip(layers, times, strict=True)]
         try:
             made = ladder(times, rng, cpu)
@@ -108,6 +107,13 @@ def ladders(run: Run, costs: Sequence[StackCost]) -> Ladders:
         except VaivenError as error:
             missing.append(Notice(code="no-ladder", text=f"no ladder of layers: {error.what}", where=f"{near} → {far}"))
     return Ladders(runs=(run.id,), items=tuple(found), missing=tuple(missing))
+
+
+def times_of(run: Run, costs: Sequence[StackCost]) -> dict[rows.Key, LaunchTimes]:
+    """The round trips of all these, one way, launch by launch."""
+    table = believed(run, rows.launches(run)).filter(ask="pingpong")
+    keys = [(cost.near, cost.far, cost.stack) for cost in costs]
+    return {key: rows.launch_times(rows.of_key(table, key), key, Statistic.TYPICAL) for key in keys}
 
 
 def layers_of(stacks: Sequence[str]) -> tuple[str, ...]:
