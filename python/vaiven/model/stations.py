@@ -43,19 +43,20 @@ def stations(times: Sequence[LaunchTimes], rng: np.random.Generator) -> tuple[St
     joins = np.array([[(one.near == host) + (one.far == host) for host in hosts] for one in one_way], dtype=np.float64)
     if not one_way or np.linalg.matrix_rank(joins) < len(hosts):
         return ()
-    sizes = reduce(np.intersect1d, (one.sizes_bytes for one in one_way))
-    sizes = sizes[sizes <= ONE_FRAME_BYTES]
+    shared = reduce(np.intersect1d, (one.sizes_bytes for one in one_way))
+    short = shared[shared <= ONE_FRAME_BYTES]
+    sizes = short.astype(np.float64)
     blocks = reduce(np.intersect1d, (one.blocks for one in one_way))
     if sizes.size < SIZES_MIN or not blocks.size:
         return ()
-    grids = [one.at_sizes(sizes).ns[np.isin(one.blocks, blocks)] for one in one_way]
+    grids = [one.at_sizes(short).ns[np.isin(one.blocks, blocks)] for one in one_way]
     if any(not np.isfinite(one).all() or len(one) != blocks.size for one in grids):
         return ()
     solve = np.linalg.pinv(joins)
     lines = np.array([_lines(sizes, np.exp(np.median(np.log(one), axis=0))[np.newaxis]) for one in grids])
-    value = np.einsum("hp,plb->hlb", solve, lines)[..., 0]
+    value = np.tensordot(solve, lines, axes=1)[..., 0]
     draws = launch_draws(blocks.size, RESAMPLES, rng)
-    drawn = np.einsum("hp,plb->hlb", solve, np.array([_lines(sizes, centres(one, draws)) for one in grids]))
+    drawn = np.tensordot(solve, np.array([_lines(sizes, centres(one, draws)) for one in grids]), axes=1)
     return tuple(
         Station(host, *(_said(value[place, letter], drawn[place, letter], unit, blocks.size)
                         for letter, unit in enumerate(("ns", "ns/byte"))))

@@ -66,21 +66,21 @@ class Paper:
 
 def published_page(papers: Sequence[Paper], runs: Sequence[str]) -> str:
     """The whole document. runs: the ids of those that were judged on."""
+    drawn = {paper.letter: [_widget(paper, one, one.chart) for one in paper.pictures if one.chart] for paper in papers}
     sections = [
         {
             "paper": paper,
             "counts": _counts(paper.results),
-            "widgets": [_widget(paper, picture, picture.chart) for picture in paper.pictures if picture.chart],
+            "widgets": drawn[paper.letter],
             "missing": [picture for picture in paper.pictures if not picture.chart],
             "table": _overview(paper),
         }
         for paper in papers
     ]
-    widgets = [widget for section in sections for widget in section["widgets"]]
     results = [result for paper in papers for result in paper.results]
     return html.document(
         "published.html",
-        widgets,
+        [widget for widgets in drawn.values() for widget in widgets],
         question="Which published results hold here?",
         about=f"judged on {several_text(list(runs), 3)}" if runs else "judged on no run",
         sections=sections,

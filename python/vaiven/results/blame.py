@@ -36,15 +36,16 @@ def blame(run: Run, costs: Sequence[StackCost], ladders: Ladders) -> Blame:
     odd: list[OddHost] = []
     for near in dict.fromkeys(near for near, _, _ in times):
         odd += odd_hosts({(stack, far): one for (first, far, stack), one in times.items() if first == near})
-    hosts = {}
+    hosts: dict[str, tuple[Station, ...]] = {}
     for stack in dict.fromkeys(stack for *_, stack in times):
-        found = stations([one for (*_, name), one in times.items() if name == stack], rng)
-        hosts |= {stack: found} if found else {}
-    parts = {}
+        if each := stations([one for (*_, name), one in times.items() if name == stack], rng):
+            hosts[stack] = each
+    parts: dict[rows.Key, Shares] = {}
     for key, one in times.items():
         try:
             found = shares(one, rng)
         except VaivenError:  # of a cell without any answer there is no share
             continue
-        parts |= {key: found} if found else {}
+        if found is not None:
+            parts[key] = found
     return Blame(ladders, tuple(odd), hosts, parts)
