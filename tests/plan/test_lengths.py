@@ -16,6 +16,7 @@ from vaiven.papers import reach
 from vaiven.papers.claims import published
 from vaiven.plan import duration, schema
 from vaiven.plan.schema import Effort, Plan
+from vaiven.run.place import known_stacks
 
 PLANS = sorted((resources.ready("plans") / "papers").glob("*.toml"))
 QUICK_S, STANDARD_S, HUB_S = 3 * 60, 20 * 60, 45 * 60
@@ -122,8 +123,10 @@ OVER_LLC = {f"E{number:02}" for number in (*range(1, 13), *range(18, 23), 27)}  
 def test_the_plans_settle_what_can_be_settled(processors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the length standard as at the full one, and each claim but these."""
     monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path))
+    stacks = known_stacks().stacks
     for length in ("standard", "full"):
-        offers = [lengths.offer(schema.at_length(schema.load(path)[0], length), processors) for path in PLANS]
+        plans = [schema.at_length(schema.load(path)[0], length) for path in PLANS]
+        offers = [lengths.offer(plan, processors, stacks) for plan in plans]
         checked = {claim.id for claim in published() if claim.check}
         missing = checked - set(reach.covered(published(), offers))
         assert missing == MATMUL_AND_FFT | TRANSLATIONS | MEMORY | UNLIKE | AT_ONCE[processors] | OVER_LLC

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vaiven.papers.reach import Offer
+    from vaiven.plan.design import Available, Design
+    from vaiven.plan.ground import Ground
     from vaiven.plan.schema import LengthName, Plan
 
 PAPERS = "papers/"  # how the names of their plans begin
@@ -50,16 +52,18 @@ def settling() -> Mapping[str, tuple[str, LengthName]]:
     from vaiven.papers import reach
     from vaiven.papers.claims import published
     from vaiven.plan import duration, schema
+    from vaiven.run.place import known_stacks
 
-    claims = published()
+    claims, stacks = published(), known_stacks().stacks
     soonest: dict[tuple[str, str], tuple[float, str, LengthName]] = {}
     for name in plans.names():
         plan = plans.load(name)[0]
         for length in LENGTHS if name.startswith(PAPERS) else ():
             try:
                 here = schema.at_length(plan, length)
-                found = offer(here)
-                seconds = duration.run_s(found.design, here, plans.preview(here)[1])[0]
+                design, ground = plans.preview(here, stacks)
+                found = _offered(here, design, ground)
+                seconds = duration.run_s(design, here, ground)[0]
             except VaivenError:  # this machine lacks what it takes
                 continue
             for part in reach.parts(claims, found):
@@ -77,21 +81,26 @@ def _together(found: list[tuple[float, str, LengthName]]) -> tuple[str, LengthNa
     return " and ".join(names), max((length for *_, length in found), key=LENGTHS.index)
 
 
-def offer(plan: Plan, processors: int | None = None) -> Offer:
-    """What a run of that plan on its lab would be. VaivenError as `plan.preview`."""
+def offer(plan: Plan, processors: int | None = None, stacks: Mapping[str, Available] | None = None) -> Offer:
+    """What a run of that plan on its lab would be. stacks: as of `plans.preview`, whose VaivenErrors it raises."""
+    from vaiven.measuring import plans
+
+    return _offered(plan, *plans.preview(plan, stacks), processors)
+
+
+def _offered(plan: Plan, design: Design, ground: Ground, processors: int | None = None) -> Offer:
+    """The same of a plan whose design is known."""
     import os
 
     import msgspec
 
     from vaiven.lab import lab as labs
-    from vaiven.measuring import plans
     from vaiven.papers.needs import Scene
     from vaiven.papers.reach import Offer
     from vaiven.plan import design as designs
     from vaiven.store.record import Manifest
 
     lab, _ = labs.described(plan.lab)
-    design, ground = plans.preview(plan)
     names = plan.hosts or tuple(host.name for host in lab.hosts)
     threads = processors or len(os.sched_getaffinity(0))
     specs = [lab.host(name) for name in names]

@@ -23,7 +23,7 @@ from vaiven.papers.claims import Claim
 from vaiven.papers.closest import Closest, closest
 from vaiven.papers.inequality import Comparison, Inequality
 from vaiven.papers.measured import Measured
-from vaiven.papers.needs import Needs, Scene, differences
+from vaiven.papers.needs import FROM_TWO, Needs, Scene, differences
 from vaiven.papers.words import Reading
 from vaiven.stats.bootstrap import beyond, interval, too_few
 from vaiven.stats.estimate import Estimate, refusal
@@ -193,7 +193,7 @@ def _not_asked(needs: Needs, run: Candidate) -> Iterator[str]:
             yield f"{stack}, {', '.join(short)} bytes: not measured"
     if needs.receivers and most < needs.receivers:
         yield f"{most} receivers of {needs.receivers}"
-    at_once = max(most + (question in ("exchange", "partners")), run.scene.pairs_at_once)
+    at_once = max(most + (question in FROM_TWO), run.scene.pairs_at_once)
     if needs.at_once and at_once < needs.at_once:
         yield f"{at_once} at once of {needs.at_once}"
     if needs.counters and not measured.crossed:

@@ -19,6 +19,7 @@ from vaiven.store.record import Manifest
 
 SMALL_MB = 32
 Kind = Literal["same-order", "other-order", "tcp-sound", "tcp-defect", "small-memory"]
+FROM_TWO = ("exchange", "partners")  # questions of several hosts, of whom the first counts, too
 Question = Literal["pingpong", "steps", "fanout", "exchange", "pingpongs", "first", "stream", "partners"]
 Count = Annotated[int, Meta(ge=1)]
 

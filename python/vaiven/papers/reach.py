@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from vaiven.papers.claims import Claim
-from vaiven.papers.needs import Needs, Scene, differences
+from vaiven.papers.needs import FROM_TWO, Needs, Scene, differences
 from vaiven.plan import ends
-from vaiven.plan.design import Course, Design
+from vaiven.plan.design import Design
 
-AS_PINGPONG = ("pingpong", "steps")  # the exchanges of both are round trips
+AS_PINGPONG = ("steps",)  # whose exchanges are round trips, too
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,25 @@ class Offer:
     scene: Scene
     design: Design
     samples: int
+
+    @cached_property
+    def sizes(self) -> Mapping[tuple[str, str], frozenset[int]]:
+        """By question and stack, those that it asks."""
+        found: dict[tuple[str, str], frozenset[int]] = {}
+        for course in self.design.courses:
+            for ask in (course.ask, *(["pingpong"] if course.ask in AS_PINGPONG else [])):
+                known = found.get((ask, course.stack.name), frozenset())
+                found[ask, course.stack.name] = known | frozenset(course.sizes_bytes)
+        return found
+
+    @cached_property
+    def most(self) -> Mapping[str, int]:
+        """By question, the most far ends that one launch has."""
+        found: dict[str, int] = {}
+        for course in self.design.courses:
+            fars = max(len(ends.split(far)) for _, far in self.design.pairs_of(course))
+            found[course.ask] = max(found.get(course.ask, 0), fars)
+        return found
 
 
 def within(claims: Sequence[Claim], offer: Offer) -> tuple[str, ...]:
@@ -46,21 +66,12 @@ def parts(claims: Sequence[Claim], offer: Offer) -> set[tuple[str, str]]:
 
 
 def _has(needs: Needs, offer: Offer) -> bool:
-    scene, design = offer.scene, offer.design
-    asks = AS_PINGPONG if needs.question == "pingpong" else (needs.question,)
-    courses = [course for course in design.courses if course.ask in asks]
-    asked = all(
-        any(course.stack.name == stack and set(needs.sizes) <= set(course.sizes_bytes) for course in courses)
-        for stack in needs.stacks
-    )
-    most = max((_far_ends(design, course) for course in courses), default=0)
-    at_once = max(most + (needs.question in ("exchange", "partners")), scene.pairs_at_once)
+    asked = {stack: offer.sizes.get((needs.question, stack)) for stack in needs.stacks}
+    if any(sizes is None or not set(needs.sizes) <= sizes for sizes in asked.values()):
+        return False
+    most = offer.most.get(needs.question, 0)
+    at_once = max(most + (needs.question in FROM_TWO), offer.scene.pairs_at_once)
     return (
-        not differences(needs, scene) and bool(courses) and asked and most >= (needs.receivers or 0)
-        and at_once >= (needs.at_once or 0) and offer.samples >= (needs.samples or 0)
+        most >= (needs.receivers or 0) and at_once >= (needs.at_once or 0) and offer.samples >= (needs.samples or 0)
+        and not differences(needs, offer.scene)
     )  # fmt: skip
-
-
-def _far_ends(design: Design, course: Course) -> int:
-    """The most that one launch has."""
-    return max(len(ends.split(far)) for _, far in design.pairs_of(course))
