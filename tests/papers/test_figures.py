@@ -7,9 +7,12 @@ import math
 
 import pytest
 
+from vaiven.errors import VaivenError
 from vaiven.model.chart import Chart
 from vaiven.papers.claims import published
 from vaiven.papers.figures import Drawn, Figure, draw, figures
+from vaiven.papers.judge import Candidate
+from vaiven.papers.measured import Measured
 
 from . import runs
 
@@ -77,6 +80,15 @@ def test_what_no_run_can_draw_says_what_it_takes() -> None:
     found = draw(BY_NAME["A", "C.6"], only)
     assert found.chart is None and "the link runs at 50 Mb/s, and not at 10" in found.missing
     assert draw(BY_NAME["A", "C.6"], []).missing == "there is no run"
+
+
+def test_a_damaged_run_is_passed_over() -> None:
+    def damaged() -> Measured:
+        raise VaivenError("its cells are cut off", code="bad-run")
+
+    bad = Candidate.of(runs.manifest("alicante", day=9), damaged)
+    assert draw(BY_NAME["C", "3.1"], [bad, *QUIET.candidates]).run == "20260102-alicante"
+    assert draw(BY_NAME["C", "3.1"], [bad]).missing == "its cells are cut off"
 
 
 def test_few_launches_have_no_interval() -> None:

@@ -67,6 +67,8 @@ def test_a_chart_has_the_axes_that_it_was_given() -> None:
     axis = figure["layout"]["yaxis"]
     assert axis["type"] == "log" and axis["title"]["text"] == "ms" and axis["ticktext"] == ["1", "10", "100", "1 000"]
     assert axis["range"][0] < math.log10(2) and axis["range"][1] > math.log10(300)
+    nothing = interactive.chart_figure(replace(CHART, series=CHART.series[1:]))
+    assert nothing["layout"]["yaxis"]["type"] == "log"
     even = interactive.chart_figure(replace(CHART, y=Axis("ms")))["layout"]["yaxis"]
     assert "type" not in even
 

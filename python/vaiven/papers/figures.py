@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from vaiven import tomlfile
+from vaiven.errors import VaivenError
 from vaiven.model.chart import Axis, Chart, Series
 from vaiven.model.numbers import size_text
 from vaiven.papers.claims import Letter, Text
@@ -101,8 +102,12 @@ def draw(figure: Figure, candidates: Sequence[Candidate]) -> Drawn:
     newest = sorted(candidates, key=lambda one: (one.begun, one.id), reverse=True)
     missing: tuple[str, ...] = ()
     for run in newest:
-        lacks = unfit(figure.needs, run)
-        if not lacks and (series := tuple(_series(figure, run.measured))):
+        try:
+            lacks = unfit(figure.needs, run)
+            series = () if lacks else tuple(_series(figure, run.measured))
+        except VaivenError as error:  # of a run that is damaged: the others are drawn
+            lacks, series = (error.what,), ()
+        if series:
             says = f"Run {run.id}. {'Whole round trips' if figure.round_trip else 'One way'}; intervals over launches."
             model = " Some of its hosts are slow, or have a defect, by a model." if run.scene.models else ""
             return Drawn(figure, run.id, Chart(figure.title, says + model, *_axes(figure, series), series))

@@ -329,6 +329,8 @@ def chart_figure(chart: Chart) -> Figure:
 def _marks(values: Iterable[float | None]) -> Figure:
     """A logarithmic axis from the least to the largest value, with a mark at each power of ten."""
     positive = [value for value in values if value is not None and value > 0]
+    if not positive:
+        return {"type": "log"}
     low, high = math.log10(min(positive)), math.log10(max(positive))
     margin = 0.04 * max(high - low, 0.3)
     ticks = [10.0**power for power in range(math.floor(low), math.ceil(high) + 1)]
