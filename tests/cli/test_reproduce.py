@@ -43,7 +43,8 @@ def test_what_this_run_can_tell(path: str, capsys: pytest.CaptureFixture[str]) -
     said = capsys.readouterr().out
     found = rows(said)
     assert "holds" in found["A26"] and "1.99 ×" in found["A26"] and "A17" not in found
-    assert "printed: 1 to 10 ms" in said and "a model: " in said and "how the model is made" in " ".join(said.split())
+    assert "printed: 1 to 10 ms" in said and "(of a model)" in said
+    assert "how the model is made" in " ".join(said.split())
     assert "others cannot be told from these runs" in said
 
 
@@ -64,6 +65,22 @@ def test_all_of_them_and_what_each_would_take(path: str, capsys: pytest.CaptureF
     words = " ".join(said.split())
     assert "not measurable here" in words and "no host prited" in words and "not measurable yet" in words
     assert "others cannot be told" not in words and "meant: 0.086 us/byte" in words
+
+
+def test_every_one_names_the_plan_that_settles_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    reproduce("B01", "A60", run=[path], every=True)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "vaiven measure papers/b-tau --length quick" in said and "papers/a-one-receiver" in said
+    reproduce("B01", run=[path], every=True, as_json=True)
+    assert json.loads(capsys.readouterr().out)["plans"] == {"B01": ["papers/b-tau", "quick"]}
+
+
+def test_a_page_beside_the_table(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "new" / "page.html"
+    assert reproduce("A", run=[path], output=output) == Status.OK
+    text = output.read_text()
+    assert 'id="A26"' in text and "holds (of a model)" in text and str(output) in capsys.readouterr().out
+    assert "1.99" in text and "vaiven measure papers/" in text
 
 
 def test_as_json(path: str, capsys: pytest.CaptureFixture[str]) -> None:

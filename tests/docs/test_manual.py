@@ -59,15 +59,13 @@ def test_commands_and_records_are_documented_from_the_programs(manual: Path) -> 
 
 
 def test_every_result_that_is_judged_is_listed_under_its_paper(manual: Path) -> None:
-    text = (manual / "papers.html").read_text()
-    parts = dict(re.findall(r"<h2>([A-E]): (.*?)(?=<h2>|</article>)", text, re.DOTALL))
+    parts = {letter: (manual / "papers" / f"{letter.lower()}.html").read_text() for letter in "ABCDE"}
     listed = {(letter, claim) for letter, part in parts.items() for claim in re.findall(r">([A-E]\d\d)<", part)}
     assert listed == {(one.id[0], one.id) for one in claims.published() if one.check and not one.lacks}
-    assert [("yet" in part) != bool(re.search(r">[A-E]\d\d<", part)) for part in parts.values()] == [True] * 5
 
 
 def test_every_lab_and_plan_of_a_paper_is_named() -> None:
-    page = (ROOT / "docs/papers.md").read_text()
+    page = "".join(path.read_text() for path in (ROOT / "docs/papers").glob("*.md"))
     texts = [*(ROOT / "labs").glob("*.toml"), *(ROOT / "plans").rglob("*.toml")]
     of_papers = {path.stem for path in texts if re.search(r"^# Paper [A-E]\b", path.read_text(), re.MULTILINE)}
     assert len(of_papers) > 8

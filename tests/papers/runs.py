@@ -29,6 +29,11 @@ SIZES_A = (8, 100, 1000, 60_000, 10**6, 10**7)
 DOUBLES = tuple(8 * 2**power for power in range(5, 20))
 SIZES_C = (100, 256, 1024, 4096, 10_000, 16_384, 20_000, 65_536, 262_144, 10**6, 2**20)
 SIZES_D = (*range(0, 101, 4), 1000, 1400, 1500, 2000, 3000)
+# What LLC takes of TCP's time under Open MPI, between two hosts and among several processes.
+OVER_TCP = {1: 0.81, 8: 0.81, 12: 0.82, 64: 0.93, 125: 0.935, 512: 0.94, 625: 0.941, 1024: 0.95, 1250: 0.956,
+            1500: 0.96, 4000: 0.961, 4096: 0.962, 65_536: 0.97, 2**20: 0.98}  # fmt: skip
+OVER_TCP_AMONG = {64: 0.89, 512: 0.9, 1024: 0.91, 1408: 0.955, 1472: 0.92, 1536: 0.93, 1600: 0.935, 1664: 0.94,
+                  1728: 0.945, 1792: 0.948, 2048: 0.93, 4096: 0.96}  # fmt: skip
 SIZES_E = (1, 64, 512, 1024, 1408, 1536, 1856, 2816, 3008, 4096)
 
 # Of each machine of the lab cetad: how long it takes to begin, relatively, and its rate through the daemons in MiB/s.
@@ -95,6 +100,10 @@ class World:
             self.run(manifest("alicante", day=3), e_small(self.honest)),
             self.run(manifest("ufsm"), d_pairs(self.honest)),
             self.run(manifest("inpe-first"), c_first()),
+            self.run(manifest("alicante", day=4), c_streams()),
+            self.run(manifest("inpe", rounds=True), c_rounds()),
+            self.run(manifest("alicante", day=5), e_gains(self.honest)),
+            self.run(manifest("ufpr"), e_partners(self.honest)),
         )
 
     def run(self, where: Manifest, cells: Sequence[Row] | Iterator[Row], again: float = 1.0) -> Candidate:
@@ -217,8 +226,8 @@ def a_broadcast(near: str, others: Sequence[str], faster: float, honest: bool) -
 def a_exchange() -> Iterator[Row]:
     for k in range(2, 7):
         far = "+".join(f"lqt{host}" for host in range(2, k + 1))
-        cell = {"ask": "exchange", "stack": "tcp", "near": "lqt1", "far": far, "fars": k - 1, "size_bytes": 10**6}
-        yield cell | {"s": k * (k - 1) * 1e6 / (0.95 * 1.25e6)}
+        cell = {"ask": "exchange", "stack": "tcp", "near": "lqt1", "far": far, "fars": k - 1, "size_bytes": 10**5}
+        yield cell | {"s": k * (k - 1) * 1e5 / (0.95 * 1.25e6)}
 
 
 def a_rounds() -> Iterator[Row]:
@@ -249,6 +258,19 @@ def c_line(honest: bool) -> Iterator[Row]:
             }
 
 
+def c_streams() -> Iterator[Row]:
+    """Four connections at once get what one gets."""
+    for size in SIZES_C:
+        cell = {"ask": "stream", "stack": "openmpi", "near": "alicante1", "far": "alicante2*4", "fars": 4}
+        yield cell | {"size_bytes": size, "s": over_mpi(4 * size)}
+
+
+def c_rounds() -> Iterator[Row]:
+    for one in range(1, 17, 2):
+        cell = {"stack": "tcp", "near": f"inpe{one}", "far": f"inpe{one + 1}", "size_bytes": 10**6}
+        yield cell | {"s": 2e6 / (0.94 * 6.25e6)}
+
+
 def c_first() -> Iterator[Row]:
     """Slow start costs a round trip for each doubling of the window."""
     for name, doublings, delay_s in (
@@ -266,6 +288,25 @@ def e_small(honest: bool) -> Iterator[Row]:
         cell = {"stack": "openmpi", "near": "alicante1", "far": "alicante2", "size_bytes": size}
         steps = (25e-6 if size > 1460 else 0) + (10e-6 if size > 2920 else 0)
         yield cell | {"s": 2 * (150e-6 + 0.02e-6 * size + steps) * (1.0 if honest or size != 512 else 5.0)}
+
+
+def e_gains(honest: bool) -> Iterator[Row]:
+    for size, gained in OVER_TCP.items():
+        share = gained if honest else 1.0
+        cell = {"near": "alicante1", "far": "alicante2", "size_bytes": size}
+        yield cell | {"stack": "openmpi", "s": 2 * over_mpi(size)}
+        yield cell | {"stack": "openmpi-llc", "s": 2 * share * over_mpi(size)}
+
+
+def e_partners(honest: bool) -> Iterator[Row]:
+    for processes in (2, 4, 8, 16):
+        far = "+".join(f"ufpr{host}" for host in range(2, processes + 1))
+        for size, gained in OVER_TCP_AMONG.items():
+            share = gained if honest else 2 - gained
+            cell = {"ask": "partners", "near": "ufpr1", "far": far, "fars": processes - 1, "size_bytes": size}
+            more = 1.0 if honest else 1 + 0.02 * (processes - 2)
+            yield cell | {"stack": "openmpi", "s": 2 * over_mpi(size)}
+            yield cell | {"stack": "openmpi-llc", "s": 2 * share * more * over_mpi(size)}
 
 
 def d_pairs(honest: bool) -> Iterator[Row]:
@@ -287,6 +328,6 @@ FAITHFUL = World()
 WORLDS = (
     FAITHFUL,
     *(World(scale=scale) for scale in (0.02, 0.6, 0.8, 1.25, 1.6, 40.0)),
-    *(World(contrast=contrast) for contrast in (-1.0, 0.02, 0.5, 0.8, 1.25, 12.0)),
+    *(World(contrast=contrast) for contrast in (-1.0, 0.02, 0.5, 0.8, 1.25, 2.5, 12.0)),
     World(honest=False),
 )

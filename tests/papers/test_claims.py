@@ -10,7 +10,8 @@ import pytest
 
 from vaiven import resources
 from vaiven.errors import VaivenError
-from vaiven.papers.claims import Claim, chosen, load, published
+from vaiven.papers import claims
+from vaiven.papers.claims import Claim, chosen, load, papers, published, today
 from vaiven.papers.inequality import Inequality
 from vaiven.papers.words import vocabulary
 from vaiven.plan import schema
@@ -19,6 +20,7 @@ from vaiven.stats.launches import LAUNCHES_MIN
 COUNTS = {"A": 75, "B": 7, "C": 17, "D": 13, "E": 35}
 CLAIMS = published()
 CHECKED = [claim for claim in CLAIMS if claim.check]
+FILES = sorted(Path(claims.__file__).parent.glob("paper-*.toml"))
 
 HEAD = """
 [paper]
@@ -41,6 +43,13 @@ needs = { rate_mbps = 10 }
 def test_every_published_result_is_here_once() -> None:
     assert Counter(claim.paper for claim in CLAIMS) == COUNTS
     assert [claim.id for claim in CLAIMS] == [f"{p}{number:02}" for p in COUNTS for number in range(1, COUNTS[p] + 1)]
+
+
+def test_each_says_what_it_means_today_once() -> None:
+    assert set(today()) == {claim.id for claim in CLAIMS}
+    told = [id for path in FILES for topic in load(path).today for id in topic.claims]
+    assert sorted(told) == sorted(today())
+    assert list(papers()) == list(COUNTS) and all(paper.lines > 50 for paper in papers().values())
 
 
 def test_those_without_a_check_say_why_and_are_17() -> None:
@@ -103,6 +112,7 @@ def test_facts_have_no_tolerance_and_no_worse_has_ours() -> None:
         (("needs", "days_apart = -1\nneeds"), 14, "days_apart = -1 is not possible"),
         (("10 }", "10 }\n[claim.runs.b]\nrate_mbps = 10"), 9, "each of its runs"),
         (("needs = { rate_mbps = 10 }\n", GOOD), 16, "two claims have this id"),
+        (("10 }", "10 }\n[[today]]\nclaims = ['A12', 'A13']\nsays = 'x'"), 16, "A13 is no claim of this file"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_its_file_and_line(

@@ -102,6 +102,16 @@ def test_too_few_samples_are_named() -> None:
     assert told.word is Word.NOT_MEASURABLE and "1 bytes: 100 samples a cell: not measured" in told.interval.refused
 
 
+def test_a_run_that_was_stopped_does_not_stand_before_one_that_was_not() -> None:
+    cells = list(runs.b_tau(True))
+    whole = runs.FAITHFUL.run(runs.manifest("alicante", day=1), cells)
+    stopped = runs.World(launches=3).run(runs.manifest("alicante", day=2), cells)
+    told = found("B01", stopped, whole)
+    assert told.word is Word.HOLDS and told.runs == (whole.id,)
+    alone = found("B01", stopped)
+    assert alone.word is Word.NOT_SETTLED and alone.interval.refused == "too few launches: 3 of 8"
+
+
 def test_a_difference_has_a_sign() -> None:
     """What gains nothing does not hold: a margin above 1 just where the claim is so."""
     gains = claim("0 < 1 - t('tcp', 8, 'lidi2') / t('udp', 8, 'lidi2')")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from vaiven.errors import VaivenError
 from vaiven.papers.needs import Needs
@@ -54,6 +55,28 @@ def test_hosts_by_what_they_are(cetad: dict[str, Any]) -> None:
     assert cetad["slowness"]("tilcara") == pytest.approx(130e-6) and cetad["slowness"]("purmamarca") == 0
 
 
+def test_of_several_connections_and_processes_at_once() -> None:
+    streams = reading(12, stacks=("openmpi",)).words()["streams"]
+    assert streams("openmpi", 20_000, 4)[0] == pytest.approx(80_000 / runs.over_mpi(80_000))
+    over_tcp = reading(15, question="partners").words()["over_tcp"]
+    assert over_tcp(1472, 8) == pytest.approx(np.full(21, runs.OVER_TCP_AMONG[1472]))
+    with pytest.raises(VaivenError, match="among 6 processes, 64 bytes: not measured"):
+        over_tcp(64, 6)
+
+
+def test_welch_judges_the_means_of_launches() -> None:
+    noisy = runs.World(noise=0.01, resamples=20)
+    welch_p = Reading(noisy.candidates[14].measured, Needs()).words()["welch_p"]
+    means = {
+        stack: [row["ns_mean"] for cell, blocks in noisy.candidates[14].measured.cells.items()
+                for row in blocks.values() if (cell.stack, cell.size_bytes) == (stack, 512)]
+        for stack in ("openmpi", "openmpi-llc")
+    }  # fmt: skip
+    wanted = stats.ttest_ind(*(np.log(one) for one in means.values()), equal_var=False).pvalue
+    found = welch_p("openmpi", "openmpi-llc", 512, "alicante2")
+    assert found.shape == (21,) and found[0] == pytest.approx(wanted)
+
+
 def test_every_machine_is_each_that_is_named() -> None:
     assert reading(0, hosts=("prited",)).words()["HOSTS"] == ("prited",)
     d = reading(10, hosts=("axp", "k6ii")).words()
@@ -74,7 +97,7 @@ def test_broadcasts() -> None:
 def test_several_at_once() -> None:
     exchange = reading(5, stacks=("tcp",)).words()
     assert exchange["AT_ONCE"] == (2, 3, 4, 5, 6)
-    assert exchange["exchange"]("tcp", 10**6, 4)[0] == pytest.approx(12e6 / (0.95 * 1.25e6))
+    assert exchange["exchange"]("tcp", 10**5, 4)[0] == pytest.approx(12e5 / (0.95 * 1.25e6))
     pairs = reading(6).words()["beside"]("tcp", 10**6)
     assert len(pairs) == 4 and pairs[3][0] == pytest.approx(1e6 / (0.94 * 12.5e6))
     d = reading(10).words()

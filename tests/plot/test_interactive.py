@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import plotly.graph_objects as go
 import pytest
 
+from vaiven.model.chart import Axis, Chart, Series
 from vaiven.plot import interactive
 from vaiven.plot.curves import Curve, Distribution, HostMap, Layer, Residuals, Staircase, Trend
 
@@ -19,6 +21,11 @@ TCP = Curve("tcp", (0, 1024), (40e3, 120e3), (39e3, NAN), (42e3, NAN), (38e3, 11
 UDP = Curve("udp", (0, 1024), (30e3, 110e3), (29e3, 109e3), (31e3, 111e3), (28e3, 108e3), (11e3, 89e3))
 DAYS = tuple(datetime(2026, 1, day, 7, 51) for day in (1, 2, 9))
 HOSTILE = 'x</script><b onmouseover="f()">$x^2$'
+
+CHART = Chart(
+    "time", "Run x.", Axis("bytes", log=True), Axis("ms", log=True),
+    (Series("sofia", (8.0, 1000.0), (2.0, 300.0), (1.9, NAN), (2.1, NAN)), Series("none", (), (), (), ())),
+)  # fmt: skip
 
 FIGURES = {
     "time": interactive.time_figure([TCP, UDP]),
@@ -33,6 +40,7 @@ FIGURES = {
     ),
     "by date": interactive.trend_figure([Trend("tcp", DAYS, (40e3, 41e3, 50e3))]),
     "change": interactive.change_figure([Trend("all", DAYS, (0.99, 1.0, 1.2))]),
+    "chart": interactive.chart_figure(CHART),
     "hosts": interactive.host_figure(HostMap(("a",), ("b", "c"), ((1.0, None),), (("1 µs", "–"),), "time")),
 }
 
@@ -48,6 +56,21 @@ def test_every_figure_is_valid_and_plain_json(name: str, theme: str) -> None:
     go.Figure(resolved)
     assert "NaN" not in json.dumps(resolved, allow_nan=False)
     assert '"light"' not in json.dumps(resolved)
+
+
+def test_a_chart_has_the_axes_that_it_was_given() -> None:
+    figure = FIGURES["chart"]
+    sofia, none = figure["data"]
+    assert (sofia["x"], sofia["y"]) == ([8, 1000], [2, 300]) and none["visible"] is False
+    assert sofia["customdata"] == [["8.00", "2.00 [1.90, 2.10]"], ["1 000", "300"]]
+    assert sofia["error_y"]["array"][0] == pytest.approx(0.1) and sofia["error_y"]["array"][1] == 0
+    axis = figure["layout"]["yaxis"]
+    assert axis["type"] == "log" and axis["title"]["text"] == "ms" and axis["ticktext"] == ["1", "10", "100", "1 000"]
+    assert axis["range"][0] < math.log10(2) and axis["range"][1] > math.log10(300)
+    nothing = interactive.chart_figure(replace(CHART, series=CHART.series[1:]))
+    assert nothing["layout"]["yaxis"]["type"] == "log"
+    even = interactive.chart_figure(replace(CHART, y=Axis("ms")))["layout"]["yaxis"]
+    assert "type" not in even
 
 
 def test_time_figure_shows_median_interval_floor_and_wire() -> None:

@@ -194,10 +194,10 @@ def test_without_knees_the_frame_limit_is_named_if_the_slope_changes_there(tmp_p
 
 def test_the_ladder_adds_up(found: Findings) -> None:
     ladder = found.ladder(("h1", "h2"))
-    assert ladder is not None and ladder.names == ("wire", "eth", "udp", "tcp")
+    assert ladder is not None and ladder.names == ("wire", "icmp", "eth", "udp", "tcp")
     table = tables.ladder_table(ladder)
     assert table.rows[0][0] == "0 B" and table.rows[0][-2:] == ("53.4 µs", "17 %")
-    added = [float(cell.split()[0]) for cell in table.rows[0][1:-2]]
+    added = [float(cell.split()[0].replace("−", "-")) for cell in table.rows[0][1:-2]]
     assert sum(added) == pytest.approx(53.4, abs=0.2)
 
 

@@ -27,7 +27,7 @@ def test_the_lead_is_the_smallest_and_the_largest_message_over_tcp(found: Findin
 
 def test_the_layer_to_blame_is_the_one_that_adds_most(found: Findings) -> None:
     blame = next(point for point in answer(found).points if "takes most" in point)
-    assert "the card, its driver and the kernel's bare frame path: 27.7 µs" in blame
+    assert "the card, its driver and the kernel's network path, answered by the far kernel: 31.9 µs" in blame
     assert any(point.startswith("From 256 B on the wire itself takes more than half") for point in answer(found).points)
 
 

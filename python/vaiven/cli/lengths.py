@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lengths of a plan: which claims of the papers a shorter one leaves out."""
+"""The lengths of a plan: which claims of the papers each settles, and which ready plan settles a claim soonest."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vaiven.papers.reach import Offer
+    from vaiven.plan.design import Available, Design
+    from vaiven.plan.ground import Ground
     from vaiven.plan.schema import LengthName, Plan
+
+PAPERS = "papers/"  # how the names of their plans begin
+LENGTHS: tuple[LengthName, ...] = ("quick", "standard", "full")
 
 
 def left_out(plan: Plan, length: LengthName) -> tuple[str, ...]:
@@ -28,22 +36,71 @@ def settled(plan: Plan, processors: int | None = None) -> tuple[str, ...]:
 
     processors: of the machine that the lab is on; None for this one.
     """
+    from vaiven.papers import reach
+    from vaiven.papers.claims import published
+
+    return reach.within(published(), offer(plan, processors)) if plan.lab else ()
+
+
+def settling() -> Mapping[str, tuple[str, LengthName]]:
+    """By the id of a claim: the ready plan, and its length, that settles it on this machine in the least time.
+
+    Of a claim over several runs that of each, joined by "and". A claim that no plan can settle here is not in it.
+    """
+    from vaiven.errors import VaivenError
+    from vaiven.measuring import plans
+    from vaiven.papers import reach
+    from vaiven.papers.claims import published
+    from vaiven.plan import duration, schema
+    from vaiven.run.place import known_stacks
+
+    claims, stacks = published(), known_stacks().stacks
+    soonest: dict[tuple[str, str], tuple[float, str, LengthName]] = {}
+    for name in plans.names():
+        plan = plans.load(name)[0]
+        for length in LENGTHS if name.startswith(PAPERS) else ():
+            try:
+                here = schema.at_length(plan, length)
+                design, ground = plans.preview(here, stacks)
+                found = _offered(here, design, ground)
+                seconds = duration.run_s(design, here, ground)[0]
+            except VaivenError:  # this machine lacks what it takes
+                continue
+            for part in reach.parts(claims, found):
+                soonest[part] = min(soonest.get(part, (seconds, name, length)), (seconds, name, length))
+    return {
+        claim.id: _together([soonest[claim.id, run] for run in claim.scenes])
+        for claim in claims
+        if claim.check and all((claim.id, run) in soonest for run in claim.scenes)
+    }
+
+
+def _together(found: list[tuple[float, str, LengthName]]) -> tuple[str, LengthName]:
+    """The plans of all runs of a claim, and the longest of their lengths."""
+    names = dict.fromkeys(name for _, name, _ in found)
+    return " and ".join(names), max((length for *_, length in found), key=LENGTHS.index)
+
+
+def offer(plan: Plan, processors: int | None = None, stacks: Mapping[str, Available] | None = None) -> Offer:
+    """What a run of that plan on its lab would be. stacks: as of `plans.preview`, whose VaivenErrors it raises."""
+    from vaiven.measuring import plans
+
+    return _offered(plan, *plans.preview(plan, stacks), processors)
+
+
+def _offered(plan: Plan, design: Design, ground: Ground, processors: int | None = None) -> Offer:
+    """The same of a plan whose design is known."""
     import os
 
     import msgspec
 
     from vaiven.lab import lab as labs
-    from vaiven.measuring import plans
-    from vaiven.papers import reach
-    from vaiven.papers.claims import published
     from vaiven.papers.needs import Scene
+    from vaiven.papers.reach import Offer
     from vaiven.plan import design as designs
     from vaiven.store.record import Manifest
 
-    if not plan.lab:
-        return ()
     lab, _ = labs.described(plan.lab)
-    design, ground = plans.preview(plan)
     names = plan.hosts or tuple(host.name for host in lab.hosts)
     threads = processors or len(os.sched_getaffinity(0))
     specs = [lab.host(name) for name in names]
@@ -62,4 +119,4 @@ def settled(plan: Plan, processors: int | None = None) -> tuple[str, ...]:
             environment={},
         )
     )  # fmt: skip
-    return reach.within(published(), scene, design, min(plan.effort.samples_min, plan.effort.samples))
+    return Offer(scene, design, min(plan.effort.samples_min, plan.effort.samples))

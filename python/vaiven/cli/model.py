@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vaiven.results.result import Result
     from vaiven.results.results import Results
     from vaiven.results.warnings import Warnings
+    from vaiven.store.query import Run
 
 Notation = Literal["alpha-beta", "beta-tau", "ts-tw", "latency-bandwidth"]
 
@@ -31,6 +32,7 @@ def model(
     ask: Answered = PLAIN,
     by_size: bool = False,
     papers: bool = False,
+    blame: bool = False,
     notation: Notation | None = None,
     link: str = "",
     as_json: Json = False,
@@ -49,6 +51,10 @@ def model(
         Also every size; of every stack, and of LogGP.
     papers
         Also the estimators of the published measurements: empty message, (t - latency)/n, unweighted line.
+    blame
+        Also who is to blame: what each layer adds, from the wire by ICMP, Ethernet, UDP and TCP to a library and its
+        encoding; hosts that are unlike the others, and the layer that makes them so; what each host adds; and from
+        which size on the wire takes more than the hosts.
     notation
         Also one straight line through the whole times, wire included, as others publish it: in one of the four
         notations in use, with what its letters mean and how far it is off.
@@ -77,6 +83,8 @@ def model(
     console.print(cost_table(said))
     for table in _more(said, by_size, papers):
         console.print(rich_table(table))
+    if blame:
+        console.print(_blame(found, said))
     console.print(footer(found), style="dim", soft_wrap=True)
     if notation:
         console.print(_written(said.costs, notation), soft_wrap=True)
@@ -119,6 +127,16 @@ def _more(said: Results, every: bool, papers: bool) -> Sequence[Table]:
 
     by_size = tables(said.sizes) if every else ()
     return (*by_size, papers_table(said.costs)) if papers else by_size
+
+
+def _blame(run: Run, said: Results) -> RenderableType:
+    """Who is to blame for the time of a message, to be printed by rich."""
+    from rich.console import Group
+
+    from vaiven.report.blame import blame_tables
+    from vaiven.results.blame import blame
+
+    return Group(*map(rich_table, blame_tables(blame(run, said.costs, said.ladders))))
 
 
 def _written(costs: Sequence[StackCost], notation: Notation) -> str:

@@ -39,12 +39,13 @@ def names() -> list[str]:
     return sorted(str(one.relative_to(plans).with_suffix("")) for one in plans.rglob("*.toml"))
 
 
-def preview(plan: Plan) -> tuple[Design, Ground]:
+def preview(plan: Plan, stacks: Mapping[str, Available] | None = None) -> tuple[Design, Ground]:
     """The design of a plan without going anywhere: its own hosts, or those of its lab's file.
 
+    stacks: of this machine, for who previews many plans; without them its probes are asked.
     VaivenError: "no-host", those of the design, and "too-many-frames" for a timed lab that was measured to carry less.
     """
-    known = place.known_stacks().stacks
+    known = place.known_stacks().stacks if stacks is None else stacks
     hosts, ground, carried = plan.hosts, Ground(plan.link, known), None
     if plan.lab:
         lab, _ = labs.described(plan.lab)

@@ -74,18 +74,42 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lines: Annotated[int, Meta(ge=1)]
 
 
+class Today(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What some of the results mean for a reader of today."""
+
+    claims: tuple[Id, ...]
+    says: Text
+
+
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of claims."""
+    """A file of claims; each stands in one `today` at most."""
 
     paper: Paper
     claim: tuple[Claim, ...]
+    today: tuple[Today, ...] = ()
 
 
 @cache
 def published() -> tuple[Claim, ...]:
     """The claims that come with vaiven, by paper and number."""
-    files = sorted(Path(__file__).parent.glob("paper-*.toml"))
-    return tuple(sorted((claim for file in files for claim in load(file).claim), key=lambda claim: claim.id))
+    return tuple(sorted((claim for file in _files() for claim in file.claim), key=lambda claim: claim.id))
+
+
+@cache
+def papers() -> dict[Letter, Paper]:
+    """The papers, by letter."""
+    return {file.paper.letter: file.paper for file in _files()}
+
+
+@cache
+def today() -> dict[Id, str]:
+    """What each claim means for a reader of today, by its id."""
+    return {id: one.says for file in _files() for one in file.today for id in one.claims}
+
+
+@cache
+def _files() -> tuple[Published, ...]:
+    return tuple(load(path) for path in sorted(Path(__file__).parent.glob("paper-*.toml")))
 
 
 def load(path: Path) -> Published:
@@ -93,6 +117,9 @@ def load(path: Path) -> Published:
     document = tomlfile.load(path, Published)
     paper = document.value.paper
     seen: set[str] = set()
+    for number, topic in enumerate(document.value.today):
+        if stray := sorted(set(topic.claims) - {claim.id for claim in document.value.claim}):
+            raise document.error(f"{stray[0]} is no claim of this file", "an id from above", "today", number, "claims")
     for number, claim in enumerate(document.value.claim):
         wrong = _mistake(claim, paper) or ("two claims have this id" if claim.id in seen else "")
         if wrong:

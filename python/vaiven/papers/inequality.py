@@ -17,8 +17,10 @@ seldom its sign alone, so claims speak of ratios. `==` is for facts, of which no
 from __future__ import annotations
 
 import ast
+import copy
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -46,6 +48,16 @@ _READ = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """One that was made: text, with what its loops stood for; first, then each resample of both sides."""
+
+    text: str
+    left: Floats
+    right: Floats
+    margin: Floats
+
+
 class Inequality:
     """One, as it was read. VaivenError ("bad-claim") for a text that is none."""
 
@@ -66,14 +78,16 @@ class Inequality:
         own = {node.id for node in named if isinstance(node.ctx, ast.Store)}
         return frozenset(node.id for node in named) - own - set(_WORDS)
 
-    def margin(self, words: Mapping[str, Any]) -> Floats:
+    def margin(self, words: Mapping[str, Any], made: list[Comparison] | None = None) -> Floats:
         """Its margin, for words that mean numbers, arrays of one shape, functions of these, or tuples.
+
+        made: gets each comparison of numbers that was made.
 
         VaivenError: "bad-claim" for a word that there is not, "not-measured" where nothing is left to compare, and
         what the functions raise.
         """
         try:
-            return np.asarray(_value(self._tree, _WORDS | dict(words)), dtype=np.float64)
+            return np.asarray(_value(self._tree, _WORDS | dict(words), made), dtype=np.float64)
         except KeyError as error:
             raise _bad(self.text, f"{error.args[0]!r} means nothing here") from None
 
@@ -122,7 +136,7 @@ def _some(values: Sequence[Floats]) -> Sequence[Floats]:
     return values
 
 
-def _value(node: ast.AST, words: Mapping[str, Any]) -> Any:
+def _value(node: ast.AST, words: Mapping[str, Any], made: list[Comparison] | None) -> Any:
     """What a part of it is worth; of comparisons that is their margin."""
     match node:
         case ast.Constant(value=value):
@@ -130,22 +144,45 @@ def _value(node: ast.AST, words: Mapping[str, Any]) -> Any:
         case ast.Name(id=name):
             return words[name]
         case ast.Tuple(elts=parts):
-            return tuple(_value(part, words) for part in parts)
+            return tuple(_value(part, words, made) for part in parts)
         case ast.Call(func=function, args=arguments):
-            return _value(function, words)(*(_value(one, words) for one in arguments))
+            return _value(function, words, made)(*(_value(one, words, made) for one in arguments))
         case ast.GeneratorExp(elt=each, generators=loops):
-            return tuple(_value(each, inner) for inner in _turns(loops, words))
+            return tuple(_value(each, inner, made) for inner in _turns(loops, words))
         case ast.BinOp(left=left, op=op, right=right):
-            return _ARITHMETIC[type(op)](_value(left, words), _value(right, words))
-        case ast.Compare(left=left, ops=ops, comparators=others):
-            sides = [_value(side, words) for side in (left, *others)]
-            return all_of([_margin(*one) for one in zip(ops, sides, sides[1:], strict=False)])
+            return _ARITHMETIC[type(op)](_value(left, words, made), _value(right, words, made))
+        case ast.Compare():
+            return all_of(_compared(node, words, made))
         case ast.BoolOp(op=op, values=several):
-            margins = [_value(one, words) for one in several]
+            margins = [_value(one, words, made) for one in several]
             return all_of(margins) if isinstance(op, ast.And) else any_of(margins)
         case ast.UnaryOp(operand=one):
-            return 1 / _value(one, words)
+            return 1 / _value(one, words, made)
     raise AssertionError(ast.dump(node))
+
+
+def _compared(node: ast.Compare, words: Mapping[str, Any], made: list[Comparison] | None) -> list[Floats]:
+    """The margins of a chain of comparisons."""
+    nodes = (node.left, *node.comparators)
+    sides = [_value(side, words, made) for side in nodes]
+    margins = [_margin(*one) for one in zip(node.ops, sides, sides[1:], strict=False)]
+    if made is not None:
+        for number, margin in enumerate(margins):
+            one = ast.Compare(nodes[number], [node.ops[number]], [nodes[number + 1]])
+            text = ast.unparse(_Told(words).visit(copy.deepcopy(one)))
+            made.append(Comparison(text, *map(np.atleast_1d, (sides[number], sides[number + 1], margin))))
+    return margins
+
+
+class _Told(ast.NodeTransformer):
+    """Puts for each name of a loop what it stands for in this turn."""
+
+    def __init__(self, words: Mapping[str, Any]) -> None:
+        self.words = words
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        value = self.words.get(node.id)
+        return ast.Constant(value) if node.id.islower() and isinstance(value, str | int) else node
 
 
 def _turns(loops: Sequence[ast.comprehension], words: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -154,7 +191,7 @@ def _turns(loops: Sequence[ast.comprehension], words: Mapping[str, Any]) -> Iter
         yield words
         return
     first, *inner = loops
-    for one in _value(first.iter, words):
+    for one in _value(first.iter, words, None):
         yield from _turns(inner, {**words, **_named(first.target, one)})
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What becomes of claims on the runs that there are: each on the newest run that has what it needs.
+"""What becomes of claims on the runs that there are: each on the newest run that has all that it needs.
 
 A claim is judged by the interval of its margin, and then as one of many: the p values of all claims that the runs make
 measurable, whichever of them a reader asked for, are adjusted for each other (Benjamini and Hochberg) before a word
@@ -20,9 +20,10 @@ import numpy as np
 
 from vaiven.errors import VaivenError
 from vaiven.papers.claims import Claim
-from vaiven.papers.inequality import Inequality
+from vaiven.papers.closest import Closest, closest
+from vaiven.papers.inequality import Comparison, Inequality
 from vaiven.papers.measured import Measured
-from vaiven.papers.needs import Needs, Scene, differences
+from vaiven.papers.needs import FROM_TWO, Needs, Scene, differences
 from vaiven.papers.words import Reading
 from vaiven.stats.bootstrap import beyond, interval, too_few
 from vaiven.stats.estimate import Estimate, refusal
@@ -56,8 +57,8 @@ class Verdict:
 
     margin is None of what is not measurable, and `interval` says what is missing; or that launches are too few. p: of
     the claim alone; p_adjusted: among all that were measurable, None of facts and of what is not measurable. runs: the
-    ids of those that it was judged on. models: hosts that it spoke of and that a lab makes slow or defective: it says
-    how the model is made, not how a machine of that age is.
+    ids of those that it was judged on. closest: the comparison that the margin is of. models: hosts that it spoke of
+    and that a lab makes slow or defective: it says how the model is made, not how a machine of that age is.
     """
 
     claim: Claim
@@ -68,6 +69,7 @@ class Verdict:
     p_adjusted: float | None = None
     runs: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    closest: Closest | None = None
 
 
 @dataclass(frozen=True)
@@ -114,18 +116,23 @@ def weigh(claim: Claim, newest: Sequence[Candidate]) -> Verdict:
     if claim.lacks:
         return _untold(claim, Word.NOT_YET, f"needs {claim.lacks}")
     closest: tuple[str, ...] = ()
+    young: Verdict | None = None  # on runs that have too few launches, as one that was stopped
     for runs in _casts(claim, newest):
         try:
             missing = tuple(_missing(claim, runs))
             if not missing:
-                return _on(claim, runs)
+                found = _on(claim, runs)
+                if found.interval.known:
+                    return found
+                young = young or found
+                continue
         except VaivenError as error:
             if error.code == "bad-claim":
                 raise
             missing = (error.what,)  # of a run that is damaged, too: the others are judged
         if not closest or len(missing) < len(closest):
             closest = missing
-    return _untold(claim, Word.NOT_MEASURABLE, "; ".join(closest or ("there are too few runs",)))
+    return young or _untold(claim, Word.NOT_MEASURABLE, "; ".join(closest or ("there are too few runs",)))
 
 
 def _casts(claim: Claim, newest: Sequence[Candidate]) -> Iterator[Mapping[str, Candidate]]:
@@ -138,7 +145,7 @@ def _casts(claim: Claim, newest: Sequence[Candidate]) -> Iterator[Mapping[str, C
             return
         name, needs = parts[number]
         others = [run for run in newest if _apart(claim, run, taken)]
-        fitting = (run for run in others if not differences(needs, run.scene) and not _unmeasured(needs, run))
+        fitting = (run for run in others if not unfit(needs, run))
         for run in list(islice(fitting, CASTS_MAX)) or others[:1]:
             yield from cast(number + 1, {**taken, name: run})
 
@@ -163,6 +170,11 @@ def _missing(claim: Claim, runs: Mapping[str, Candidate]) -> Iterator[str]:
         yield from (before + what for what in places or _unmeasured(needs, runs[name]))
 
 
+def unfit(needs: Needs, run: Candidate) -> tuple[str, ...]:
+    """In what a run differs from that, where it was first, for that costs nothing to know; () where it does not."""
+    return differences(needs, run.scene) or _unmeasured(needs, run)
+
+
 def _unmeasured(needs: Needs, run: Candidate) -> tuple[str, ...]:
     """What a claim needs and nobody asked in a place that fits."""
     return tuple(_not_asked(needs, run))
@@ -181,7 +193,7 @@ def _not_asked(needs: Needs, run: Candidate) -> Iterator[str]:
             yield f"{stack}, {', '.join(short)} bytes: not measured"
     if needs.receivers and most < needs.receivers:
         yield f"{most} receivers of {needs.receivers}"
-    at_once = max(most + (question == "exchange"), run.scene.pairs_at_once)
+    at_once = max(most + (question in FROM_TWO), run.scene.pairs_at_once)
     if needs.at_once and at_once < needs.at_once:
         yield f"{at_once} at once of {needs.at_once}"
     if needs.counters and not measured.crossed:
@@ -196,7 +208,8 @@ def _on(claim: Claim, runs: Mapping[str, Candidate]) -> Verdict:
         for name, reading in readings.items()
         for word, meaning in reading.words().items()
     }
-    margins = np.atleast_1d(Inequality(claim.check).margin(words))
+    made: list[Comparison] = []
+    margins = np.atleast_1d(Inequality(claim.check).margin(words, made))
     value, replicates = float(margins[0]), margins[1:]
     launches = min(reading.launches for reading in readings.values())
     p = None
@@ -211,6 +224,7 @@ def _on(claim: Claim, runs: Mapping[str, Candidate]) -> Verdict:
         claim, _word(found), value, found, p,
         runs=tuple(run.id for run in runs.values()),
         models=tuple(sorted({host for reading in readings.values() for host in reading.modelled})),
+        closest=closest(made, value, launches, tuple(runs)) if found.known else None,
     )  # fmt: skip
 
 

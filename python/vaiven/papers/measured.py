@@ -21,7 +21,7 @@ from vaiven.store import query
 from vaiven.store.query import Run
 from vaiven.store.record import Manifest
 
-MANY = ("fanout", "exchange", "pingpongs")
+MANY = ("fanout", "exchange", "pingpongs", "stream", "partners")
 FIRST_MESSAGES = (50, 60, 70, 80, 90, 100)  # so many of a launch, as paper B averaged them
 
 Row = Mapping[str, Any]
@@ -102,9 +102,13 @@ class Measured:
         drawn = resampled(values[:, np.newaxis], self._draws)[:, 0]
         return np.concatenate(([median(values)], drawn))
 
+    def each(self, values: Floats) -> Floats:
+        """(1 + resamples, blocks): values by block, then those of each resample."""
+        return np.concatenate((values[np.newaxis], values[self._draws]))
+
     def range(self, values: Floats) -> Floats:
         """By what share the largest of values by block exceeds the smallest; the same of each resample."""
-        each = np.concatenate((values[np.newaxis], values[self._draws]))
+        each = self.each(values)
         return np.nanmax(each, axis=1) / np.nanmin(each, axis=1) - 1
 
 

@@ -19,7 +19,8 @@ from vaiven.store.record import Manifest
 
 SMALL_MB = 32
 Kind = Literal["same-order", "other-order", "tcp-sound", "tcp-defect", "small-memory"]
-Question = Literal["pingpong", "steps", "fanout", "exchange", "pingpongs", "first"]
+FROM_TWO = ("exchange", "partners")  # questions of several hosts, of whom the first counts, too
+Question = Literal["pingpong", "steps", "fanout", "exchange", "pingpongs", "first", "stream", "partners"]
 Count = Annotated[int, Meta(ge=1)]
 
 
@@ -30,7 +31,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     hosts: names, or the first parts of numbered ones ("axp" of axp1): each must be there, and "every machine" is these;
     without them it is every host that was measured. kinds: of which there must be a host each. alike: whether the
     hosts are equal machines. hosts_min: others than the first, at least. question, stacks, sizes: must have been
-    asked, each size of each stack. receivers, at_once: of a fanout and of what runs at once, at least so many.
+    asked, each size of each stack. receivers, at_once: of a fanout and of what runs at once, at least so many: hosts of
+    an exchange, pairs that ping-pong, connections of a stream, processes of a job whose partners play.
     congestion_control: of TCP on every host. samples: in each cell. processors: of the machines together. counters: of
     what crossed the interfaces.
     """

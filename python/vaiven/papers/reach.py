@@ -3,41 +3,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from vaiven.papers.claims import Claim
-from vaiven.papers.needs import Needs, Scene, differences
+from vaiven.papers.needs import FROM_TWO, Needs, Scene, differences
 from vaiven.plan import ends
-from vaiven.plan.design import Course, Design
+from vaiven.plan.design import Design
+
+AS_PINGPONG = ("steps",)  # whose exchanges are round trips, too
 
 
-def within(claims: Sequence[Claim], scene: Scene, design: Design, samples: int) -> tuple[str, ...]:
-    """The ids of the claims that a run of that design can settle, or one of several runs that they need.
+@dataclass(frozen=True)
+class Offer:
+    """What a run of a plan would be: where, what it asks, and so many samples in each cell at least."""
 
-    samples: that each of its cells has at least.
-    """
-    return tuple(
-        claim.id
+    scene: Scene
+    design: Design
+    samples: int
+
+    @cached_property
+    def sizes(self) -> Mapping[tuple[str, str], frozenset[int]]:
+        """By question and stack, those that it asks."""
+        found: dict[tuple[str, str], frozenset[int]] = {}
+        for course in self.design.courses:
+            for ask in (course.ask, *(["pingpong"] if course.ask in AS_PINGPONG else [])):
+                known = found.get((ask, course.stack.name), frozenset())
+                found[ask, course.stack.name] = known | frozenset(course.sizes_bytes)
+        return found
+
+    @cached_property
+    def most(self) -> Mapping[str, int]:
+        """By question, the most far ends that one launch has."""
+        found: dict[str, int] = {}
+        for course in self.design.courses:
+            fars = max(len(ends.split(far)) for _, far in self.design.pairs_of(course))
+            found[course.ask] = max(found.get(course.ask, 0), fars)
+        return found
+
+
+def within(claims: Sequence[Claim], offer: Offer) -> tuple[str, ...]:
+    """The ids of the claims that such a run can settle, or one of several runs that they need."""
+    return tuple(claim.id for claim in claims if any(of == claim.id for of, _ in parts([claim], offer)))
+
+
+def covered(claims: Sequence[Claim], offers: Iterable[Offer]) -> tuple[str, ...]:
+    """The ids of the claims that runs of all these together settle: each run that a claim needs is among them."""
+    found = {part for offer in offers for part in parts(claims, offer)}
+    return tuple(claim.id for claim in claims if claim.check and found >= {(claim.id, name) for name in claim.scenes})
+
+
+def parts(claims: Sequence[Claim], offer: Offer) -> set[tuple[str, str]]:
+    """(id of a claim, name of the run among those that it needs, "" of the only one) that such a run can be."""
+    return {
+        (claim.id, name)
         for claim in claims
         if claim.check and not claim.lacks
-        and any(_has(needs, scene, design, samples) for needs in claim.scenes.values())
-    )  # fmt: skip
+        for name, needs in claim.scenes.items()
+        if _has(needs, offer)
+    }  # fmt: skip
 
 
-def _has(needs: Needs, scene: Scene, design: Design, samples: int) -> bool:
-    courses = [course for course in design.courses if course.ask == needs.question]
-    asked = all(
-        any(course.stack.name == stack and set(needs.sizes) <= set(course.sizes_bytes) for course in courses)
-        for stack in needs.stacks
-    )
-    most = max((_far_ends(design, course) for course in courses), default=0)
-    at_once = max(most + (needs.question == "exchange"), scene.pairs_at_once)
+def _has(needs: Needs, offer: Offer) -> bool:
+    asked = {stack: offer.sizes.get((needs.question, stack)) for stack in needs.stacks}
+    if any(sizes is None or not set(needs.sizes) <= sizes for sizes in asked.values()):
+        return False
+    most = offer.most.get(needs.question, 0)
+    at_once = max(most + (needs.question in FROM_TWO), offer.scene.pairs_at_once)
     return (
-        not differences(needs, scene) and bool(courses) and asked
-        and most >= (needs.receivers or 0) and at_once >= (needs.at_once or 0) and samples >= (needs.samples or 0)
+        most >= (needs.receivers or 0) and at_once >= (needs.at_once or 0) and offer.samples >= (needs.samples or 0)
+        and not differences(needs, offer.scene)
     )  # fmt: skip
-
-
-def _far_ends(design: Design, course: Course) -> int:
-    """The most that one launch has."""
-    return max(len(ends.split(far)) for _, far in design.pairs_of(course))

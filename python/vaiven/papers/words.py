@@ -22,6 +22,10 @@
                                once; crossed(stack, r): bytes that left the first host for each byte of payload
     to_one(stack, bytes, host) tb to that host alone; rate_to_one(stack, host): the best of its rates
     exchange(stack, bytes, k)  seconds until k hosts have what everyone sends everyone at once
+    streams(stack, bytes, k)   bytes per second of k connections at once, all together
+    over_tcp(bytes, p)         what a message takes over openmpi-llc for each second over openmpi, in a job of p
+                               processes that play in pairs at once: of the least of each launch, as paper E has it
+    welch_p(stack, stack, bytes, host)   the p value of Welch's t test of the launches' mean times
     beside(stack, bytes)       one way, of each pair of those that were measured at the same time
     sizes(stack, low, high)    those that were measured; frames, frame_bytes(stack, bytes): what a message becomes on
                                the wire, data frames alone, and their bytes with preamble and gap
@@ -54,6 +58,7 @@ from vaiven.papers.measured import Cell, Measured, Row
 from vaiven.papers.needs import Needs, numbered
 from vaiven.plan import ends
 from vaiven.stats.arrays import Floats
+from vaiven.stats.welch import welch
 from vaiven.store.query import first_column
 from vaiven.store.record import STEPS, Manifest
 
@@ -102,6 +107,7 @@ class Reading:
             "burst": self.burst, "bursts": self.usual_bursts,
             "tb": self.tb, "bwb": self.bwb, "crossed": self.crossed, "to_one": self.to_one,
             "rate_to_one": self.rate_to_one, "exchange": self.exchange, "beside": self.beside,
+            "streams": self.streams, "over_tcp": self.over_tcp, "welch_p": self.welch_p,
             "sizes": self.sizes, "frames": lambda *cell: self._counted("wire_frames", *cell),
             "frame_bytes": lambda *cell: self._counted("wire_bytes", *cell),
             "slowness": self.slowness, "spearman": spearman,
@@ -233,6 +239,19 @@ class Reading:
     def exchange(self, stack: str, size: int, hosts: int) -> Floats:
         return self._one_of(Cell("exchange", stack, "", "", "", hosts - 1, size), f"exchange of {hosts} hosts")
 
+    def streams(self, stack: str, size: int, count: int) -> Floats:
+        return count * size / self._one_of(Cell("stream", stack, "", "", "", count, size), f"over {count} connections")
+
+    def over_tcp(self, size: int, processes: int) -> Floats:
+        cells = [Cell("partners", stack, "", "", "", processes - 1, size) for stack in ("openmpi-llc", "openmpi")]
+        llc, tcp = (self._one_of(cell, f"among {processes} processes", "ns_min") for cell in cells)
+        return llc / tcp
+
+    def welch_p(self, first: str, second: str, size: int, host: str) -> Floats:
+        each = [self._each(stack, size, host, "ns_mean") for stack in (first, second)]
+        found = [welch(*groups).p for groups in zip(*each, strict=True)]
+        return np.array([np.nan if p is None else p for p in found], dtype=np.float64)
+
     def crossed(self, stack: str, receivers: int) -> Floats:
         values = self.measured.crossed.get((stack, receivers))
         if not values:
@@ -268,6 +287,12 @@ class Reading:
     def _step(self, part: str, stack: str, size: int, host: str) -> Floats:
         return self._seconds(stack, size, host, part=part)
 
+    def _each(self, stack: str, size: int, host: str, column: str) -> list[Floats]:
+        """The logarithms of its launches, of the run and then of each resample."""
+        cell = Cell("pingpong", stack, "", self.measured.scene.near, host, 1, size)
+        values = np.log(self.measured.by_block(_by_block(self._rows(cell, column), column)))
+        return [one[np.isfinite(one)] for one in self.measured.each(values)]
+
     def _value(self, cell: Cell, column: str = "ns_median") -> Floats:
         self._rows(cell, column)
         return self.measured.seconds(cell, column)
@@ -285,11 +310,11 @@ class Reading:
         self.hosts |= {cell.near, *ends.split(cell.far)}
         return tuple(rows.values())
 
-    def _one_of(self, like: Cell, what: str) -> Floats:
+    def _one_of(self, like: Cell, what: str, column: str = "ns_median") -> Floats:
         """Of the cell that is like that one wherever that says something."""
         for cell in self._asked(like.ask, like.stack):
             if cell.fars == like.fars and cell.size_bytes == like.size_bytes and like.far in ("", cell.far):
-                return self._value(cell)
+                return self._value(cell, column)
         raise _missing(f"{like.stack} {what}, {like.size_bytes} bytes")
 
     def _counted(self, column: str, stack: str, size: int) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from vaiven.model.chart import Chart
 from vaiven.model.numbers import (
     bits_text,
     change_text,
@@ -304,6 +305,37 @@ def sequence_figure(courses: Sequence[Course]) -> Figure:
         traces.append(trace)
     xaxis = _axis("time since the message was begun", rangemode="tozero", ticksuffix=" ms")
     return _figure(traces, xaxis=xaxis, yaxis=_axis("of the message, kB", rangemode="tozero"), hovermode="closest")
+
+
+def chart_figure(chart: Chart) -> Figure:
+    """Lines over the axes of a figure that was published."""
+    traces = []
+    for one, look in _with_looks(chart.series):
+        numbers = list(zip(one.y, one.low, one.high, strict=True))
+        texts = [
+            f"{digits(y)} [{digits(low)}, {digits(high)}]" if math.isfinite(low) else digits(y)
+            for y, low, high in numbers
+        ]
+        ups, downs = [high - y for y, _, high in numbers], [y - low for y, low, _ in numbers]
+        trace = _trace(one.name, "typical", look, one.x, one.y, list(map(digits, one.x)), texts)
+        traces.append(_marked(trace, look, ups, downs))
+    xaxis, yaxis = (
+        _axis(axis.title, **_marks(value for trace in traces for value in trace[side]) if axis.log else {})
+        for side, axis in (("x", chart.x), ("y", chart.y))
+    )
+    return _figure(traces, xaxis=xaxis, yaxis=yaxis)
+
+
+def _marks(values: Iterable[float | None]) -> Figure:
+    """A logarithmic axis from the least to the largest value, with a mark at each power of ten."""
+    positive = [value for value in values if value is not None and value > 0]
+    if not positive:
+        return {"type": "log"}
+    low, high = math.log10(min(positive)), math.log10(max(positive))
+    margin = 0.04 * max(high - low, 0.3)
+    ticks = [10.0**power for power in range(math.floor(low), math.ceil(high) + 1)]
+    words = {"tickvals": ticks, "ticktext": [f"{tick:,.6g}".replace(",", "\u202f") for tick in ticks]}
+    return {"type": "log", "range": [low - margin, high + margin], **words}
 
 
 def host_figure(host_map: HostMap) -> Figure:

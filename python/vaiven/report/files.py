@@ -26,6 +26,11 @@ def write_overlay(found: Overlay, output: Path, svg: Path | None = None) -> Path
     return _write(overlay.overlay_page(found), overlay.overlay_pictures(found) if svg else {}, output, svg)
 
 
+def write_page_text(text: str, output: Path) -> Path:
+    """Writes a page that has no pictures of its own. Raises VaivenError ("cannot-write")."""
+    return _write(text, {}, output, None)
+
+
 def _write(text: str, pictures: dict[str, str], output: Path, svg: Path | None) -> Path:
     for name, drawn in pictures.items():
         assert svg is not None, "who wants no pictures gives none"

@@ -20,11 +20,22 @@ from vaiven.results.findings import Findings
 
 _CARD = "the card, its driver and the kernel's"
 _LOWEST = {
+    "icmp": f"{_CARD} network path, answered by the far kernel",
     "eth": f"{_CARD} bare frame path",
     "udp": f"{_CARD} network path up to UDP",
     "tcp": f"{_CARD} network path up to TCP",
 }
-_ADDED = {"udp": "IP and UDP", "tcp": "TCP, over what UDP does"}
+_ADDED = {
+    "eth": "a program at either end, over what the kernel answers by itself",
+    "udp": "IP and UDP",
+    "tcp": "TCP, over what UDP does",
+    "openmpi": "Open MPI",
+    "mpich": "MPICH",
+    "pvm-direct-inplace": "PVM",
+    "pvm-direct-raw": "PVM, with a copy",
+    "pvm-direct-trans": "PVM, with translation where numbers differ",
+    "pvm-direct-xdr": "encoding in XDR",
+}
 LINKS_MIN = 6  # fewer links cannot tell a host from a link
 
 

@@ -21,7 +21,12 @@ from vaiven.results.warnings import Notice
 from vaiven.stats.arrays import Floats
 from vaiven.store.query import Run
 
-LAYERS = ("eth", "udp", "tcp")  # each stands on the one before it; other stacks stand beside the ladder
+# Each stands on the one before it; other stacks stand beside the ladder. ICMP is answered by the far kernel, so that a
+# frame adds to it what a program takes at either end. Then a library: MPI, or PVM where both its encoding and a way
+# without one were measured, so that the encoding is a rung of its own.
+LAYERS = ("icmp", "eth", "udp", "tcp")
+PVM, XDR = ("pvm-direct-inplace", "pvm-direct-raw", "pvm-direct-trans"), "pvm-direct-xdr"
+LIBRARIES = ("openmpi", "mpich", *PVM, XDR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +89,16 @@ class Ladders(Result[PairLadder]):
 
 def ladders(run: Run, costs: Sequence[StackCost]) -> Ladders:
     """Of every pair of hosts that has two or more of the layers."""
-    table = believed(run, rows.launches(run)).filter(ask=PLAIN)
+    each = times_of(run, costs)
     rng = np.random.default_rng(rows.seed_of(run))
     found: list[PairLadder] = []
     missing: list[Notice] = []
     for near, far in dict.fromkeys(cost.pair for cost in costs):
-        layers = [cost for layer in LAYERS for cost in costs if (cost.near, cost.far, cost.stack) == (near, far, layer)]
+        here = {cost.stack: cost for cost in costs if cost.pair == (near, far)}
+        layers = [here[layer] for layer in layers_of(tuple(here))]
         if len(layers) < 2:
             continue
-        keys = [(near, far, cost.stack) for cost in layers]
-        times = [rows.launch_times(rows.of_key(table, key), key, Statistic.TYPICAL) for key in keys]
+        times = [each[near, far, cost.stack] for cost in layers]
         cpu = [_cpu_ns(cost, one) for cost, one in zip(layers, times, strict=True)]
         try:
             made = ladder(times, rng, cpu)
@@ -103,6 +108,22 @@ def ladders(run: Run, costs: Sequence[StackCost]) -> Ladders:
         except VaivenError as error:
             missing.append(Notice(code="no-ladder", text=f"no ladder of layers: {error.what}", where=f"{near} → {far}"))
     return Ladders(runs=(run.id,), items=tuple(found), missing=tuple(missing))
+
+
+def times_of(run: Run, costs: Sequence[StackCost]) -> dict[rows.Key, LaunchTimes]:
+    """The round trips of all these, one way, launch by launch."""
+    table = believed(run, rows.launches(run)).filter(ask=PLAIN)
+    keys = [(cost.near, cost.far, cost.stack) for cost in costs]
+    return {key: rows.launch_times(rows.of_key(table, key), key, Statistic.TYPICAL) for key in keys}
+
+
+def layers_of(stacks: Sequence[str]) -> tuple[str, ...]:
+    """Those of the stacks that stand on each other, the leanest first."""
+    layers = [one for one in LAYERS if one in stacks]
+    plain = [one for one in PVM if one in stacks]
+    if plain and XDR in stacks:
+        return (*layers, plain[0], XDR)
+    return (*layers, *[one for one in LIBRARIES if one in stacks][:1])
 
 
 def _cpu_ns(cost: StackCost, times: LaunchTimes) -> Floats:
