@@ -121,6 +121,11 @@ void vv_llc_station_tick(struct vv_llc_station *station, vv_ns now_ns);
  */
 bool vv_llc_station_take(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_event *event);
 
+/* Whether vv_llc_station_take may have an event. */
+static inline bool vv_llc_station_has_news(const struct vv_llc_station *station) {
+  return station->has_data || station->telling.count > 0;
+}
+
 /* The next frame to send: false when there is none now. */
 bool vv_llc_station_next_frame(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_frame *frame);
 
