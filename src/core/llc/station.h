@@ -94,6 +94,11 @@ bool vv_llc_station_send(struct vv_llc_station *station, vv_ns now_ns, uint32_t 
 /* True: all that was given to vv_llc_station_send has left at least once, and only acknowledgements may be missing. */
 bool vv_llc_station_has_left(const struct vv_llc_station *station, uint32_t link);
 
+/* When the last I or S PDU came by a link; 0: none. */
+static inline vv_ns vv_llc_station_heard_ns(const struct vv_llc_station *station, uint32_t link) {
+  return station->links[link].heard_ns;
+}
+
 /*
  * Lets the peer send so many I PDUs more. Each VV_LLC_STATION_DATA takes one. At 0
  * the peer is told RNR, and RR when there are some again. A link with

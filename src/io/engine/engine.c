@@ -197,6 +197,7 @@ int vv_engine_turn(struct vv_engine *engine, struct vv_error *error) {
   vv_ns now_ns = 0;
   take(engine, never, NULL, &count, &now_ns);
   if (now_ns == 0) now_ns = vv_clock_ns();
+  engine->turned_ns = now_ns;
   if (tick(engine, now_ns, error) != 0 || flush_at(engine, now_ns, error) != 0) return -1;
   return (int)count;
 }

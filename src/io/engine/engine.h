@@ -67,6 +67,7 @@ struct vv_engine {
   struct vv_marks *marks;      /* of what is sent and received now; NULL: nobody wants them */
   uint64_t unsent;             /* units that found no room at the interface for a long time: lost, as on any wire */
   vv_ns checked_ns;            /* when the port was last looked at */
+  vv_ns turned_ns;             /* when the last turn was taken */
   struct vv_engine_hold *hold; /* the caller's, who takes turns; NULL: a send waits for room at the interface */
   uint8_t heads[VV_PORT_BATCH_MAX][VV_ENGINE_HEAD_BYTES];
 };
