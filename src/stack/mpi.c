@@ -28,6 +28,7 @@ struct vv_end {
   MPI_Request sending;      /* begun, or broken off by a stop, which is gone on with */
   MPI_Request receiving;    /* begun */
   bool came;                /* what was begun to be received, when a stop broke off what was sent before it */
+  bool given_up;            /* `sending` is of an earlier message, which nobody goes on with any more */
 };
 
 static char way[WAY_MAX];
@@ -218,8 +219,11 @@ static enum vv_got failed(int code, const char *what, struct vv_error *error) {
   return VV_GOT_ERROR;
 }
 
-/* Begins to send, unless that is under way. An MPI error code. */
+/* Begins to send, unless that is under way. An MPI error code. What was given up has been matched, and ends soon. */
 static int start_send(struct vv_end *end, const uint8_t *message, size_t size_bytes) {
+  int code = end->given_up ? MPI_Wait(&end->sending, MPI_STATUS_IGNORE) : MPI_SUCCESS;
+  end->given_up = false;
+  if (code != MPI_SUCCESS) return code;
   if (end->sending != MPI_REQUEST_NULL) return MPI_SUCCESS;
   return MPI_Isend(message, (int)size_bytes, MPI_BYTE, end->peer, end->peer_tag, MPI_COMM_WORLD, &end->sending);
 }
@@ -262,6 +266,7 @@ enum vv_got vv_mpi_send(struct vv_end *end, const uint8_t *message, size_t size_
 }
 
 enum vv_got vv_mpi_recv(struct vv_end *end, uint8_t *message, size_t size_bytes, struct vv_error *error) {
+  end->given_up = end->sending != MPI_REQUEST_NULL;
   if (end->came) {
     end->came = false;
     return VV_GOT_MESSAGE;

@@ -22,7 +22,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "core/base/siphash.h"
 #include "mpi/btl/module.h"
@@ -32,7 +31,6 @@
 enum { EXCLUSIVITY = MCA_BTL_EXCLUSIVITY_LOW + 200, WINDOW = 64, WINDOW_MAX = 127 };
 
 static struct vv_module_wishes wishes;
-static int said = -1; /* the socket whose name nobody else on this host can have: we are who speaks */
 
 static uint32_t nonce_of_job(void) {
   static const uint8_t key[VV_KEY_BYTES] = "vaiven btl llc";
@@ -42,10 +40,11 @@ static uint32_t nonce_of_job(void) {
   return (uint32_t)vv_siphash(key, (const uint8_t *)text, (size_t)length);
 }
 
+/* True for one rank of the job on this host: a name of a socket, held until the process ends, that no two can have. */
 static bool speaks(void) {
   struct sockaddr_un name = {.sun_family = AF_UNIX};
   int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "vaiven-btl-%08x", nonce_of_job());
-  said = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int said = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   socklen_t whole = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
   return said >= 0 && bind(said, (struct sockaddr *)&name, whole) == 0;
 }
@@ -121,13 +120,7 @@ static mca_btl_base_module_t **start(int *count, bool progress_threads, bool thr
   return modules;
 }
 
-static int open_component(void) {
-  return OPAL_SUCCESS;
-}
-
-static int close_component(void) {
-  if (said >= 0) close(said);
-  said = -1;
+static int do_nothing(void) {
   return OPAL_SUCCESS;
 }
 
@@ -140,8 +133,8 @@ static int register_parameters(void);
 
 OPAL_MODULE_DECLSPEC extern mca_btl_base_component_3_0_0_t mca_btl_llc_component;
 mca_btl_base_component_3_0_0_t mca_btl_llc_component = {
-    .btl_version = {MCA_BTL_DEFAULT_VERSION("llc"), .mca_open_component = open_component,
-                    .mca_close_component = close_component, .mca_register_component_params = register_parameters},
+    .btl_version = {MCA_BTL_DEFAULT_VERSION("llc"), .mca_open_component = do_nothing, .mca_close_component = do_nothing,
+                    .mca_register_component_params = register_parameters},
     .btl_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
     .btl_init = start,
 };

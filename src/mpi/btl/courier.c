@@ -225,20 +225,29 @@ static void wait_in_line(struct vv_courier *courier, struct vv_courier_load *loa
   courier->last = load;
 }
 
+static bool has_left(const struct vv_courier *courier, const struct vv_courier_peer *peer) {
+  return !courier->first && courier->node.hold.count == 0 &&
+         vv_llc_station_has_left(&courier->node.station, peer->link);
+}
+
 /* What fails to leave now is found out by the next turn, which somebody takes who can be told. */
-bool vv_courier_send(struct vv_courier *courier, struct vv_courier_peer *peer, struct vv_courier_load *load) {
+enum vv_courier_sent vv_courier_send(struct vv_courier *courier, struct vv_courier_peer *peer,
+                                     struct vv_courier_load *load) {
   struct vv_error ignored;
   lock(courier);
   bool taken = is_up(peer);
   load->peer = peer;
+  load->left = false;
   if (taken) {
     peer->under_way++;
     courier->under_way++;
     if (courier->first || !give(courier, load)) wait_in_line(courier, load);
     if (!courier->telling) vv_node_flush(&courier->node, &ignored);
+    load->left = has_left(courier, peer);
   }
+  enum vv_courier_sent sent = !taken ? VV_COURIER_GONE : load->left ? VV_COURIER_LEFT : VV_COURIER_TAKEN;
   unlock(courier);
-  return taken;
+  return sent;
 }
 
 /* turns ----------------------------------------------------------------- */

@@ -41,6 +41,7 @@ struct vv_courier_load {
   uint32_t count;
   struct vv_courier_peer *peer;
   struct vv_courier_load *next; /* of those that wait */
+  bool left;                    /* it was said to have left, when it was sent */
 };
 
 /* What the caller is told, in a turn and not while the courier closes. */
@@ -96,8 +97,15 @@ void vv_courier_close(struct vv_courier *courier, vv_ns patience_ns);
 /* A connection with that peer: the one that it has begun, or a new one. False: there are too many. */
 bool vv_courier_join(struct vv_courier *courier, struct vv_courier_peer *peer);
 
-/* Sends the load, of which bytes and count are set. False: the peer is gone, and the load is the caller's. */
-bool vv_courier_send(struct vv_courier *courier, struct vv_courier_peer *peer, struct vv_courier_load *load);
+enum vv_courier_sent {
+  VV_COURIER_GONE,  /* the peer is gone, and the load is the caller's */
+  VV_COURIER_TAKEN, /* it leaves in turns to come */
+  VV_COURIER_LEFT,  /* it has left: no turn is needed for it but to send it again should it be lost */
+};
+
+/* Sends the load, of which bytes and count are set. */
+enum vv_courier_sent vv_courier_send(struct vv_courier *courier, struct vv_courier_peer *peer,
+                                     struct vv_courier_load *load);
 
 /* How much was done, 0: nothing; or -1 and *error: the interface is not what it was. */
 int vv_courier_turn(struct vv_courier *courier, struct vv_error *error);

@@ -32,7 +32,7 @@ struct vv_parcel {
   mca_btl_base_segment_t segment;
   struct vv_courier_load load;
   opal_free_list_t *list;
-  bool calls_back;
+  int held; /* by whoever sends it, and until it is acknowledged */
   uint8_t bytes[] __attribute__((aligned(16)));
 };
 typedef struct vv_parcel vv_parcel_t;
@@ -103,9 +103,21 @@ static mca_btl_base_descriptor_t *prepare(struct mca_btl_base_module_t *btl, str
 
 /* sending ---------------------------------------------------------------- */
 
-static bool dispatch(struct vv_parcel *parcel, struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_tag_t tag) {
+static bool is_ours(const struct vv_parcel *parcel) {
+  return (parcel->super.des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) != 0;
+}
+
+static void let_go(struct vv_parcel *parcel) {
+  if (__atomic_sub_fetch(&parcel->held, 1, __ATOMIC_ACQ_REL) == 0 && is_ours(parcel))
+    release(&vv_module.super, &parcel->super);
+}
+
+/* Who sends the parcel lets it go afterwards. */
+static enum vv_courier_sent dispatch(struct vv_parcel *parcel, struct mca_btl_base_endpoint_t *endpoint,
+                                     mca_btl_base_tag_t tag) {
   memset(parcel->bytes, 0, VV_MODULE_HEAD_BYTES);
   parcel->bytes[0] = tag;
+  parcel->held = 2;
   parcel->load.bytes = parcel->bytes;
   parcel->load.count = (uint32_t)(VV_MODULE_HEAD_BYTES + parcel->segment.seg_len);
   return vv_courier_send(&vv_module.courier, &endpoint->peer, &parcel->load);
@@ -113,28 +125,33 @@ static bool dispatch(struct vv_parcel *parcel, struct mca_btl_base_endpoint_t *e
 
 static int send_descriptor(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                            mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag) {
-  (void)btl;
-  const uint32_t ours = MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, must_call = MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
   struct vv_parcel *parcel = (struct vv_parcel *)descriptor;
-  bool at_once = (descriptor->des_flags & (ours | must_call)) == ours && endpoint->peer.under_way < LEAD;
-  parcel->calls_back = !at_once;
-  if (!dispatch(parcel, endpoint, tag)) return OPAL_ERR_UNREACH;
-  return at_once ? 1 : OPAL_SUCCESS;
+  bool ours = is_ours(parcel), must_call = (descriptor->des_flags & MCA_BTL_DES_SEND_ALWAYS_CALLBACK) != 0;
+  enum vv_courier_sent sent = dispatch(parcel, endpoint, tag);
+  if (sent == VV_COURIER_GONE) return OPAL_ERR_UNREACH;
+  bool done = sent == VV_COURIER_LEFT && ours;
+  if (done && must_call) descriptor->des_cbfunc(btl, endpoint, descriptor, OPAL_SUCCESS);
+  let_go(parcel);
+  return done ? 1 : OPAL_SUCCESS;
 }
 
 static int send_at_once(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                         struct opal_convertor_t *convertor, void *header, size_t header_bytes, size_t payload_bytes,
                         uint8_t order, uint32_t flags, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor) {
+  const uint32_t silently = MCA_BTL_DES_FLAGS_BTL_OWNERSHIP;
   size_t whole_bytes = header_bytes + payload_bytes;
   bool leads = endpoint->peer.under_way < LEAD && whole_bytes <= btl->btl_eager_limit;
-  struct vv_parcel *parcel = leads ? make(whole_bytes, flags | MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) : NULL;
+  struct vv_parcel *parcel = leads ? make(whole_bytes, silently) : NULL;
   if (!parcel) {
     if (descriptor) *descriptor = allocate(btl, endpoint, order, whole_bytes, flags);
     return OPAL_ERR_RESOURCE_BUSY;
   }
   memcpy(parcel->bytes + VV_MODULE_HEAD_BYTES, header, header_bytes);
-  parcel->calls_back = false;
-  if (pack(parcel, convertor, header_bytes, payload_bytes) >= 0 && dispatch(parcel, endpoint, tag)) return OPAL_SUCCESS;
+  parcel->super.des_cbfunc = NULL;
+  if (pack(parcel, convertor, header_bytes, payload_bytes) >= 0 && dispatch(parcel, endpoint, tag) != VV_COURIER_GONE) {
+    let_go(parcel);
+    return OPAL_SUCCESS;
+  }
   release(btl, &parcel->super);
   if (descriptor) *descriptor = NULL;
   return OPAL_ERR_UNREACH;
@@ -164,9 +181,10 @@ static void came(void *context, const uint8_t *bytes, size_t count) {
 static void sent(void *context, struct vv_courier_load *load, bool arrived) {
   (void)context, (void)arrived;
   struct vv_parcel *parcel = (struct vv_parcel *)((uint8_t *)load - offsetof(struct vv_parcel, load));
-  bool ours = (parcel->super.des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) != 0;
-  if (parcel->calls_back) parcel->super.des_cbfunc(&vv_module.super, load->peer->context, &parcel->super, OPAL_SUCCESS);
-  if (ours) release(&vv_module.super, &parcel->super);
+  bool told = load->left && is_ours(parcel);
+  if (!told && parcel->super.des_cbfunc)
+    parcel->super.des_cbfunc(&vv_module.super, load->peer->context, &parcel->super, OPAL_SUCCESS);
+  let_go(parcel);
 }
 
 static void describe(const struct opal_proc_t *proc, char *text, size_t room) {

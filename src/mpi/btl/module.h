@@ -10,9 +10,9 @@
  * memory is of a free list: nothing is allocated for a message once the lists
  * have grown.
  *
- * The descriptor of a fragment that the PML has given away (it is ours to free)
- * counts as sent at once, though it is kept until it is acknowledged, as long as
- * no more than a few are under way to that peer: then whoever sends must wait.
+ * A fragment counts as sent when it has left, though it is kept, as a copy, until it
+ * is acknowledged; one that finds the window full, or whose descriptor is not
+ * ours to free, only when it is acknowledged.
  */
 #ifndef VV_MPI_BTL_MODULE_H
 #define VV_MPI_BTL_MODULE_H
