@@ -31,6 +31,7 @@ ARROWS = {
     "sim": ["core"],
     "mpi/btl": ["io", "core"],
     "mpi": [],
+    "raw": [],
 }
 CORE_HEADERS = {"stdint.h", "stddef.h", "stdbool.h", "string.h", "assert.h", "limits.h", "errno.h"}
 

@@ -28,6 +28,7 @@ from vaiven.run.hosts import Argv, Host
 
 ENDS = "vaiven-mpich-ends.so"
 LLC = "mca_btl_llc.so"
+RAW = "vaiven-raw"  # starts a rank with CAP_NET_RAW, where root has given that to it
 FILES = {"mpich": (ENDS,), "openmpi": (LLC,)}  # of ours, for ranks of a library
 # Open MPI's broadcast algorithms: their number in the component coll tuned, and whether they cut a message in segments.
 BROADCASTS = {
@@ -54,6 +55,8 @@ _HOLDS = r"""program=$(command -v "$1") || exit 0; shift
 library=$(ldd "$program" 2>/dev/null |
   sed -n 's|^\(.* => \)\{0,1\}[[:space:]]*\(.*/libmpi\(ch\)\{0,1\}\.so[.0-9]*\) (0x.*|\2|p' | head -n 1)
 if [ "$library" ]; then for words; do grep -qaF "$words" "$library" && echo "$words"; done; fi; true"""
+# Starts the program with its arguments by vaiven-raw, if that is in PATH.
+_RAW = """if command -v "$0" >/dev/null; then exec "$0" "$@"; else exec "$@"; fi"""
 _SAYS = {"Intel(R) MPI Library": "Intel MPI", "Open MPI v": "Open MPI", "MPICH Version": "MPICH"}
 
 
@@ -192,7 +195,8 @@ def _preloading(library: Library, ranks: Sequence[Rank]) -> list[Rank]:
 
 
 def _over_llc(rank: Rank) -> Rank:
-    """The same with our component in Open MPI's path, and the interface that leads to the others."""
+    """The same with our component in Open MPI's path, and the interface that leads to the others; started by
+    vaiven-raw, where the host has it: a copy would not have its capability."""
     users = os.environ.get("OMPI_MCA_mca_base_component_path", "") if rank.host.here else ""
     path = _path_of(LLC, rank.host)
     if not path:
@@ -200,7 +204,9 @@ def _over_llc(rank: Rank) -> Rank:
     places = f"{Path(path).parent}:{users or 'SYS_DEFAULT:USER_DEFAULT'}"
     assigned = [f"OMPI_MCA_mca_base_component_path={places}"]
     assigned += [f"OMPI_MCA_btl_llc_if={rank.host.interface}"] if rank.host.interface else []
-    return replace(rank, command=("env", *assigned, *rank.command))
+    here = resources.find(RAW) if rank.host.here and rank.host.arch == platform.machine() else None
+    raw = (str(here),) if here else ("sh", "-c", _RAW, RAW)
+    return replace(rank, command=("env", *assigned, *raw, *rank.command))
 
 
 def _path_of(name: str, host: Host) -> str:
