@@ -95,9 +95,7 @@ def test_ranks_of_one_host_share_its_memory_and_have_saps_of_their_own(four: Pla
 
 def test_two_jobs_on_one_network_do_not_hear_each_other(four: Place, program: str) -> None:
     found: list[subprocess.CompletedProcess[str]] = []
-    jobs = [
-        threading.Thread(target=lambda: found.append(run(four, EACH[:2], (program, "together")))) for _ in range(2)
-    ]
+    jobs = [threading.Thread(target=lambda: found.append(run(four, EACH[:2], (program, "together")))) for _ in range(2)]
     for job in jobs:
         job.start()
     for job in jobs:

@@ -26,10 +26,7 @@ NONE, RAW = "0000000000000000", "0000000000002000"
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     """A copy where anybody may start it, without any capability."""
-    found = resources.find("vaiven-raw")
-    if not found:
-        pytest.skip("vaiven-raw is written for x86_64 and aarch64")
-    return Path(shutil.copy(found, tmp_path))
+    return Path(shutil.copy(resources.program("vaiven-raw"), tmp_path))
 
 
 def run(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -44,7 +41,7 @@ def said(done: subprocess.CompletedProcess[str]) -> tuple[str, str]:
 
 
 def test_it_has_no_loader_and_is_not_setuid() -> None:
-    found = resources.find("vaiven-raw")
+    found = resources.program("vaiven-raw")
     headers = subprocess.run(["readelf", "-lW", found], capture_output=True, text=True, check=True).stdout
     assert "INTERP" not in headers and "DYNAMIC" not in headers
     assert not found.stat().st_mode & (stat.S_ISUID | stat.S_ISGID)

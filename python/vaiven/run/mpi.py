@@ -2,7 +2,8 @@
 """MPI's own launchers: the command that starts ranks on hosts, one job for each launch of an MPI stack.
 
 Each library has words of its own for the same wishes: use TCP over these interfaces and nothing else, even between
-hosts that share a memory (or LLC, by a component of ours, src/mpi/btl); start on other hosts through this remote shell; do not bind, the probe does that itself.
+hosts that share a memory (or LLC, by a component of ours, src/mpi/btl); start on other hosts through this remote
+shell; do not bind, the probe does that itself.
 Hosts of a lab are entered through `rsh`; other hosts must reach each other over ssh, as MPI wants it anyway.
 Ranks of MPICH, whatever their program is, preload what ends them well (src/mpi/ends.c).
 """
@@ -28,6 +29,7 @@ from vaiven.run.hosts import Argv, Host
 
 ENDS = "vaiven-mpich-ends.so"
 LLC = "mca_btl_llc.so"
+_PLACES = "OMPI_MCA_mca_base_component_path"  # where Open MPI looks for components
 RAW = "vaiven-raw"  # starts a rank with CAP_NET_RAW, where root has given that to it
 FILES = {"mpich": (ENDS,), "openmpi": (LLC,)}  # of ours, for ranks of a library
 # Open MPI's broadcast algorithms: their number in the component coll tuned, and whether they cut a message in segments.
@@ -197,12 +199,12 @@ def _preloading(library: Library, ranks: Sequence[Rank]) -> list[Rank]:
 def _over_llc(rank: Rank) -> Rank:
     """The same with our component in Open MPI's path, and the interface that leads to the others; started by
     vaiven-raw, where the host has it: a copy would not have its capability."""
-    users = os.environ.get("OMPI_MCA_mca_base_component_path", "") if rank.host.here else ""
+    users = os.environ.get(_PLACES, "") if rank.host.here else ""
     path = _path_of(LLC, rank.host)
     if not path:
         raise VaivenError(f"{rank.host.name} has no {LLC}", "hosts like this machine, or --stack openmpi", "no-program")
     places = f"{Path(path).parent}:{users or 'SYS_DEFAULT:USER_DEFAULT'}"
-    assigned = [f"OMPI_MCA_mca_base_component_path={places}"]
+    assigned = [f"{_PLACES}={places}"]
     assigned += [f"OMPI_MCA_btl_llc_if={rank.host.interface}"] if rank.host.interface else []
     here = resources.find(RAW) if rank.host.here and rank.host.arch == platform.machine() else None
     raw = (str(here),) if here else ("sh", "-c", _RAW, RAW)

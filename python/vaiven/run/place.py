@@ -244,10 +244,11 @@ def _reached(name: str, wanted: Wanted) -> Iterator[Host]:
             address = wanted.bind.get(name) or reached_at
             found = {one: (copies[f"{_PROBE}-{one}"],) for one in wanted.libraries if f"{_PROBE}-{one}" in copies}
             lacking = libraries.that_do_not_start(name, connection.argv, found)
+            files = {file: copies[file] for ours in mpi.FILES.values() for file in ours if file in copies}
             host = Host(
                 name, address, "", arch, (copies[_PROBE],), connection.argv, wanted.ports,
                 libraries={library: probe for library, probe in found.items() if library not in lacking},
-                lacking=lacking, files={file: copies[file] for files in mpi.FILES.values() for file in files if file in copies},
+                lacking=lacking, files=files,
             )  # fmt: skip
             yield _addressed(host, wanted)
 

@@ -114,8 +114,8 @@ static int start(struct vv_packet *packet, const struct vv_packet_config *config
 }
 
 int vv_packet_open(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error) {
-  int type = SOCK_RAW | SOCK_CLOEXEC | (config->hurried ? SOCK_NONBLOCK : 0);
-  *packet = (struct vv_packet){.fd = socket(AF_PACKET, type, 0), .slot_bytes = SLOT_BYTES};
+  int hurry = config->hurried ? SOCK_NONBLOCK : 0;
+  *packet = (struct vv_packet){.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | hurry, 0), .slot_bytes = SLOT_BYTES};
   if (packet->fd < 0 && (errno == EPERM || errno == EACCES)) return no_permission(error);
   if (packet->fd < 0) return vv_error_errno(error, "socket", "cannot make a packet socket");
   if (start(packet, config, error) == 0) return 0;

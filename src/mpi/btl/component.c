@@ -30,7 +30,7 @@
 /* Behind btl tcp: more exclusive than it, less than what shares memory. */
 enum { EXCLUSIVITY = MCA_BTL_EXCLUSIVITY_LOW + 200, WINDOW = 64, WINDOW_MAX = 127 };
 
-static struct vv_module_wishes wishes;
+static struct vv_module_config wanted;
 
 static uint32_t nonce_of_job(void) {
   static const uint8_t key[VV_KEY_BYTES] = "vaiven btl llc";
@@ -72,8 +72,8 @@ static uint32_t ranks_elsewhere(void) {
 }
 
 static int find_iface(char iface[VV_IFACE_NAME_MAX], struct vv_error *error) {
-  if (wishes.iface && *wishes.iface) {
-    snprintf(iface, VV_IFACE_NAME_MAX, "%s", wishes.iface);
+  if (wanted.iface && *wanted.iface) {
+    snprintf(iface, VV_IFACE_NAME_MAX, "%s", wanted.iface);
     return 0;
   }
   opal_process_name_t all = {.jobid = OPAL_PROC_MY_NAME.jobid, .vpid = OPAL_VPID_WILDCARD};
@@ -103,7 +103,7 @@ static mca_btl_base_module_t **start(int *count, bool progress_threads, bool thr
     return NULL;
   }
   bool opened =
-      find_iface(iface, &error) == 0 && vv_module_open(&wishes, iface, peers, nonce_of_job(), threads, &error) == 0;
+      find_iface(iface, &error) == 0 && vv_module_open(&wanted, iface, peers, nonce_of_job(), threads, &error) == 0;
   if (!opened) {
     say(error.text, error.remedy);
     return NULL;
@@ -146,15 +146,15 @@ static int register_parameters(void) {
   mca_base_var_group_component_register(component, "IEEE 802.2 LLC type 2 over Ethernet, of vaiven");
   mca_base_component_var_register(component, "if", "Interface (empty: the one that leads to the other hosts)",
                                   MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_READONLY,
-                                  &wishes.iface);
-  wishes.window = WINDOW;
-  add_number(component, "window", "Frames under way to a rank, 1 to 127", &wishes.window);
-  wishes.silence_s = 0;
+                                  &wanted.iface);
+  wanted.window = WINDOW;
+  add_number(component, "window", "Frames under way to a rank, 1 to 127", &wanted.window);
+  wanted.silence_s = 0;
   add_number(component, "silence",
              "Seconds after which a rank that is silent is taken for dead; 0: never, for one that computes is silent",
-             &wishes.silence_s);
-  if (wishes.window < 1 || wishes.window > WINDOW_MAX) wishes.window = WINDOW;
-  if (wishes.silence_s < 0) wishes.silence_s = 0;
+             &wanted.silence_s);
+  if (wanted.window < 1 || wanted.window > WINDOW_MAX) wanted.window = WINDOW;
+  if (wanted.silence_s < 0) wanted.silence_s = 0;
   module->btl_component = (mca_btl_base_component_t *)&mca_btl_llc_component;
   module->btl_exclusivity = EXCLUSIVITY;
   module->btl_eager_limit = module->btl_rndv_eager_limit = 64 << 10;

@@ -296,19 +296,19 @@ static int make_lists(struct vv_error *error) {
   return result == OPAL_SUCCESS ? 0 : vv_error_set(error, "no-memory", "no memory for fragments");
 }
 
-int vv_module_open(const struct vv_module_wishes *wishes, const char *iface, uint32_t peers, uint32_t nonce,
+int vv_module_open(const struct vv_module_config *wanted, const char *iface, uint32_t peers, uint32_t nonce,
                    bool threads, struct vv_error *error) {
-  const struct vv_courier_config config = {
+  const struct vv_courier_config courier = {
       .iface = iface,
       .peers = peers,
       .nonce = nonce,
-      .window = (uint8_t)wishes->window,
+      .window = (uint8_t)wanted->window,
       .message_bytes_max = PEERS_MESSAGE_BYTES_MAX,
-      .silence_ns = wishes->silence_s * VV_SEC,
+      .silence_ns = wanted->silence_s * VV_SEC,
       .threads = threads,
       .user = {.came = came, .sent = sent, .ended = ended, .waits = waits},
   };
-  if (vv_courier_open(&vv_module.courier, &config, error) != 0) return -1;
+  if (vv_courier_open(&vv_module.courier, &courier, error) != 0) return -1;
   if (make_lists(error) != 0) {
     vv_courier_close(&vv_module.courier, 0);
     return -1;

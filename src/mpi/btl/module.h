@@ -29,7 +29,7 @@
 #define VV_MODULE_HEAD_BYTES 8
 
 /* What a user may set; parameters of component.c. */
-struct vv_module_wishes {
+struct vv_module_config {
   char *iface;   /* btl_llc_if; NULL or empty: the one that leads to the other hosts */
   int window;    /* btl_llc_window */
   int silence_s; /* btl_llc_silence */
@@ -52,7 +52,7 @@ extern struct vv_module vv_module;
 /*
  * Opens it on that interface for so many peers. 0, or -1 and *error (vv_courier_open); `threads`: several call.
  */
-int vv_module_open(const struct vv_module_wishes *wishes, const char *iface, uint32_t peers, uint32_t nonce,
+int vv_module_open(const struct vv_module_config *wanted, const char *iface, uint32_t peers, uint32_t nonce,
                    bool threads, struct vv_error *error);
 
 #endif
