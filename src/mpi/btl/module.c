@@ -12,7 +12,7 @@
 #include "mpi/btl/route.h"
 
 enum {
-  LEAD = 64,                         /* messages to a peer that count as sent before they are */
+  LEAD = 64,                         /* messages to a peer that may be under way when another is sent at once */
   SMALL_BYTES = 1400,                /* fits a frame with all heads */
   PEERS_MESSAGE_BYTES_MAX = 8 << 20, /* of a fragment: whatever limits another rank was given */
 };
@@ -108,11 +108,11 @@ static bool is_ours(const struct vv_parcel *parcel) {
 }
 
 static void let_go(struct vv_parcel *parcel) {
-  if (__atomic_sub_fetch(&parcel->held, 1, __ATOMIC_ACQ_REL) == 0 && is_ours(parcel))
-    release(&vv_module.super, &parcel->super);
+  if (__atomic_sub_fetch(&parcel->held, 1, __ATOMIC_ACQ_REL) == 0) release(&vv_module.super, &parcel->super);
 }
 
-/* Who sends the parcel lets it go afterwards. */
+/* Who sends a parcel of ours lets it go afterwards; another may be freed, by its owner, as soon as it is acknowledged.
+ */
 static enum vv_courier_sent dispatch(struct vv_parcel *parcel, struct mca_btl_base_endpoint_t *endpoint,
                                      mca_btl_base_tag_t tag) {
   memset(parcel->bytes, 0, VV_MODULE_HEAD_BYTES);
@@ -131,7 +131,7 @@ static int send_descriptor(struct mca_btl_base_module_t *btl, struct mca_btl_bas
   if (sent == VV_COURIER_GONE) return OPAL_ERR_UNREACH;
   bool done = sent == VV_COURIER_LEFT && ours;
   if (done && must_call) descriptor->des_cbfunc(btl, endpoint, descriptor, OPAL_SUCCESS);
-  let_go(parcel);
+  if (ours) let_go(parcel);
   return done ? 1 : OPAL_SUCCESS;
 }
 
@@ -181,10 +181,10 @@ static void came(void *context, const uint8_t *bytes, size_t count) {
 static void sent(void *context, struct vv_courier_load *load, bool arrived) {
   (void)context, (void)arrived;
   struct vv_parcel *parcel = (struct vv_parcel *)((uint8_t *)load - offsetof(struct vv_parcel, load));
-  bool told = load->left && is_ours(parcel);
+  bool ours = is_ours(parcel), told = load->left && ours;
   if (!told && parcel->super.des_cbfunc)
     parcel->super.des_cbfunc(&vv_module.super, load->peer->context, &parcel->super, OPAL_SUCCESS);
-  let_go(parcel);
+  if (ours) let_go(parcel);
 }
 
 static void describe(const struct opal_proc_t *proc, char *text, size_t room) {
