@@ -35,7 +35,7 @@ $(VENV)/.meson: pyproject.toml
 	@touch $@
 
 $(VENV)/.python: $(VENV)/.meson
-	./tools/install fabric lab stacks apps
+	./tools/install fabric lab stacks
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.python $(SOURCES)
