@@ -19,10 +19,15 @@ def program(name: str) -> Path:
 
     Searched: as `_installed` does, then PATH. VaivenError ("no-program") if it is nowhere.
     """
-    found = _installed(name) or shutil.which(name)
-    if found:
-        return Path(found)
+    if found := find(name):
+        return found
     raise VaivenError(f"the program {name} is not installed", "run `make`, or `pip install .`", code="no-program")
+
+
+def find(name: str) -> Path | None:
+    """The same, or None."""
+    found = _installed(name) or shutil.which(name)
+    return Path(found) if found else None
 
 
 def library() -> Path:

@@ -79,13 +79,13 @@ int vv_mpi_release(struct vv_end *end, struct vv_error *error);
 
 /* What the tables of both libraries have in common: of point-to-point messages, and of broadcasts. */
 #define VV_MPI_ANY                                                                                                     \
-  .size_bytes_max = (size_t)64 << 20, .joined = true, .ranked = true, .spins = true, .path = VV_PATH_TCP,              \
-  .accept = vv_mpi_link, .connect = vv_mpi_link, .way = vv_mpi_way, .close = vv_mpi_close
+  .size_bytes_max = (size_t)64 << 20, .joined = true, .ranked = true, .spins = true, .accept = vv_mpi_link,            \
+  .connect = vv_mpi_link, .way = vv_mpi_way, .close = vv_mpi_close
 #define VV_MPI_POINT_TO_POINT                                                                                          \
   VV_MPI_ANY, .send = vv_mpi_send, .recv = vv_mpi_recv, .start = vv_mpi_start, .flow = vv_mpi_flow,                    \
               .drain = vv_mpi_drain
 #define VV_MPI_BROADCAST                                                                                               \
-  VV_MPI_ANY, .size_bytes_min = 1, .to_all = true, .send = vv_mpi_bcast, .recv = vv_mpi_join_bcast,                    \
-              .release = vv_mpi_release
+  VV_MPI_ANY, .size_bytes_min = 1, .to_all = true, .path = VV_PATH_TCP, .send = vv_mpi_bcast,                          \
+              .recv = vv_mpi_join_bcast, .release = vv_mpi_release
 
 #endif

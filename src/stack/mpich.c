@@ -22,6 +22,7 @@ static const struct vv_stack vv_stack_mpich = {.id = "mpich",
                                                .summary = "MPICH over TCP",
                                                .needs = "mpiexec.hydra",
                                                .header_bytes = HEADER_BYTES,
+                                               .path = VV_PATH_TCP,
                                                .open = mpich_open,
                                                VV_MPI_POINT_TO_POINT};
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Open MPI over TCP (point-to-point layer ob1, transport btl tcp). What is set by
- * its launcher, such as Nagle's algorithm, is checked here, where it takes effect.
+ * Open MPI over TCP (point-to-point layer ob1, transport btl tcp), or over LLC by
+ * a component of ours (src/mpi/btl). What is set by its launcher, such as Nagle's
+ * algorithm, is checked here, where it takes effect.
  */
 #include "stack/mpi.h"
 #include "stack/registry.h"
 
-/* Before each message that is sent at once (up to btl_tcp_eager_limit with it): btl tcp 8, ob1's match header 14. */
+/* Before each message that is sent at once (up to the eager limit with it): btl tcp or llc 8, ob1's match header 14. */
 #define HEADER_BYTES 22
 
 static const char *const variables[] = {
@@ -19,6 +20,11 @@ static const char *const variables[] = {
     "btl_tcp_use_nagle",
     "btl_tcp_sndbuf",
     "btl_tcp_rcvbuf",
+    "btl_llc_if",
+    "btl_llc_eager_limit",
+    "btl_llc_rndv_eager_limit",
+    "btl_llc_max_send_size",
+    "btl_llc_window",
     "mpi_yield_when_idle",
     "coll_tuned_bcast_algorithm",
     "coll_tuned_bcast_algorithm_segmentsize",
@@ -48,10 +54,23 @@ static struct vv_end *openmpi_nagle_open(const struct vv_stack_config *config, c
   return open_end(config, true, contact, error);
 }
 
+/* What cannot be sent by LLC then has no other way: Open MPI refuses to start. */
+static struct vv_end *openmpi_llc_open(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
+                                       struct vv_error *error) {
+  if (vv_mpi_variable("btl_llc_window") < 0) {
+    vv_error_set(error, "mpi-setting", "Open MPI has no transport llc in this job");
+    vv_error_remedy(error, "mpirun --mca mca_base_component_path DIR:SYS_DEFAULT --mca btl llc,vader,self, where DIR "
+                           "has mca_btl_llc.so");
+    return NULL;
+  }
+  return vv_mpi_open(&library, config, contact, error);
+}
+
 static const struct vv_stack vv_stack_openmpi = {.id = "openmpi",
                                                  .summary = "Open MPI over TCP",
                                                  .needs = "mpirun",
                                                  .header_bytes = HEADER_BYTES,
+                                                 .path = VV_PATH_TCP,
                                                  .open = openmpi_open,
                                                  VV_MPI_POINT_TO_POINT};
 
@@ -59,8 +78,17 @@ static const struct vv_stack vv_stack_openmpi_nagle = {.id = "openmpi-nagle",
                                                        .summary = "Open MPI over TCP, Nagle's algorithm on",
                                                        .needs = "mpirun",
                                                        .header_bytes = HEADER_BYTES,
+                                                       .path = VV_PATH_TCP,
                                                        .open = openmpi_nagle_open,
                                                        VV_MPI_POINT_TO_POINT};
+
+static const struct vv_stack vv_stack_openmpi_llc = {.id = "openmpi-llc",
+                                                     .summary = "Open MPI over LLC, without TCP/IP",
+                                                     .needs = "mpirun, CAP_NET_RAW",
+                                                     .header_bytes = HEADER_BYTES,
+                                                     .path = VV_PATH_LLC_I,
+                                                     .open = openmpi_llc_open,
+                                                     VV_MPI_POINT_TO_POINT};
 
 /* broadcasts: a table for each algorithm of the component coll tuned, by its number there; 0: what it chooses itself */
 
@@ -106,7 +134,18 @@ BCAST(scatter_allgather, "scatter-allgather", 8);
 BCAST(scatter_ring, "scatter-ring", 9);
 
 const struct vv_stack *const vv_stack_registry[] = {
-    &vv_stack_openmpi,  &vv_stack_openmpi_nagle, &chosen, &linear,   &chain,
-    &pipeline,          &split_binary,           &binary, &binomial, &knomial,
-    &scatter_allgather, &scatter_ring,           NULL,
+    &vv_stack_openmpi,
+    &vv_stack_openmpi_nagle,
+    &vv_stack_openmpi_llc,
+    &chosen,
+    &linear,
+    &chain,
+    &pipeline,
+    &split_binary,
+    &binary,
+    &binomial,
+    &knomial,
+    &scatter_allgather,
+    &scatter_ring,
+    NULL,
 };

@@ -32,7 +32,9 @@ ARROWS = {
     "probe": ["stack", "io", "core"],
     "bpf": ["io", "core"],
     "sim": ["core"],
+    "mpi/btl": ["io", "core"],
     "mpi": [],
+    "raw": [],
 }
 CORE_HEADERS = {"stdint.h", "stddef.h", "stdbool.h", "string.h", "assert.h", "limits.h", "errno.h"}
 
@@ -98,6 +100,7 @@ def test_conditional_compilation_only_in_io_os(root: Path) -> None:
         ("probe/kit/series.c", '#include "probe/ask/question.h"\n'),
         ("probe/link/session.c", '#include "probe/options.h"\n'),
         ("stack/tcp.c", '#include "probe/near.h"\n'),
+        ("mpi/btl/courier.c", '#include "stack/stack.h"\n'),
         ("misc/x.c", ""),
     ],
 )

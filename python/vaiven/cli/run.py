@@ -35,8 +35,8 @@ def run(
     command
         The program and its arguments, after --.
     stack
-        The stack by which its messages travel: openmpi, openmpi-nagle, mpich (see `vaiven stacks`); pvm for programs of
-        PVM, which choose route and encoding themselves.
+        The stack by which its messages travel: openmpi, openmpi-nagle, openmpi-llc, mpich (see `vaiven stacks`); pvm
+        for programs of PVM, which choose route and encoding themselves.
     lab
         A ready lab's name, a lab file, or a name that `vaiven lab up --as` gave; raised meanwhile unless it is up.
     hosts

@@ -34,7 +34,9 @@ class Library:
 HERE = "this machine"
 LIBRARIES = {
     "openmpi": Library(
-        ("openmpi", "openmpi-nagle", *(f"openmpi:{one}" for one in mpi.BROADCASTS)), "openmpi-bin", "libopenmpi-dev"
+        ("openmpi", "openmpi-nagle", "openmpi-llc", *(f"openmpi:{one}" for one in mpi.BROADCASTS)),
+        "openmpi-bin",
+        "libopenmpi-dev",
     ),
     "mpich": Library(("mpich", "mpich:default"), "mpich", "libmpich-dev"),
     "pvm": Library(

@@ -2,7 +2,8 @@
 """MPI's own launchers: the command that starts ranks on hosts, one job for each launch of an MPI stack.
 
 Each library has words of its own for the same wishes: use TCP over these interfaces and nothing else, even between
-hosts that share a memory; start on other hosts through this remote shell; do not bind, the probe does that itself.
+hosts that share a memory (or LLC, by a component of ours, src/mpi/btl); start on other hosts through this remote
+shell; do not bind, the probe does that itself.
 Hosts of a lab are entered through `rsh`; other hosts must reach each other over ssh, as MPI wants it anyway.
 Ranks of MPICH, whatever their program is, preload what ends them well (src/mpi/ends.c).
 """
@@ -27,6 +28,10 @@ from vaiven.run import hosts, rsh
 from vaiven.run.hosts import Argv, Host
 
 ENDS = "vaiven-mpich-ends.so"
+LLC = "mca_btl_llc.so"
+_PLACES = "OMPI_MCA_mca_base_component_path"  # where Open MPI looks for components
+RAW = "vaiven-raw"  # starts a rank with CAP_NET_RAW, where root has given that to it
+FILES = {"mpich": (ENDS,), "openmpi": (LLC,)}  # of ours, for ranks of a library
 # Open MPI's broadcast algorithms: their number in the component coll tuned, and whether they cut a message in segments.
 BROADCASTS = {
     "default": (0, False), "linear": (1, False), "chain": (2, True), "pipeline": (3, True), "split-binary": (4, True),
@@ -52,6 +57,8 @@ _HOLDS = r"""program=$(command -v "$1") || exit 0; shift
 library=$(ldd "$program" 2>/dev/null |
   sed -n 's|^\(.* => \)\{0,1\}[[:space:]]*\(.*/libmpi\(ch\)\{0,1\}\.so[.0-9]*\) (0x.*|\2|p' | head -n 1)
 if [ "$library" ]; then for words; do grep -qaF "$words" "$library" && echo "$words"; done; fi; true"""
+# Starts the program with its arguments by vaiven-raw, if that is in PATH.
+_RAW = """if command -v "$0" >/dev/null; then exec "$0" "$@"; else exec "$@"; fi"""
 _SAYS = {"Intel(R) MPI Library": "Intel MPI", "Open MPI v": "Open MPI", "MPICH Version": "MPICH"}
 
 
@@ -65,13 +72,16 @@ class Rank:
 
 @dataclass(frozen=True)
 class Manner:
-    """How a job shall send. nagle: with Nagle's algorithm. yields: a rank that waits lets others run.
+    """How a job shall send. nagle: with Nagle's algorithm. yields: a rank that waits lets others run. llc: over LLC
+    between hosts, through memory on one; spare: over TCP where that cannot be.
 
     settings: (name, value) of the library's own, of Open MPI its MCA parameters.
     """
 
     nagle: bool = False
     yields: bool = False
+    llc: bool = False
+    spare: bool = False
     settings: tuple[tuple[str, str], ...] = ()
 
 
@@ -106,7 +116,8 @@ def manner(stack: Stack, ranks: Sequence[Rank]) -> Manner:
     """How the ranks of this stack shall send: they yield where they are more than the processors they share."""
     shared = [rank.host.processors for rank in ranks if rank.host.processors]
     yields = bool(shared) and len(shared) > len(shared[0])
-    return Manner(stack.id.endswith("-nagle"), yields, _broadcast(stack.id.partition(":")[2]))
+    settings = _broadcast(stack.id.partition(":")[2])
+    return Manner(stack.id.endswith("-nagle"), yields, stack.id == "openmpi-llc", settings=settings)
 
 
 def _broadcast(algorithm: str) -> tuple[tuple[str, str], ...]:
@@ -125,10 +136,12 @@ def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]
     In a Slurm allocation of ours that is srun.
 
     VaivenError: "no-mpi" (a host has no launcher of this library), "mpi-version" (it has another one), "host-down",
-    "bad-path".
+    "bad-path", "no-program" (the component for LLC is not installed).
     """
     library = LIBRARIES[name]
     ranks = _preloading(library, ranks)
+    if manner.llc:
+        ranks = [_over_llc(rank) for rank in ranks]
     allocation = os.environ.get("SLURM_JOB_ID")
     if allocation and ranks[0].host.here:
         if not shutil.which("srun"):
@@ -181,6 +194,21 @@ def _preloading(library: Library, ranks: Sequence[Rank]) -> list[Rank]:
         return replace(rank, command=("env", f"LD_PRELOAD={preloads}", *rank.command)) if path else rank
 
     return [preloading(rank) for rank in ranks]
+
+
+def _over_llc(rank: Rank) -> Rank:
+    """The same with our component in Open MPI's path, and the interface that leads to the others; started by
+    vaiven-raw, where the host has it: a copy would not have its capability."""
+    users = os.environ.get(_PLACES, "") if rank.host.here else ""
+    path = _path_of(LLC, rank.host)
+    if not path:
+        raise VaivenError(f"{rank.host.name} has no {LLC}", "hosts like this machine, or --stack openmpi", "no-program")
+    places = f"{Path(path).parent}:{users or 'SYS_DEFAULT:USER_DEFAULT'}"
+    assigned = [f"{_PLACES}={places}"]
+    assigned += [f"OMPI_MCA_btl_llc_if={rank.host.interface}"] if rank.host.interface else []
+    here = resources.find(RAW) if rank.host.here and rank.host.arch == platform.machine() else None
+    raw = (str(here),) if here else ("sh", "-c", _RAW, RAW)
+    return replace(rank, command=("env", *assigned, *raw, *rank.command))
 
 
 def _path_of(name: str, host: Host) -> str:
@@ -265,7 +293,8 @@ def _openmpi(launcher: _Launcher, ranks: Sequence[Rank], manner: Manner) -> list
 
 def _parameters(ranks: Sequence[Rank], manner: Manner) -> dict[str, str]:
     """Open MPI's MCA parameters for these wishes."""
-    found = {"pml": "ob1", "btl": "tcp,self"}
+    transports = ["llc"] * manner.llc + ["tcp"] * (manner.spare or not manner.llc) + ["vader"] * manner.llc + ["self"]
+    found = {"pml": "ob1", "btl": ",".join(transports)}
     if all(rank.host.interface for rank in ranks):
         found["btl_tcp_if_include"] = ",".join(sorted({rank.host.interface for rank in ranks}))
     found |= {"btl_tcp_use_nagle": str(int(manner.nagle)), "mpi_yield_when_idle": str(int(manner.yields))}

@@ -246,10 +246,11 @@ def _reached(name: str, wanted: Wanted) -> Iterator[Host]:
             address = wanted.bind.get(name) or reached_at
             found = {one: (copies[f"{_PROBE}-{one}"],) for one in wanted.libraries if f"{_PROBE}-{one}" in copies}
             lacking = libraries.that_do_not_start(name, connection.argv, found)
+            files = {file: copies[file] for ours in mpi.FILES.values() for file in ours if file in copies}
             host = Host(
                 name, address, "", arch, (copies[_PROBE],), connection.argv, wanted.ports,
                 libraries={library: probe for library, probe in found.items() if library not in lacking},
-                lacking=lacking, files={mpi.ENDS: copies[mpi.ENDS]} if mpi.ENDS in copies else {},
+                lacking=lacking, files=files,
             )  # fmt: skip
             yield _addressed(host, wanted)
 
@@ -266,8 +267,8 @@ def _probes(arch: str, name: str, wanted: Collection[str]) -> dict[str, Path]:
     """What is copied to a host of that architecture: those of libraries only to machines like this one."""
     native = libraries.probes() if arch == platform.machine() else {}
     more = {f"{_PROBE}-{library}": path for library, path in native.items() if library in wanted}
-    if "mpich" in wanted and arch == platform.machine():
-        more[mpi.ENDS] = resources.program(mpi.ENDS)
+    for library in wanted if arch == platform.machine() else ():
+        more |= {file: found for file in mpi.FILES.get(library, ()) if (found := resources.find(file))}
     return {_PROBE: _static_probe(arch, name), **more}
 
 

@@ -36,7 +36,8 @@ def run(hosts: Sequence[Host], stack: Stack, ranks: int, command: Sequence[str])
         return _tasks(hosts, count, command)
     members = [mpi.Rank(host, tuple(command)) for host in hosts[:count]]
     mpi.refuse_program_of_another(library, members[0])
-    with mpi.job(library, members, mpi.manner(stack, members)) as words:
+    manner = replace(mpi.manner(stack, members), spare=True)
+    with mpi.job(library, members, manner) as words:
         return _passed_through([hosts[0].argv(words)])
 
 

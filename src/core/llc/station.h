@@ -94,6 +94,11 @@ bool vv_llc_station_send(struct vv_llc_station *station, vv_ns now_ns, uint32_t 
 /* True: all that was given to vv_llc_station_send has left at least once, and only acknowledgements may be missing. */
 bool vv_llc_station_has_left(const struct vv_llc_station *station, uint32_t link);
 
+/* When the last I or S PDU came by a link; 0: none. */
+static inline vv_ns vv_llc_station_heard_ns(const struct vv_llc_station *station, uint32_t link) {
+  return station->links[link].heard_ns;
+}
+
 /*
  * Lets the peer send so many I PDUs more. Each VV_LLC_STATION_DATA takes one. At 0
  * the peer is told RNR, and RR when there are some again. A link with
@@ -120,6 +125,11 @@ void vv_llc_station_tick(struct vv_llc_station *station, vv_ns now_ns);
  * too early for its place in the stream is taken then.
  */
 bool vv_llc_station_take(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_event *event);
+
+/* Whether vv_llc_station_take may have an event. */
+static inline bool vv_llc_station_has_news(const struct vv_llc_station *station) {
+  return station->has_data || station->telling.count > 0;
+}
 
 /* The next frame to send: false when there is none now. */
 bool vv_llc_station_next_frame(struct vv_llc_station *station, vv_ns now_ns, struct vv_llc_station_frame *frame);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/engine/engine.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 
 #include "io/os/clock.h"
@@ -10,6 +12,7 @@
 enum { LOOKS_PER_READING = 16, ROOM_TRIES = 2000 };
 static const vv_ns room_pause_ns = 50 * VV_US;
 static const vv_ns check_ns = VV_SEC;
+static const vv_ns hold_ns = VV_MS; /* until an interface without room is asked again, when nothing else happens */
 
 void vv_engine_init(struct vv_engine *engine, struct vv_port port, const struct vv_engine_core *core, void *self) {
   *engine = (struct vv_engine){.port = port, .core = core, .self = self, .checked_ns = vv_clock_ns()};
@@ -38,6 +41,36 @@ static size_t gather(struct vv_engine *engine, vv_ns now_ns, struct iovec units[
   return count;
 }
 
+/* What did not go is kept for the next turn, in its order. */
+static void keep(struct vv_engine_hold *hold, struct iovec units[][VV_PORT_PIECES], size_t count) {
+  hold->first = 0;
+  hold->count = count;
+  for (size_t i = 0; i < count; i++) {
+    const struct iovec *head = &units[i][0], *rest = &units[i][1];
+    uint8_t *at = hold->bytes + i * hold->unit_bytes;
+    hold->lengths_bytes[i] = head->iov_len + rest->iov_len;
+    assert(hold->lengths_bytes[i] <= hold->unit_bytes);
+    memcpy(at, head->iov_base, head->iov_len);
+    if (rest->iov_len > 0) memcpy(at + head->iov_len, rest->iov_base, rest->iov_len);
+  }
+}
+
+/* 0, or -1 and *error; hold->count says what still waits. */
+static int send_held(struct vv_engine *engine, struct vv_error *error) {
+  struct vv_engine_hold *hold = engine->hold;
+  struct iovec units[VV_PORT_BATCH_MAX][VV_PORT_PIECES];
+  for (size_t i = 0; i < hold->count; i++) {
+    size_t place = hold->first + i;
+    units[i][0] = (struct iovec){hold->bytes + place * hold->unit_bytes, hold->lengths_bytes[place]};
+    units[i][1] = (struct iovec){0};
+  }
+  int went = engine->port.ops->send(engine->port.self, units, hold->count);
+  if (went <= 0) return judge(engine, "send", error);
+  hold->first += (size_t)went;
+  hold->count -= (size_t)went;
+  return 0;
+}
+
 /* An interface without room gets time to send some; one that stays full loses frames, as wires do. */
 static int send_all(struct vv_engine *engine, struct iovec units[][VV_PORT_PIECES], size_t count,
                     struct vv_error *error) {
@@ -51,6 +84,10 @@ static int send_all(struct vv_engine *engine, struct iovec units[][VV_PORT_PIECE
     }
     if (judge(engine, "send", error) != 0) return -1;
     if (errno == EINTR) continue;
+    if (engine->hold) {
+      keep(engine->hold, units + sent, count - sent);
+      return 0;
+    }
     struct timespec pause = {.tv_nsec = room_pause_ns};
     nanosleep(&pause, NULL);
   }
@@ -60,13 +97,16 @@ static int send_all(struct vv_engine *engine, struct iovec units[][VV_PORT_PIECE
 
 static int flush_at(struct vv_engine *engine, vv_ns now_ns, struct vv_error *error) {
   struct iovec units[VV_PORT_BATCH_MAX][VV_PORT_PIECES];
-  for (;;) {
+  const struct vv_engine_hold *hold = engine->hold;
+  if (hold && hold->count > 0 && send_held(engine, error) != 0) return -1;
+  while (!hold || hold->count == 0) {
     size_t count = gather(engine, now_ns, units);
     if (count == 0) return 0;
     vv_mark(engine->marks, VV_MARK_MADE);
     if (send_all(engine, units, count, error) != 0) return -1;
     if (count < VV_PORT_BATCH_MAX) return 0;
   }
+  return 0;
 }
 
 int vv_engine_flush(struct vv_engine *engine, struct vv_error *error) {
@@ -88,22 +128,36 @@ static bool take(struct vv_engine *engine, bool (*done)(void *context), void *co
   return false;
 }
 
-/* What is due by the clock: timers, a look at the port now and then, whoever may stop us, the deadline. */
+/* What is due by the clock: timers, and a look at the port now and then. 0, or -1 and *error. */
+static int tick(struct vv_engine *engine, vv_ns now_ns, struct vv_error *error) {
+  if (engine->core->next_ns(engine->self) <= now_ns) engine->core->tick(engine->self, now_ns);
+  if (now_ns - engine->checked_ns < check_ns) return 0;
+  engine->checked_ns = now_ns;
+  return engine->port.ops->check(engine->port.self, error);
+}
+
+/* And then whoever may stop us, and the deadline. */
 static enum vv_engine_ran keep_time(struct vv_engine *engine, vv_ns deadline_ns, struct vv_error *error) {
   vv_ns now_ns = vv_clock_ns();
-  if (engine->core->next_ns(engine->self) <= now_ns) engine->core->tick(engine->self, now_ns);
-  if (now_ns - engine->checked_ns >= check_ns) {
-    engine->checked_ns = now_ns;
-    if (engine->port.ops->check(engine->port.self, error) != 0) return VV_ENGINE_RAN_ERROR;
-  }
+  if (tick(engine, now_ns, error) != 0) return VV_ENGINE_RAN_ERROR;
   if (engine->stop.ask && vv_watch_rang() && engine->stop.ask(engine->stop.context)) return VV_ENGINE_RAN_STOPPED;
   return now_ns >= deadline_ns ? VV_ENGINE_RAN_LATE : VV_ENGINE_RAN_DONE;
 }
 
-static int sleep_some(struct vv_engine *engine, vv_ns deadline_ns, struct vv_error *error) {
+vv_ns vv_engine_due_ns(const struct vv_engine *engine) {
   vv_ns due_ns = engine->core->next_ns(engine->self);
   vv_ns check_at_ns = engine->checked_ns + check_ns;
-  vv_ns until_ns = due_ns < check_at_ns ? due_ns : check_at_ns;
+  vv_ns room_at_ns = engine->hold && engine->hold->count > 0 ? vv_clock_ns() + hold_ns : VV_NEVER;
+  if (due_ns > check_at_ns) due_ns = check_at_ns;
+  return due_ns < room_at_ns ? due_ns : room_at_ns;
+}
+
+int vv_engine_descriptor(const struct vv_engine *engine) {
+  return engine->port.ops->descriptor(engine->port.self);
+}
+
+static int sleep_some(struct vv_engine *engine, vv_ns deadline_ns, struct vv_error *error) {
+  vv_ns until_ns = vv_engine_due_ns(engine);
   if (until_ns > deadline_ns) until_ns = deadline_ns;
   return engine->port.ops->wait(engine->port.self, until_ns) == 0 ? 0 : judge(engine, "wait", error);
 }
@@ -130,4 +184,20 @@ enum vv_engine_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *co
     if (ran != VV_ENGINE_RAN_DONE) return ran;
     if (idle && sleep_some(engine, deadline_ns, error) != 0) return VV_ENGINE_RAN_ERROR;
   }
+}
+
+static bool never(void *context) {
+  (void)context;
+  return false;
+}
+
+/* The clock costs more than a look at the ring, but nobody knows how long ago the last turn was. */
+int vv_engine_turn(struct vv_engine *engine, struct vv_error *error) {
+  size_t count;
+  vv_ns now_ns = 0;
+  take(engine, never, NULL, &count, &now_ns);
+  if (now_ns == 0) now_ns = vv_clock_ns();
+  engine->turned_ns = now_ns;
+  if (tick(engine, now_ns, error) != 0 || flush_at(engine, now_ns, error) != 0) return -1;
+  return (int)count;
 }

@@ -10,7 +10,12 @@
  *            ^ now_ns          tick, when next_ns is due
  *
  * It runs in the thread of its caller and only while it is called: a protocol
- * makes no progress between two calls.
+ * makes no progress between two calls. There are two ways to call it:
+ *
+ *   vv_engine_run    waits until something is done
+ *   vv_engine_turn   does what there is to do now and returns at once, for a
+ *                    caller with a loop of its own, who may sleep until
+ *                    vv_engine_descriptor() can be read or vv_engine_due_ns()
  */
 #ifndef VV_IO_ENGINE_ENGINE_H
 #define VV_IO_ENGINE_ENGINE_H
@@ -42,15 +47,28 @@ struct vv_engine_core {
   void (*tick)(void *self, vv_ns now_ns);
 };
 
+/*
+ * Units that found no room at the interface in a turn. They are copied, for what their rest points to does not stay,
+ * and go before any other.
+ */
+struct vv_engine_hold {
+  uint8_t *bytes;    /* the caller's: room for VV_PORT_BATCH_MAX units */
+  size_t unit_bytes; /* of the longest unit */
+  size_t lengths_bytes[VV_PORT_BATCH_MAX];
+  size_t first, count; /* those that wait */
+};
+
 struct vv_engine {
   struct vv_port port; /* may be put behind another between two calls */
   const struct vv_engine_core *core;
   void *self;
-  bool spin;                 /* ask again and again; else sleep in the port */
-  struct vv_watch_stop stop; /* ask == NULL: nobody stops it */
-  struct vv_marks *marks;    /* of what is sent and received now; NULL: nobody wants them */
-  uint64_t unsent;           /* units that found no room at the interface for a long time: lost, as on any wire */
-  vv_ns checked_ns;          /* when the port was last looked at */
+  bool spin;                   /* ask again and again; else sleep in the port */
+  struct vv_watch_stop stop;   /* ask == NULL: nobody stops it */
+  struct vv_marks *marks;      /* of what is sent and received now; NULL: nobody wants them */
+  uint64_t unsent;             /* units that found no room at the interface for a long time: lost, as on any wire */
+  vv_ns checked_ns;            /* when the port was last looked at */
+  vv_ns turned_ns;             /* when the last turn was taken */
+  struct vv_engine_hold *hold; /* the caller's, who takes turns; NULL: a send waits for room at the interface */
   uint8_t heads[VV_PORT_BATCH_MAX][VV_ENGINE_HEAD_BYTES];
 };
 
@@ -74,5 +92,16 @@ enum vv_engine_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *co
 
 /* Sends what the core wants sent now. 0, or -1 and *error: the port is not what it was. */
 int vv_engine_flush(struct vv_engine *engine, struct vv_error *error);
+
+/*
+ * One turn: takes at most a batch of what came, does what is due, sends what the core wants sent. How many units came,
+ * or -1 and *error: the port is not what it was. It never waits where there is a hold. The stop is not asked.
+ */
+int vv_engine_turn(struct vv_engine *engine, struct vv_error *error);
+
+/* Can be read when a unit has come; it is the port's. */
+int vv_engine_descriptor(const struct vv_engine *engine);
+/* When the next turn is due though nothing comes; a time in the past: now. */
+vv_ns vv_engine_due_ns(const struct vv_engine *engine);
 
 #endif

@@ -70,12 +70,23 @@ int vv_node_open(struct vv_node *node, const struct vv_node_config *config, stru
   struct vv_packet_config packet = {
       .iface = config->iface,
       .filter = {.to = VV_FILTER_TO_GROUP, .dsap = node->self.sap, .station = true, .jumbo = config->jumbo},
-      .backlog_bytes = backlog_bytes(config)};
+      .backlog_bytes = backlog_bytes(config),
+      .hurried = config->turns};
   if (vv_packet_open(&node->packet, &packet, error) != 0) {
     close(node->claim);
     return -1;
   }
   memcpy(node->self.mac, node->packet.mac, VV_MAC_BYTES);
+  return 0;
+}
+
+/* Where frames wait that find no room in a turn. */
+static int make_hold(struct vv_node *node, struct vv_error *error) {
+  node->hold = (struct vv_engine_hold){.bytes = node->hold.bytes,
+                                       .unit_bytes = VV_LLC_LINK_HEAD_BYTES + node->packet.data_bytes_max};
+  if (!node->hold.bytes) node->hold.bytes = malloc(VV_PORT_BATCH_MAX * node->hold.unit_bytes);
+  if (!node->hold.bytes) return vv_error_set(error, "no-memory", "no memory for frames that wait");
+  node->engine.hold = &node->hold;
   return 0;
 }
 
@@ -96,7 +107,7 @@ int vv_node_start(struct vv_node *node, struct vv_llc_station_config config, str
   vv_engine_init(&node->engine, vv_packet_port(&node->packet), &core, node);
   node->engine.spin = node->config.spin;
   node->engine.stop = node->config.stop;
-  return 0;
+  return node->config.turns ? make_hold(node, error) : 0;
 }
 
 enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), vv_ns deadline_ns,
@@ -105,10 +116,16 @@ enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context)
   return vv_engine_run(&node->engine, done, node->config.context, deadline_ns, error);
 }
 
+int vv_node_turn(struct vv_node *node, struct vv_error *error) {
+  if (vv_llc_station_has_news(&node->station)) tell_all(node, vv_node_now());
+  return vv_engine_turn(&node->engine, error);
+}
+
 void vv_node_close(struct vv_node *node) {
   vv_packet_close(&node->packet);
   close(node->claim);
   free(node->memory);
+  free(node->hold.bytes);
 }
 
 const char *vv_node_why(enum vv_llc_close why) {

@@ -7,6 +7,7 @@
  *   open    the SAP is ours, frames to it wait in the ring
  *   start   the station answers; again: it forgets all links and begins anew
  *   run     events are told while it waits
+ *   turn    events are told, and it does not wait
  *
  * What the station does is in core/llc/station.h; requests go to it directly,
  * with vv_node_now(), and leave with the next run or vv_node_flush().
@@ -30,6 +31,7 @@ struct vv_node_config {
   uint32_t links; /* peers at most: the ring has room for a window of each */
   bool jumbo;     /* frames as long as the MTU, with EtherType 0x8870 above 1500 bytes */
   bool spin;      /* how to wait (io/engine/engine.h) */
+  bool turns;     /* driven by vv_node_turn: nothing ever waits, not even for room at the interface */
   struct vv_watch_stop stop;
   /* Called for every event, inside a run; requests may be made in it. */
   void (*tell)(void *context, const struct vv_llc_station_event *event);
@@ -44,6 +46,7 @@ struct vv_node {
   void *memory; /* of the station; NULL before the start */
   struct vv_llc_station station;
   struct vv_engine engine;
+  struct vv_engine_hold hold;
 };
 
 /*
@@ -69,6 +72,9 @@ static inline vv_ns vv_node_now(void) {
 /* Tells what requests have brought about, and runs until done(context of the config); see vv_engine_run. */
 enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context), vv_ns deadline_ns,
                                struct vv_error *error);
+
+/* Tells what requests have brought about, and takes a turn; see vv_engine_turn. */
+int vv_node_turn(struct vv_node *node, struct vv_error *error);
 
 /* Sends what waits. 0, or -1 and *error. */
 static inline int vv_node_flush(struct vv_node *node, struct vv_error *error) {

@@ -50,13 +50,22 @@ static int wait_unit(void *self, vv_ns deadline_ns) {
   return lossy->inner.ops->wait(lossy->inner.self, deadline_ns);
 }
 
+static int descriptor(void *self) {
+  struct vv_lossy *lossy = self;
+  return lossy->inner.ops->descriptor(lossy->inner.self);
+}
+
 static int check(void *self, struct vv_error *error) {
   struct vv_lossy *lossy = self;
   return lossy->inner.ops->check(lossy->inner.self, error);
 }
 
 struct vv_port vv_lossy_port(struct vv_lossy *lossy) {
-  static const struct vv_port_ops ops = {
-      .peek = peek, .release = release, .send = send_units, .wait = wait_unit, .check = check};
+  static const struct vv_port_ops ops = {.peek = peek,
+                                         .release = release,
+                                         .send = send_units,
+                                         .wait = wait_unit,
+                                         .descriptor = descriptor,
+                                         .check = check};
   return (struct vv_port){.ops = &ops, .self = lossy};
 }

@@ -114,7 +114,8 @@ static int start(struct vv_packet *packet, const struct vv_packet_config *config
 }
 
 int vv_packet_open(struct vv_packet *packet, const struct vv_packet_config *config, struct vv_error *error) {
-  *packet = (struct vv_packet){.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), .slot_bytes = SLOT_BYTES};
+  int hurry = config->hurried ? SOCK_NONBLOCK : 0;
+  *packet = (struct vv_packet){.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | hurry, 0), .slot_bytes = SLOT_BYTES};
   if (packet->fd < 0 && (errno == EPERM || errno == EACCES)) return no_permission(error);
   if (packet->fd < 0) return vv_error_errno(error, "socket", "cannot make a packet socket");
   if (start(packet, config, error) == 0) return 0;
@@ -231,12 +232,20 @@ static int wait_frame(void *self, vv_ns deadline_ns) {
   return vv_packet_wait(self, deadline_ns);
 }
 
+static int descriptor(void *self) {
+  return ((const struct vv_packet *)self)->fd;
+}
+
 static int check(void *self, struct vv_error *error) {
   return vv_packet_check(self, error);
 }
 
 struct vv_port vv_packet_port(struct vv_packet *packet) {
-  static const struct vv_port_ops ops = {
-      .peek = peek, .release = release, .send = send_frames, .wait = wait_frame, .check = check};
+  static const struct vv_port_ops ops = {.peek = peek,
+                                         .release = release,
+                                         .send = send_frames,
+                                         .wait = wait_frame,
+                                         .descriptor = descriptor,
+                                         .check = check};
   return (struct vv_port){.ops = &ops, .self = packet};
 }

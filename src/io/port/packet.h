@@ -38,6 +38,7 @@ struct vv_packet_config {
   struct vv_filter filter;
   bool stamps;          /* the kernel notes when a frame came; costs every socket of the host a little */
   size_t backlog_bytes; /* of messages in full frames that may wait in the ring, VV_PACKET_SLOTS_MAX frames at most */
+  bool hurried;         /* a send that finds no room does not wait for it: EAGAIN */
   const struct vv_filter_watch
       *watch; /* not NULL: the ring shows the heads of what this says, and filter means nothing */
 };

@@ -39,6 +39,8 @@ struct vv_port_ops {
   int (*send)(void *self, struct iovec units[][VV_PORT_PIECES], size_t count);
   /* Sleeps until a unit has come, or the deadline. 0, or -1 and errno (EINTR, ETIME, ENETDOWN). */
   int (*wait)(void *self, vv_ns deadline_ns);
+  /* A descriptor that can be read when a unit has come. */
+  int (*descriptor)(void *self);
   /* Whether the port is what it was when it was opened. 0, or -1 and *error. */
   int (*check)(void *self, struct vv_error *error);
 };

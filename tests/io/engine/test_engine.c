@@ -79,6 +79,11 @@ static int check(void *self, struct vv_error *error) {
   return world->broken ? vv_error_set(error, "iface-down", "it is down") : 0;
 }
 
+static int descriptor(void *self) {
+  (void)self;
+  return 42;
+}
+
 static void receive(void *self, vv_ns now_ns, const uint8_t *bytes, size_t count) {
   struct world *world = self;
   assert_true(now_ns > 0 && count == 1);
@@ -118,8 +123,12 @@ static bool ask_stop(void *context) {
 }
 
 static void make(struct world *world, struct vv_engine *engine, size_t coming) {
-  static const struct vv_port_ops ops = {
-      .peek = peek, .release = release, .send = send_units, .wait = wait_unit, .check = check};
+  static const struct vv_port_ops ops = {.peek = peek,
+                                         .release = release,
+                                         .send = send_units,
+                                         .wait = wait_unit,
+                                         .descriptor = descriptor,
+                                         .check = check};
   static const struct vv_engine_core core = {.receive = receive, .next = next, .next_ns = next_ns, .tick = tick};
   *world = (struct world){.coming = coming, .wanted = coming, .room = UNITS, .due_ns = VV_NEVER};
   for (size_t i = 0; i < UNITS; i++) world->numbers[i] = (uint8_t)i;
@@ -248,6 +257,90 @@ static void whoever_may_stop_it_is_asked(void **state) {
   assert_int_equal(vv_engine_run(&engine, is_done, &world, VV_NEVER, &error), VV_ENGINE_RAN_STOPPED);
 }
 
+/* turns ------------------------------------------------------------------ */
+
+static void a_turn_with_nothing_to_do_returns_at_once(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error;
+  make(&world, &engine, 0);
+  assert_int_equal(vv_engine_turn(&engine, &error), 0);
+  assert_int_equal(world.waits + world.ticks + (int)world.sent_count, 0);
+}
+
+static void a_turn_takes_a_batch_at_most_and_sends_the_answers(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error;
+  make(&world, &engine, VV_PORT_BATCH_MAX + 10);
+  assert_int_equal(vv_engine_turn(&engine, &error), VV_PORT_BATCH_MAX);
+  assert_int_equal(world.sent_count, VV_PORT_BATCH_MAX);
+  assert_int_equal(vv_engine_turn(&engine, &error), 10);
+  assert_int_equal(world.sent_count, VV_PORT_BATCH_MAX + 10);
+  assert_memory_equal(world.sent, world.numbers, VV_PORT_BATCH_MAX + 10);
+  assert_int_equal(world.waits, 0);
+}
+
+static void a_turn_does_what_is_due_and_says_when_the_next_one_is(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error;
+  make(&world, &engine, 0);
+  world.due_ns = vv_clock_ns() + 3600 * VV_SEC;
+  assert_int_equal(vv_engine_turn(&engine, &error), 0);
+  assert_int_equal(world.ticks, 0);
+  assert_true(vv_engine_due_ns(&engine) < world.due_ns); /* to look whether the port is what it was */
+  world.due_ns = vv_clock_ns() - 1;
+  assert_true(vv_engine_due_ns(&engine) == world.due_ns);
+  assert_int_equal(vv_engine_turn(&engine, &error), 0);
+  assert_int_equal(world.ticks, 1);
+  assert_int_equal(world.sent_count, 1);
+  assert_int_equal(vv_engine_descriptor(&engine), 42);
+}
+
+/* What it could not send waits, as it was then, and goes first. */
+static void a_turn_without_room_keeps_what_it_could_not_send(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error;
+  uint8_t memory[VV_PORT_BATCH_MAX * 4];
+  struct vv_engine_hold hold = {.bytes = memory, .unit_bytes = 4};
+  make(&world, &engine, 50);
+  engine.hold = &hold;
+  world.room = 10;
+  assert_int_equal(vv_engine_turn(&engine, &error), 50);
+  assert_int_equal(world.sent_count, 10);
+  memset(engine.heads, 77, sizeof engine.heads); /* the core has gone on */
+  world.queue[world.queued++] = 50;
+  assert_true(vv_engine_due_ns(&engine) < vv_clock_ns() + VV_SEC / 2);
+  world.room = 5; /* less than what waits: nothing overtakes it */
+  assert_int_equal(vv_engine_turn(&engine, &error), 0);
+  assert_int_equal(world.sent_count, 15);
+  assert_int_equal(vv_engine_turn(&engine, &error), 0); /* no room at all */
+  assert_int_equal(vv_engine_flush(&engine, &error), 0);
+  world.numbers[50] = 50;
+  assert_int_equal(world.sent_count, 51);
+  assert_memory_equal(world.sent, world.numbers, 51);
+  assert_int_equal(engine.unsent, 0);
+}
+
+static void a_turn_finds_out_that_the_port_is_down(void **state) {
+  (void)state;
+  struct world world;
+  struct vv_engine engine;
+  struct vv_error error = {0};
+  make(&world, &engine, 0);
+  world.broken = true;
+  assert_int_equal(vv_engine_turn(&engine, &error), 0); /* it looks only now and then */
+  engine.checked_ns -= 2 * VV_SEC;
+  assert_int_equal(vv_engine_turn(&engine, &error), -1);
+  assert_string_equal(error.code, "iface-down");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_that_comes_is_handed_over_and_answered),
@@ -259,6 +352,11 @@ int main(void) {
       cmocka_unit_test(one_that_stays_full_loses_frames_and_counts_them),
       cmocka_unit_test(a_port_that_is_down_is_an_error_that_names_it),
       cmocka_unit_test(whoever_may_stop_it_is_asked),
+      cmocka_unit_test(a_turn_with_nothing_to_do_returns_at_once),
+      cmocka_unit_test(a_turn_takes_a_batch_at_most_and_sends_the_answers),
+      cmocka_unit_test(a_turn_does_what_is_due_and_says_when_the_next_one_is),
+      cmocka_unit_test(a_turn_without_room_keeps_what_it_could_not_send),
+      cmocka_unit_test(a_turn_finds_out_that_the_port_is_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
