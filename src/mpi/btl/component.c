@@ -28,7 +28,7 @@
 #include "mpi/btl/route.h"
 
 /* Behind btl tcp: more exclusive than it, less than what shares memory. */
-enum { EXCLUSIVITY = MCA_BTL_EXCLUSIVITY_LOW + 200, WINDOW = 64, WINDOW_MAX = 127 };
+enum { EXCLUSIVITY = MCA_BTL_EXCLUSIVITY_LOW + 200, WINDOW = 127, WINDOW_MAX = 127 };
 
 static struct vv_module_config wanted;
 
