@@ -224,7 +224,7 @@ def _on(claim: Claim, runs: Mapping[str, Candidate]) -> Verdict:
         claim, _word(found), value, found, p,
         runs=tuple(run.id for run in runs.values()),
         models=tuple(sorted({host for reading in readings.values() for host in reading.modelled})),
-        closest=closest(made, value, launches, tuple(runs)) if found.known else None,
+        closest=closest(made, value, launches, tuple(runs)) if found.known and claim.kind != "fact" else None,
     )  # fmt: skip
 
 
