@@ -129,6 +129,8 @@ _COSTS = Answer(
     tables="report.tables:costs_tables",
     section=None,
 )
+# All are told when to begin, 3 ms before, earlier where one was late.
+_AT_ONE_INSTANT = Pace(sample_s=4e-3)
 _AUDIENCES = Answer(
     kind="audiences",
     estimator="results.audiences:audiences",
@@ -254,6 +256,7 @@ EXCHANGE = Question(
     ),
     clocks=True,
     floods=True,
+    pace=_AT_ONE_INSTANT,
     answer=_AUDIENCES,
 )
 BISECTION = Question(
@@ -267,6 +270,7 @@ BISECTION = Question(
     ),
     clocks=True,
     floods=True,
+    pace=_AT_ONE_INSTANT,
     answer=_AUDIENCES,
 )
 PINGPONGS = Question(

@@ -214,7 +214,7 @@ class Group:
             _place(result, writable=True) if gets else (None, 0),
         )
         wanted = coll.call(kind, root, op, count, type_, counts)
-        wanted.given, wanted.result = (ctypes.cast(place[0], ctypes.c_void_p) for place in places)
+        wanted.given, wanted.result = (_address(place[0]) for place in places)
         problem = _Problem()
         handle = _library().vv_coll_begin(self._handle, byref(wanted), byref(problem))
         if not handle:
@@ -419,6 +419,11 @@ def _check_room(buffer: Any, type_: int, wanted: int) -> None:
     found, room = coll.items(buffer)
     if found != type_ or room < wanted:
         raise BufferError(f"{wanted} numbers of one type are wanted; a buffer has {room}, or is of another type")
+
+
+def _address(place: Any) -> int | None:
+    """Of what `_place` gives; None where there is nothing."""
+    return None if place is None else ctypes.addressof(place)
 
 
 def _place(buffer: Any, *, writable: bool) -> tuple[Any, int]:

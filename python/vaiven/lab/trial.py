@@ -47,8 +47,8 @@ def calibrated(lab: Lab) -> Lab:
     hosts = sorted(lab.hosts, key=lambda host: host.spec.is_slow)
     with check.wire_alone(lab):
         found = judged(
-            lone.measure(*hosts[:2], lab.topology, ["udp"], FRAMES_BYTES, launches=_LAUNCHES, samples=_SAMPLES,
-                         within_s=BUDGET_S),
+            lone.measure(hosts[0], hosts[1], lab.topology, ["udp"], FRAMES_BYTES, launches=_LAUNCHES,
+                         samples=_SAMPLES, within_s=BUDGET_S),
             range(-now.door_ns, calibration.door_max_ns(kind) - now.door_ns + 1),
         )  # fmt: skip
     tried = calibration.tried_now(now.door_ns + found.shift_ns, found.error_ns, in_time=found.in_time)

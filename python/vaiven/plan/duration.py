@@ -26,7 +26,6 @@ _WAYS_BYTES, _WAYS_TRAINS = 15_000, 9
 _WARM_SHARE = 4  # of a cell's time at most one part in so many
 _WINDOWS = 257  # exchanges of a warm-up, at most four windows of 64 and the first one
 _ROUND_S = 1e-3  # of a message to many: until all wait again, and have said that they have it
-_LEAD_S = 4e-3  # of an exchange: all are told when to begin, 3 ms before, earlier where one was late
 _HUSH = 1.25  # for how long the far ends are still then, of what the message took
 _TRIED = 3  # rounds before those that count
 
@@ -84,8 +83,7 @@ def _cell_s(course: Course, size_bytes: int, hosts: tuple[str, ...], effort: Eff
     idle_s = float(dict(course.stack.options).get("idle_ms", 0)) / 1000
     question = questions.ALL[course.ask]
     if question.several and question.several.rounds:
-        still_s = idle_s + _ROUND_S + travel.cost(course.stack, ground).session_s
-        still_s += _LEAD_S if course.ask == "exchange" else 0.0
+        still_s = idle_s + _ROUND_S + travel.cost(course.stack, ground).session_s + question.pace.sample_s
         return _rounds_s(_all_s(course, size_bytes, hosts, ground) * _HUSH + still_s, effort)
     rtt_s = travel.round_trip_s(size_bytes, near, fars[0], course.stack, ground) + idle_s
     rtt_s += 2 * _beside(course, fars, ground) * travel.wire_s(size_bytes, ground)
