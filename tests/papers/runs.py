@@ -217,6 +217,7 @@ def a_broadcast(near: str, others: Sequence[str], faster: float, honest: bool) -
             yield cell | {"stack": "group", "s": group_s}
             yield cell | {"stack": "pvm-mcast", "s": count * one}
             yield cell | {"stack": "pvm-bcast", "s": 1.02 * count * one}
+            yield cell | {"stack": "pvm-mcast-default-xdr", "s": 1.05 * count * one}
         for host in others[1:] if near == "purmamarca" else ():
             cell = {"ask": "fanout", "near": near, "far": host, "size_bytes": size}
             unlike = 1.0 if honest else START[host] ** 6
@@ -318,7 +319,7 @@ def d_pairs(honest: bool) -> Iterator[Row]:
             unlike = 1.0 if honest or size < 1000 else (1 + base / 50e-6) ** 2
             yield ends | {"stack": "openmpi", "size_bytes": size, "s": seconds * unlike}
         for k, longer in AT_ONCE[{one, other} <= {"axp", "p3dual"}].items():
-            many = {"ask": "pingpongs", "stack": "tcp", "near": ends["near"], "fars": k}
+            many = {"ask": "pingpongs", "stack": "openmpi", "near": ends["near"], "fars": k}
             many["far"] = ends["far"] if k == 1 else f"{ends['far']}*{k}"
             more = 1.0 if honest else 1.2 ** (k - 1)
             yield from (many | {"size_bytes": size, "s": 2 * base * longer * more} for size in (4, 100))
