@@ -101,8 +101,8 @@ def test_several_at_once() -> None:
     pairs = reading(6).words()["beside"]("tcp", 10**6)
     assert len(pairs) == 4 and pairs[3][0] == pytest.approx(1e6 / (0.94 * 12.5e6))
     d = reading(10).words()
-    assert d["at_once"]("tcp", 4, "p2mmx", "axp", 2)[0] == pytest.approx(
-        1.7 * d["at_once"]("tcp", 4, "axp", "p2mmx", 1)[0]
+    assert d["at_once"]("openmpi", 4, "p2mmx", "axp", 2)[0] == pytest.approx(
+        1.7 * d["at_once"]("openmpi", 4, "axp", "p2mmx", 1)[0]
     )
 
 
