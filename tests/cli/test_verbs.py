@@ -128,4 +128,4 @@ def test_make_demo_shows_what_this_user_can_have(tmp_path, user: str, words: str
     command = ["make", "-s", "-o", "all", "demo", f"BIN={tmp_path}", f"PATH={tmp_path}:{os.environ['PATH']}"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and f"asked: {words}" in done.stdout, done
-    assert ("not root" in done.stdout) == (user != "0")
+    assert ("no timed network" in done.stdout) == (user != "0")

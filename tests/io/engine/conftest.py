@@ -22,7 +22,17 @@ PATIENCE_S = 120  # how long a busy machine may take for anything that takes mil
 
 
 # Whole rooms, so that a file more in one of them is no matter of the tests.
-_PARTS = ("core/base/*", "core/wire/*", "core/group/*", "io/os/*", "io/boot/*", "io/port/cast", "io/job/*")
+_PARTS = (
+    "core/base/*",
+    "core/wire/*",
+    "core/group/*",
+    "core/coll/*",
+    "core/road/*",
+    "io/os/*",
+    "io/boot/*",
+    "io/port/cast",
+    "io/job/*",
+)
 _OF_LINUX = {"inventory", "tcp"}  # what the probe alone asks, of Linux alone: a linker that takes no more than it needs
 _SECTIONS = ["-ffunction-sections", "-Wl,--gc-sections"]  # does without
 
