@@ -20,6 +20,7 @@ from vaiven.stats.arrays import Floats
 _NORMAL = NormalDist()
 _TINY = 1e-300  # no denominator is nearer to zero
 _ENOUGH = 1e-15  # relative: a further term changes nothing
+_NOTHING = 1e-12  # of a weight, beside the largest one
 _NEAR = 1e-12  # relative: from there the next step of Newton is exact
 _TERMS_MAX = 10_000
 _STEPS_MAX = 200
@@ -88,8 +89,9 @@ def shifted_student_cdf(t: float, df: float, shift: float) -> float:
     width = 12 / sqrt(2 * df)
     logs = np.linspace(-width - 40 / df, log1p(width), _POINTS)
     density = np.exp(df * (logs - np.expm1(2 * logs) / 2))
-    below = [normal_cdf(t * s - shift) for s in np.exp(logs)]
-    return float(np.average(below, weights=density))
+    counts = density > _NOTHING * density.max()  # the rest, most of the points, changes nothing
+    below = [normal_cdf(t * s - shift) for s in np.exp(logs[counts])]
+    return float(np.average(below, weights=density[counts]))
 
 
 @lru_cache(maxsize=256)
