@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/job/collective.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,11 +75,13 @@ static void begin_message(struct vv_job_stream *stream, struct vv_lanes *lanes, 
 }
 
 static void compute(const struct vv_collective *collective, const struct vv_schedule_step *step) {
+  uint8_t *to = at(collective, step->to);
+  const uint8_t *from = at(collective, step->from);
+  assert(to != NULL && from != NULL); /* no step is made for no bytes */
   if (step->kind == VV_SCHEDULE_COPY) {
-    memmove(at(collective, step->to), at(collective, step->from), step->bytes);
+    memmove(to, from, step->bytes);
   } else {
-    vv_fold(collective->op, collective->type, at(collective, step->to), at(collective, step->from),
-            step->bytes / vv_data_type_bytes(collective->type));
+    vv_fold(collective->op, collective->type, to, from, step->bytes / vv_data_type_bytes(collective->type));
   }
 }
 

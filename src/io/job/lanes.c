@@ -345,7 +345,7 @@ int vv_lanes_open(struct vv_lanes *lanes, uint32_t ranks, uint32_t rank, const s
   lanes->rank = rank;
   lanes->peers = peers;
   memcpy(lanes->key, key, sizeof lanes->key);
-  lanes->by_rank = calloc(ranks, sizeof *lanes->by_rank);
+  lanes->by_rank = calloc(ranks, sizeof(struct vv_lanes_lane *));
   if (lanes->by_rank == NULL) return vv_error_set(error, "no-memory", "no memory for the roads to %u ranks", ranks);
   lanes->fd = epoll_create1(EPOLL_CLOEXEC);
   if (lanes->fd < 0) return vv_error_errno(error, "no-descriptors", "cannot make an epoll");

@@ -349,7 +349,7 @@ bool vv_referee_open(struct vv_referee *referee, uint32_t ranks,
                      void (*tell)(void *context, uint32_t rank, const struct vv_accord *accord), void *context) {
   *referee = (struct vv_referee){.ranks = ranks, .tell = tell, .context = context};
   const uint32_t parts = parts_of(referee);
-  referee->waits = calloc(ranks, sizeof *referee->waits);
+  referee->waits = calloc(ranks, sizeof(struct vv_referee_record *));
   referee->gone = calloc(ranks, sizeof *referee->gone);
   referee->declines = calloc(ranks, sizeof *referee->declines);
   referee->circled = calloc(ranks, sizeof *referee->circled);
