@@ -21,7 +21,7 @@
 
 /* What an end that asks has to say of a size, and what it knows of the one that answers. */
 struct duet_report {
-  vv_ns *rtt_ns; /* owned */
+  vv_ns *rtt_ns; /* whoever made the report frees them */
   int64_t count;
   int64_t lost;
   int64_t late;
@@ -96,14 +96,11 @@ static int sample(struct duet *duet, struct vv_error *error) {
   return 0;
 }
 
-static int open_report(struct duet_report *report, uint32_t samples, struct vv_error *error) {
-  *report = (struct duet_report){.rtt_ns = malloc(samples * sizeof *report->rtt_ns)};
-  return report->rtt_ns ? 0 : vv_error_set(error, "no-memory", "no memory for %" PRIu32 " samples", samples);
-}
-
-static void close_report(struct duet_report *report) {
-  free(report->rtt_ns);
-  *report = (struct duet_report){0};
+/* Room for the samples of so many reports, one behind the other. Free it. NULL and *error: there is none. */
+static vv_ns *room_for(size_t reports, uint32_t samples, struct vv_error *error) {
+  vv_ns *room = calloc(reports * samples, sizeof *room);
+  if (!room) vv_error_set(error, "no-memory", "no memory for %" PRIu32 " samples", samples);
+  return room;
 }
 
 /* The end of the stack that leads to the partner is the session's while it asks or answers. */
@@ -175,14 +172,15 @@ static int read_effort(const char *line, struct vv_probe_config *effort, vv_ns *
 static int far_asks(struct vv_session *session, const char *line, size_t size_bytes, struct vv_error *error) {
   struct vv_series_config config = {.size_bytes = size_bytes, .told = true};
   struct vv_probe_config effort = {0};
-  struct duet_report report;
+  struct duet_report report = {0};
   struct duet duet = {.session = session, .effort = &effort, .report = &report, .look = hear_near, .context = session};
   if (read_effort(line, &effort, &config.check_ns, error) != 0) return -1;
-  if (open_report(&report, effort.samples, error) != 0) return -1;
+  report.rtt_ns = room_for(1, effort.samples, error);
+  if (!report.rtt_ns) return -1;
   int result = vv_series_begin(&duet.series, session, &config, error);
   if (result == 0) result = ask_until_stopped(&duet, error);
   vv_series_free(&duet.series);
-  close_report(&report);
+  free(report.rtt_ns);
   return result;
 }
 
@@ -487,13 +485,13 @@ int vv_duets_cell(struct vv_session *session, const char *verb, size_t size_byte
   duets.fars = vv_fars_meet(session, false, error);
   if (!duets.fars) return -1;
   duets.pairs = (duets.fars->count + 1) / 2;
-  int result = 0;
-  for (size_t pair = 0; pair < duets.pairs && result == 0; pair++) {
-    result = open_report(&duets.reports[pair], session->config->samples, error);
-  }
-  if (result == 0) result = run_cell(&duets, error);
+  const uint32_t samples = session->config->samples;
+  vv_ns *room = room_for(duets.pairs, samples, error);
+  if (!room) return -1;
+  for (size_t pair = 0; pair < duets.pairs; pair++) duets.reports[pair].rtt_ns = room + pair * samples;
+  int result = run_cell(&duets, error);
   if (result == 0) result = print_cell(&duets, error);
-  for (size_t pair = 0; pair < duets.pairs; pair++) close_report(&duets.reports[pair]);
+  free(room);
   return result;
 }
 
