@@ -53,3 +53,5 @@ def test_a_program_with_the_library_is_built_and_run_as_the_page_says(tmp_path: 
     said = typed(build.replace("many", "several") + several, tmp_path)
     notes = ["for rank 2", "for rank 1", "for rank 2"]
     assert sorted(said.splitlines()) == [f"rank {rank}: for all, {note}" for rank, note in enumerate(notes)]
+    said = typed((build + several).replace("many", "collect").replace("several", "collect"), tmp_path)
+    assert sorted(said.splitlines()) == [f"rank {rank}: 3000 and 2" for rank in range(3)]
