@@ -390,27 +390,21 @@ MODE(direct_trans, "pvm-direct-trans", "PVM over TCP, the receiver makes right",
   FOR_ALL(bcast_##name, "pvm-bcast" word, "pvm_bcast() of PVM to a group, " text, give_bcast, true, is_direct, how,    \
           on_wire, before)
 
-MCAST(default_xdr, "-default-xdr", "through the daemons, encoded in XDR", false, XDR, VV_PATH_UDP, HEADER_BYTES);
-MCAST(default_raw, "-default-raw", "through the daemons, copied", false, RAW, VV_PATH_UDP, HEADER_BYTES);
-MCAST(default_inplace, "-default-inplace", "through the daemons, from where it lies", false, INPLACE, VV_PATH_UDP,
-      HEADER_BYTES);
-MCAST(default_trans, "-default-trans", "through the daemons, the receivers make right", false, TRANS, VV_PATH_UDP,
-      TRANS_BYTES + PACKET_BYTES);
-MCAST(direct_xdr, "-direct-xdr", "over TCP, encoded in XDR", true, XDR, VV_PATH_TCP, HEADER_BYTES);
-MCAST(direct_raw, "", "over TCP, copied", true, RAW, VV_PATH_TCP, HEADER_BYTES);
-MCAST(direct_inplace, "-direct-inplace", "over TCP, from where it lies", true, INPLACE, VV_PATH_TCP, HEADER_BYTES);
-MCAST(direct_trans, "-direct-trans", "over TCP, the receivers make right", true, TRANS, VV_PATH_TCP, TRANS_BYTES);
+/* By either broadcast: every route, every encoding. */
+#define EVERY_WAY(ONE)                                                                                                 \
+  ONE(default_xdr, "-default-xdr", "through the daemons, encoded in XDR", false, XDR, VV_PATH_UDP, HEADER_BYTES);      \
+  ONE(default_raw, "-default-raw", "through the daemons, copied", false, RAW, VV_PATH_UDP, HEADER_BYTES);              \
+  ONE(default_inplace, "-default-inplace", "through the daemons, from where it lies", false, INPLACE, VV_PATH_UDP,     \
+      HEADER_BYTES);                                                                                                   \
+  ONE(default_trans, "-default-trans", "through the daemons, the receivers make right", false, TRANS, VV_PATH_UDP,     \
+      TRANS_BYTES + PACKET_BYTES);                                                                                     \
+  ONE(direct_xdr, "-direct-xdr", "over TCP, encoded in XDR", true, XDR, VV_PATH_TCP, HEADER_BYTES);                    \
+  ONE(direct_raw, "", "over TCP, copied", true, RAW, VV_PATH_TCP, HEADER_BYTES);                                       \
+  ONE(direct_inplace, "-direct-inplace", "over TCP, from where it lies", true, INPLACE, VV_PATH_TCP, HEADER_BYTES);    \
+  ONE(direct_trans, "-direct-trans", "over TCP, the receivers make right", true, TRANS, VV_PATH_TCP, TRANS_BYTES);
 
-BCAST(default_xdr, "-default-xdr", "through the daemons, encoded in XDR", false, XDR, VV_PATH_UDP, HEADER_BYTES);
-BCAST(default_raw, "-default-raw", "through the daemons, copied", false, RAW, VV_PATH_UDP, HEADER_BYTES);
-BCAST(default_inplace, "-default-inplace", "through the daemons, from where it lies", false, INPLACE, VV_PATH_UDP,
-      HEADER_BYTES);
-BCAST(default_trans, "-default-trans", "through the daemons, the receivers make right", false, TRANS, VV_PATH_UDP,
-      TRANS_BYTES + PACKET_BYTES);
-BCAST(direct_xdr, "-direct-xdr", "over TCP, encoded in XDR", true, XDR, VV_PATH_TCP, HEADER_BYTES);
-BCAST(direct_raw, "", "over TCP, copied", true, RAW, VV_PATH_TCP, HEADER_BYTES);
-BCAST(direct_inplace, "-direct-inplace", "over TCP, from where it lies", true, INPLACE, VV_PATH_TCP, HEADER_BYTES);
-BCAST(direct_trans, "-direct-trans", "over TCP, the receivers make right", true, TRANS, VV_PATH_TCP, TRANS_BYTES);
+EVERY_WAY(MCAST)
+EVERY_WAY(BCAST)
 
 const struct vv_stack *const vv_stack_registry[] = {
     &default_xdr,

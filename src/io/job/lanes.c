@@ -2,6 +2,7 @@
 #include "io/job/lanes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "core/wire/letter.h"
 #include "io/os/host.h"
+#include "io/os/socket.h"
 
 enum { BACKLOG = 64, EVENTS = 16 };
 /* Of what comes, so much is read at once where small messages may follow each other; larger pieces go straight to where
@@ -329,13 +331,12 @@ void vv_lanes_init(struct vv_lanes *lanes) {
 }
 
 int vv_lanes_listen(struct vv_lanes *lanes, const struct sockaddr_in *own, struct vv_error *error) {
-  const int on = 1;
-  lanes->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (lanes->listener < 0) return vv_error_errno(error, "socket", "cannot open a TCP socket");
-  setsockopt(lanes->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (bind(lanes->listener, (const struct sockaddr *)own, sizeof *own) != 0 || listen(lanes->listener, BACKLOG) != 0) {
-    return vv_error_errno(error, "no-port", "cannot listen at TCP port %u", ntohs(own->sin_port));
-  }
+  struct vv_address place = {.v4 = *own, .length = sizeof *own};
+  const uint16_t port = ntohs(own->sin_port);
+  lanes->listener = vv_socket_listening(&place, port, port, BACKLOG, error);
+  if (lanes->listener < 0) return -1;
+  /* Who connected may be gone again when it is looked for. */
+  fcntl(lanes->listener, F_SETFL, fcntl(lanes->listener, F_GETFL) | O_NONBLOCK);
   return 0;
 }
 
