@@ -91,3 +91,14 @@ def test_a_c_test_that_passes_alone_is_named(root: Path, tmp_path: Path, again: 
     done = run(root, f"PATH={tmp_path}:$PATH\nstep one c_tests {tmp_path}")
     assert done.returncode == status
     assert ("passed only when tried again alone: core/wire/gpdu" in done.stdout.splitlines()[-1]) == (status == 0)
+
+
+def test_what_is_not_built_is_no_test_that_passes_alone(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "meson-logs").mkdir()
+    (tmp_path / "meson-logs/testlog.json").write_text('{"name": "c+pure - vaiven:core/wire/gpdu", "result": "FAIL"}\n')
+    for name, status in {"meson": 0, "ninja": 1}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\nexit {status}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "build.ninja").touch()
+    done = run(root, f"PATH={tmp_path}:$PATH\nstep one c_tests {tmp_path}")
+    assert done.returncode == 1 and "tried again" not in done.stdout
