@@ -107,6 +107,13 @@ def tried(runs: Sequence[Floats], trials: int, seed: int) -> list[Tried]:
     return [one for way in WAYS if (one := _try(way, runs, trials, seed))]
 
 
+def two_sides(runs: Sequence[Floats], seed: int) -> Tried:
+    """Of launches that were interleaved: each pair of neighbours is dealt to the sides, eight times for each run."""
+    found = _try(WAYS[0], runs, 8 * len(runs), seed)
+    assert found, f"fewer than {2 * BLOCKS_MIN} launches"
+    return found
+
+
 def _try(way: Way, runs: Sequence[Floats], trials: int, seed: int) -> Tried | None:
     rng = np.random.default_rng(seed)
     sides = list(way.sides(runs, rng))

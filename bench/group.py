@@ -29,8 +29,7 @@ from vaiven.lab import lab as labs
 from vaiven.lab.lab import Lab
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ["src/core/base/*.c", "src/core/wire/*.c", "src/core/group/*.c", "src/io/os/*.c", "src/io/boot/*.c"]
-PARTS += ["src/io/port/cast.c", "src/io/job/*.c"]
+LIBRARIES = ("vaiven-core", "vaiven-io")  # of src/*/meson.build: all that a program over the product is made of
 PORT, KEY = 7000, 7
 OPENING_MS_MOST = {"lidi": 20.0, "inpe": 40.0, "hub8": 80.0}
 AMONG_MS_MOST, AMONG_MANY = {"lidi": 1.0, "inpe": 2.0}, 1000
@@ -56,11 +55,18 @@ def _raised(what: topology.Topology) -> Iterator[Lab]:
 def _built(directory: str, name: str, *options: str, source: str = "tests/io/engine/group_rank.c") -> Path:
     """That program, built as the product is."""
     program = Path(directory) / name
-    sources = [str(path) for part in PARTS for path in sorted(ROOT.glob(part))]
     command = ["cc", "-std=gnu17", "-O2", "-pthread", "-D_GNU_SOURCE", '-DVV_VERSION="bench"', "-Isrc", "-Iinclude"]
-    command += [*options, source, *sources, "-o", str(program)]
+    command += [*options, source, *_sources(), "-o", str(program), "-lm"]
     subprocess.run(command, cwd=ROOT, check=True)
     return program
+
+
+def _sources() -> list[str]:
+    """What the libraries of the product are built from, as the build knows it."""
+    asked = ["meson", "introspect", "--targets", "build"]
+    targets = json.loads(subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    libraries = [target for target in targets if target["name"] in LIBRARIES]
+    return [path for library in libraries for part in library["target_sources"] for path in part.get("sources", ())]
 
 
 class Ranks:

@@ -25,6 +25,7 @@ import group
 import latency
 import llc
 import repeat
+import sides
 import strangers
 import witness
 from ratio import Ratio, bound, ratio
@@ -173,6 +174,7 @@ CASES: dict[str, Case] = {
     "runs": lambda _: runs(),
     "history": lambda a: days.history(a.seed),
     "witness": lambda a: witnesses(a.rounds, a.seed),
+    "sides": lambda a: sides.sides(a.seed),
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),

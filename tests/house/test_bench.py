@@ -100,6 +100,9 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     def ranks(*_):
         yield Ranks()
 
+    def launch_medians(_runs):
+        return [np.random.default_rng(next(counter)).normal(100, 1, (2 * run.sides.LAUNCHES, 12))]
+
     def strangers(asks, launches, share):
         return [run.strangers.Warned(ask, "udp", launches, launches if share else 0) for ask in asks]
 
@@ -128,6 +131,8 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.data.subprocess, "run", program)
     monkeypatch.setattr(run.days, "recorded", lambda scratch, _seed: (scratch, ["first", "second"]))
     monkeypatch.setattr(run.days, "_seconds", lambda _command: 1.0)
+    monkeypatch.setattr(run.sides.query, "open_run", lambda path: path)
+    monkeypatch.setattr(run.sides.between, "medians", launch_medians)
     monkeypatch.setattr(run.strangers, "counted", strangers)
     monkeypatch.setattr(run.witness, "Witnesses", lambda: SimpleNamespace(end=lambda: None))
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb, copysign, exp, log, log1p, sqrt
 
 import numpy as np
@@ -32,6 +33,7 @@ PREDICTION = "prediction"  # the name of its test
 _WIDER = 4  # 1 + 4 / k times as far as the farthest of k runs: half as far again of 8, and normal runs do not feel it
 _CELLS_OF_A_WHOLE = 4  # of fewer each is most of what they have in common
 _STEP = 1e-6  # of a logarithm: the least by which runs are taken to vary
+_HALVINGS = 30  # of what is looked for: to nine digits
 _FARTHEST = 500.0  # of a logarithm that is shown
 _WITH_ALL = "the run differs as a whole, and this is no more of it than others are"
 ONE_EACH = "one run each cannot tell a change from another day"
@@ -84,7 +86,8 @@ def found_share(evidence: Sequence[Evidence], change: float, rules: Rules) -> fl
     told = [one for one in evidence if one.test.p is not None]
     if not told:
         return 0.0
-    return float(np.mean([_power(one.spread_log, one.launches[1], log1p(change), rules.alpha / len(evidence))
+    alpha, log_change = rules.alpha / len(evidence), log1p(change)
+    return float(np.mean([_power(one.launches[1], log_change / _error(one.spread_log, one.launches[1]), alpha)
                           for one in told]))  # fmt: skip
 
 
@@ -95,7 +98,7 @@ def whole_run(history_ns: Floats, new_ns: Floats, rules: Rules) -> Whole:
     if common.size < RUNS_MIN or not np.ptp(common):
         return Whole(refusal(f"too few runs: {common.size} of {RUNS_MIN}", "ratio", level), None)
     change, degrees = float(own[0] - common.mean()), common.size - 1
-    error = float(common.std(ddof=1)) * sqrt(1 + 1 / common.size) * _widened(common[:, None], own, rules.alpha)
+    error = _error(float(common.std(ddof=1)), common.size) * _widened(common[:, None], own, rules.alpha)
     p = 2 * student_cdf(-abs(change) / error, degrees)
     return Whole(_interval(change, error, degrees, rules.alpha, level), p)
 
@@ -119,7 +122,7 @@ def standing_out(history_ns: Floats, alpha: float = 0.01) -> list[tuple[int, flo
     found = []
     for row in range(common.size if common.size > RUNS_MIN else 0):
         others = np.delete(common, row)
-        change, error = common[row] - others.mean(), others.std(ddof=1) * sqrt(1 + 1 / others.size)
+        change, error = common[row] - others.mean(), _error(float(others.std(ddof=1)), others.size)
         limit = student_quantile(1 - alpha / common.size / 2, others.size - 1)
         if abs(change) > limit * error:
             found.append((row, exp(change)))
@@ -181,7 +184,7 @@ def _weighed(known: Floats, new: float, cells: int, widened: float, rules: Rules
         wide, narrow = refusal(refused, "ratio", level), refusal(refused, "ratio", level - rules.alpha)
     else:
         change, degrees, spread = new - float(known.mean()), known.size - 1, float(known.std(ddof=1)) * widened
-        error = spread * sqrt(1 + 1 / known.size)
+        error = _error(spread, known.size)
         test = RankTest(PREDICTION, 2 * student_cdf(-abs(change) / error, degrees), 0.0, False)
         wide = _interval(change, error, degrees, rules.alpha / cells, level)
         narrow = _interval(change, error, degrees, 2 * rules.alpha, level - rules.alpha)
@@ -225,20 +228,32 @@ def _beyond(change: float, common: float) -> float:
 def _p(one: Evidence, change: float) -> float:
     """Two-sided, of a change of that size."""
     runs = one.launches[1]
-    return 2 * student_cdf(-abs(change) / (one.spread_log * sqrt(1 + 1 / runs)), runs - 1)
+    return 2 * student_cdf(-abs(change) / _error(one.spread_log, runs), runs - 1)
 
 
 def least_found(one: Evidence, cells: int, rules: Rules) -> float:
     """The smallest change, as a share, that such a cell shows four times of five."""
-    low, high = 0.0, 5.0
-    for _ in range(24):
+    runs = one.launches[1]
+    return exp(min(_shift_found(runs, rules.alpha / cells) * _error(one.spread_log, runs), _FARTHEST)) - 1
+
+
+@lru_cache(maxsize=256)
+def _shift_found(runs: int, alpha: float) -> float:
+    """How many errors of a prediction a change is that is found with POWER: as many in every cell."""
+    low, high = 0.0, 1.0
+    while _power(runs, high, alpha) < POWER:
+        low, high = high, 2 * high
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        enough = _power(one.spread_log, one.launches[1], middle, rules.alpha / cells) >= POWER
-        low, high = (low, middle) if enough else (middle, high)
-    return exp(high) - 1
+        low, high = (low, middle) if _power(runs, middle, alpha) >= POWER else (middle, high)
+    return high
 
 
-def _power(spread: float, runs: int, change_log: float, alpha: float) -> float:
-    """With which probability such a change of a new run lies outside its prediction interval."""
-    limit = student_quantile(1 - alpha / 2, runs - 1)
-    return 1 - shifted_student_cdf(limit, runs - 1, change_log / (spread * sqrt(1 + 1 / runs)))
+def _power(runs: int, shift: float, alpha: float) -> float:
+    """With which probability a new run that is shifted by so many errors lies outside its prediction interval."""
+    return 1 - shifted_student_cdf(student_quantile(1 - alpha / 2, runs - 1), runs - 1, shift)
+
+
+def _error(spread_log: float, runs: int) -> float:
+    """Of a prediction of one run's logarithm by so many."""
+    return spread_log * sqrt(1 + 1 / runs)
