@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/group/credit.h"
 #include "core/group/rank.h"
@@ -11,12 +12,13 @@
 #include "io/os/clock.h"
 #include "io/os/datagram.h"
 
-#define TRAIN_MAX           80
+#define TRAIN_MAX           16 /* enough for all ways of sending; one is charged what many are charged */
 #define UDP_BYTES           28 /* headers of IPv4 and UDP */
 #define MTU_MIN             ((uint32_t)(VV_GPDU_DATAGRAM_BYTES_MIN + UDP_BYTES))
 #define DATAGRAM_CHARGE_MIN 256           /* no kernel charges less for one */
 #define DATAGRAM_MAX        8972          /* jumbo frames; loopback allows more, of which few fit into a buffer */
-#define SETTLE_NS           (30 * VV_MS)  /* nothing more has come for so long: the train is over */
+#define QUIET_NS            VV_MS         /* nothing more has come for so long: a train that is whole is there */
+#define SETTLE_NS           (30 * VV_MS)  /* the same of one that is not: what is missing is lost */
 #define SILENCE_NS          (400 * VV_MS) /* nothing has come at all: nothing will */
 #define RTT_NS_MIN          VV_MS
 #define RTT_NS_MAX          (100 * VV_MS)
@@ -37,7 +39,7 @@ struct reach_trial {
   struct vv_cast *cast;
   const uint8_t *key;
   vv_ns deadline_ns;
-  uint32_t train; /* datagrams: about half of the smallest buffer */
+  uint32_t train; /* datagrams: at most half of the smallest buffer */
   struct vv_error *error;
 };
 
@@ -82,9 +84,10 @@ static void send_train(const struct reach_trial *trial, unsigned at_once, const 
   }
 }
 
-/* Waits until nothing more comes; what the kernel has then charged for it all. */
-static uint64_t settle(const struct reach_trial *trial) {
+/* Waits until nothing more comes for quiet_ns, or nothing at all for silence_ns; what the kernel charged by then. */
+static uint64_t settle(const struct reach_trial *trial, vv_ns quiet_ns, vv_ns silence_ns) {
   const int fd = trial->cast->fds[VV_CAST_DATA];
+  const struct timespec nap = {.tv_nsec = quiet_ns / 8};
   const vv_ns begin_ns = vv_clock_ns();
   vv_ns changed_ns = begin_ns;
   uint64_t charged_bytes = 0;
@@ -95,8 +98,8 @@ static uint64_t settle(const struct reach_trial *trial) {
     const vv_ns now_ns = vv_clock_ns();
     if (now_bytes != charged_bytes) changed_ns = now_ns;
     charged_bytes = now_bytes;
-    if (heard ? now_ns - changed_ns > SETTLE_NS : now_ns - begin_ns > SILENCE_NS) return charged_bytes;
-    poll(NULL, 0, 5);
+    if (heard ? now_ns - changed_ns > quiet_ns : now_ns - begin_ns > silence_ns) return charged_bytes;
+    nanosleep(&nap, NULL);
   }
 }
 
@@ -116,10 +119,23 @@ static bool take_some(const struct reach_trial *trial, uint8_t *bytes, struct he
 }
 
 /* Reads the train, and what else is there: no more than fits into the buffer, for strangers may go on. */
-static struct heard hear_train(const struct reach_trial *trial, uint8_t *bytes) {
+static void hear_all(const struct reach_trial *trial, uint8_t *bytes, struct heard *heard) {
+  const uint64_t most = heard->good + heard->foreign + trial->cast->room_bytes / DATAGRAM_CHARGE_MIN + trial->train;
+  while (heard->good + heard->foreign < most && take_some(trial, bytes, heard)) continue;
+}
+
+/* What came of the train. *charge_bytes: for one datagram; 0: the kernel does not say, or not of these alone. */
+static struct heard hear_train(const struct reach_trial *trial, uint8_t *bytes, uint64_t *charge_bytes) {
   struct heard heard = {0};
-  const uint64_t most = trial->cast->room_bytes / DATAGRAM_CHARGE_MIN + trial->train;
-  while (heard.good + heard.foreign < most && take_some(trial, bytes, &heard)) continue;
+  const uint64_t charged_bytes = settle(trial, QUIET_NS, SILENCE_NS);
+  hear_all(trial, bytes, &heard);
+  const uint32_t counted = heard.good;
+  if (counted < trial->train) {
+    settle(trial, SETTLE_NS, SETTLE_NS);
+    hear_all(trial, bytes, &heard);
+  }
+  const bool told = counted > 0 && heard.good == counted && heard.foreign == 0;
+  *charge_bytes = told && charged_bytes > 0 ? charged_bytes / counted + 1 : 0;
   return heard;
 }
 
@@ -130,12 +146,11 @@ static uint32_t window(const struct reach_trial *trial, uint64_t charge_bytes) {
 
 /* How many full datagrams may be in the buffer of this rank, by what the train cost; 0: nothing came. */
 static uint32_t window_by_train(const struct reach_trial *trial, uint8_t *bytes, uint32_t *foreign) {
-  const uint64_t charged_bytes = settle(trial);
-  const struct heard heard = hear_train(trial, bytes);
+  uint64_t charge_bytes;
+  const struct heard heard = hear_train(trial, bytes, &charge_bytes);
   *foreign += heard.foreign;
   if (heard.good == 0) return 0;
-  const bool told = charged_bytes > 0 && heard.foreign == 0; /* what strangers sent was charged, too */
-  return window(trial, told ? charged_bytes / heard.good + 1 : charge_guess_bytes(trial->reach));
+  return window(trial, charge_bytes > 0 ? charge_bytes : charge_guess_bytes(trial->reach));
 }
 
 static void send_apart(const struct reach_trial *trial, const uint8_t *padding) {

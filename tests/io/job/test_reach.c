@@ -130,8 +130,25 @@ static void test_a_few_strangers_are_no_reason_for_silence(void **state) {
   assert_string_equal(error.code, "no-multicast");
 }
 
+static void test_a_train_that_is_whole_is_not_waited_for(void **state) {
+  (void)state;
+  struct vv_error error = {0};
+  vv_ns least_ns = VV_SEC;
+  own_each = 1;
+  own_after = 0;
+  foreign_ns = 0;
+  for (int i = 0; i < 10; i++) { /* the quickest: others may want the processor */
+    const vv_ns begin_ns = vv_clock_ns();
+    assert_int_equal(try_reach(&error), 0);
+    const vv_ns spent_ns = vv_clock_ns() - begin_ns;
+    if (spent_ns < least_ns) least_ns = spent_ns;
+  }
+  assert_true(least_ns < 25 * VV_MS);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_train_that_is_whole_is_not_waited_for),
       cmocka_unit_test(test_who_is_reached_among_strangers_is_reached),
       cmocka_unit_test(test_a_train_that_was_crowded_out_is_sent_again),
       cmocka_unit_test(test_a_flood_that_lets_nothing_through_is_called_a_flood),
