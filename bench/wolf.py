@@ -185,14 +185,20 @@ def tried(cells: Cells, trials: int, seed: int) -> list[Cried]:
         sides = list(_SIDES[rule.reads](cells, rng))
         at_once = len(cells) if rule.reads is Reads.WHOLE else 1
         chosen = [sides[i] for i in rng.permutation(len(sides))[: -(-trials // at_once)]]
-        called = [sum(int(np.sum(rule.differs(first, _slower(second, by)))) for first, second in chosen)
-                  for by in (1.0, *SLOWER)]  # fmt: skip
+        called = [sum(_called(rule, first, second, by) for first, second in chosen) for by in (1.0, *SLOWER)]
         found.append(Cried(rule, at_once * len(chosen), called[0], tuple(called[1:])))
     return found
 
 
-def _slower(times: Any, by: float) -> Any:
-    return [by * cell for cell in times] if isinstance(times, list) else by * times
+def _called(rule: Rule, first: Any, second: Any, by: float) -> int:
+    """How often that rule says "different" when the second side is slower. One cell at a time is slower where it judges
+    all at once, for what they have in common it says of the run."""
+    if rule.reads is not Reads.WHOLE:
+        return int(rule.differs(first, by * second))
+    if by == 1:
+        return int(np.sum(rule.differs(first, second)))
+    slowed = ([by * cell if this == n else cell for this, cell in enumerate(second)] for n in range(len(second)))
+    return sum(bool(rule.differs(first, cells)[n]) for n, cells in enumerate(slowed))
 
 
 def _launch_each(cells: Cells, _rng: np.random.Generator) -> Iterator[Sides]:
