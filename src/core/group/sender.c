@@ -27,7 +27,7 @@ static struct vv_gpdu present_piece(const struct vv_rank *self, uint64_t positio
   struct vv_cut cut = vv_cut_piece(current->size_bytes, self->body_bytes, position - current->first);
   struct vv_gpdu pdu = {.kind = VV_GPDU_DATA,
                         .position = position,
-                        .data = current->operation.buffer + cut.offset,
+                        .data = cut.bytes > 0 ? current->operation.buffer + cut.offset : NULL,
                         .data_bytes = cut.bytes};
   if (position != current->first) return pdu;
   pdu.kind = VV_GPDU_HEAD;
