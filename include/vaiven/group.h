@@ -124,6 +124,16 @@ struct vv_group_problem {
 };
 
 /*
+ * Fills in ranks, rank, address, meeting and key from the environment, where `vaiven
+ * run --stack group` puts them, or any other launcher: VAIVEN_RANKS, VAIVEN_RANK,
+ * VAIVEN_ADDRESS, VAIVEN_MEETING, and VAIVEN_KEY_FILE, a file that begins with the key in
+ * 32 hexadecimal digits and that others cannot read. The strings are the environment's.
+ * 0, or -1 and *problem: "no-place" (a variable is missing), "bad-config" (one is what
+ * cannot be), "no-key", "bad-key".
+ */
+int vv_group_from_environment(struct vv_group_config *config, struct vv_group_problem *problem);
+
+/*
  * Meets the other ranks, tries how to reach them, and agrees on how much may be
  * under way. All ranks call it. The group, or NULL and *problem, within half a second
  * of the time-out; who did not come is named to all who did. Rank 0 has a descriptor

@@ -28,7 +28,8 @@ def run(
     """Run a program as it is: vaiven run --lab lidi --stack openmpi -n 4 -- ./program arguments.
 
     One rank on each host; its output and its exit status are this command's own. Of PVM a task on each of the first
-    hosts: -n 1 for a program that spawns the others, in a virtual machine of all hosts.
+    hosts: -n 1 for a program that spawns the others, in a virtual machine of all hosts. Of group any number of ranks,
+    dealt out to the hosts in turn.
 
     Parameters
     ----------
@@ -36,7 +37,8 @@ def run(
         The program and its arguments, after --.
     stack
         The stack by which its messages travel: openmpi, openmpi-nagle, openmpi-llc, mpich (see `vaiven stacks`); pvm
-        for programs of PVM, which choose route and encoding themselves.
+        for programs of PVM, which choose route and encoding themselves; group for programs of libvaiven, which find
+        in their environment who they are (vv_group_from_environment).
     lab
         A ready lab's name, a lab file, or a name that `vaiven lab up --as` gave; raised meanwhile unless it is up.
     hosts

@@ -62,6 +62,7 @@ def _library() -> ctypes.CDLL:
     found = ctypes.CDLL(str(resources.library()))
     handle, size, problem = ctypes.c_void_p, ctypes.c_size_t, POINTER(_Problem)
     for name, result, arguments in (
+        ("from_environment", ctypes.c_int, (POINTER(_Config), problem)),
         ("open", handle, (POINTER(_Config), problem)),
         ("broadcast", ctypes.c_int, (handle, ctypes.c_uint32, handle, size, problem)),
         ("receive", ctypes.c_int, (handle, ctypes.c_uint32, handle, size, POINTER(size), problem)),
@@ -136,6 +137,17 @@ class Group:
         self._handle: int | None = _library().vv_group_open(byref(config), byref(problem))
         if not self._handle:
             raise wrong[0] if wrong else _error(problem)
+
+    @classmethod
+    def from_environment(cls, **options: Any) -> Self:
+        """That of the ranks which `vaiven run --stack group` has started. options: timeout_s, route, spin, notice."""
+        config, problem = _Config(size_bytes=ctypes.sizeof(_Config)), _Problem()
+        if _library().vv_group_from_environment(byref(config), byref(problem)) != 0:
+            raise _error(problem)
+        return cls(
+            ranks=config.ranks, rank=config.rank, address=config.address.decode(), meeting=config.meeting.decode(),
+            key=bytes(config.key), **options,
+        )  # fmt: skip
 
     def _set_up(self, ranks: int, rank: int, first: Group | None) -> None:
         self.ranks, self.rank = ranks, rank

@@ -46,6 +46,7 @@ static const struct vv_code codes[] = {
     {"no-iface", VV_CODE_WRONG, "There is no such network interface, or none with that address."},
     {"no-ipv4", VV_CODE_WRONG, "A program speaks IPv4 alone, and the address is of IPv6."},
     {"no-key", VV_CODE_WRONG, "The launch key is missing, or cannot be read."},
+    {"no-place", VV_CODE_WRONG, "The environment does not say which rank of a group this process is."},
     {"no-wire", VV_CODE_WRONG, "Messages of that stack are on no wire."},
     {"not-linked", VV_CODE_WRONG, "Not all ends of a group have been linked yet."},
     {"one-group", VV_CODE_WRONG, "A launch has one group, and a second was asked for."},
