@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from vaiven.plan.stack import Stack
+from vaiven.run import mpi
+from vaiven.run.place import Place
+
 from ..joined import until
+from .test_ends import ended
+from .test_recipe import built_on_pmix
 
 pytestmark = [
     pytest.mark.slow,
@@ -103,3 +109,10 @@ def test_srun_starts_the_ranks_of_a_launch(launch, allocation: str, stack: str) 
     hello = outcome.hello
     assert (hello["near"]["hostname"], hello["far"]["hostname"]) == ("m1", "m2")
     assert f"use_nagle={int(stack.endswith('nagle'))}" in hello["way"] and "btl=tcp,self" in hello["way"]
+
+
+def test_its_ranks_open_a_group_by_pmix(two: Place, allocation: str, tmp_path: Path) -> None:
+    program = built_on_pmix(tmp_path)
+    ranks = [mpi.Rank(host, (str(program), host.address)) for host in two.hosts.values()]
+    lines = ended("openmpi", ranks, mpi.manner(Stack("openmpi"), ranks))
+    assert lines == [f"rank {n}: once for everybody" for n in range(2)]

