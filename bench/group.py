@@ -33,6 +33,7 @@ LIBRARIES = ("vaiven-core", "vaiven-io")  # of src/*/meson.build: all that a pro
 PORT, KEY = 7000, 7
 OPENING_MS_MOST = {"lidi": 20.0, "inpe": 40.0, "hub8": 80.0}
 AMONG_MS_MOST, AMONG_MANY = {"lidi": 1.0, "inpe": 2.0}, 1000
+ROADS = {8: 300, 1024: 300, 65536: 60, 1048576: 10}  # size in bytes -> samples of a round
 COUNTED, COUNTED_CASTS = "vv_group_broadcast", (100, 500)  # what they differ by is so many broadcasts and no opening
 SETTLED_NS = 200_000_000  # the group before has been left everywhere
 ATTACK, ATTACK_S = 100_000, 10  # datagrams a second, and how long
@@ -294,6 +295,38 @@ def lossy(rounds: int) -> list[Ratio]:
             faults.cure(lab, "*")
             pairs.append((bad, good))
     return [ratio("inpe: 8 MiB to 15, 1 % lost at each / none", pairs, 1 / 0.95)]
+
+
+def roads(rounds: int) -> list[Ratio]:
+    """A message there and back between two ranks: by the road of a job, which is TCP, over a broadcast to one, which is
+    the group's own protocol; mean times, with nothing lost and with 1 % of all frames."""
+    found = []
+    with tempfile.TemporaryDirectory() as scratch, _raised(topology.ready("free")) as lab:
+        program = _built(scratch, "road", source="bench/road.c")
+        for lost in (0.0, 0.01):
+            if lost:
+                faults.change(lab, topology.Fault(host="*", kind="loss", probability=lost, direction="in"))
+            for size, samples in ROADS.items():
+                what = f"`free`, {size} B between two, {lost:.0%} lost: road / broadcast"
+                found.append(_unbounded(what, _round_trips(lab, program, size, samples, rounds)))
+    return found
+
+
+def _round_trips(lab: Lab, program: Path, size: int, samples: int, rounds: int) -> list[tuple[float, float]]:
+    """(road, broadcast): mean round trips in ns of each round."""
+    meeting = f"{lab.hosts[0].address}:{PORT}"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    ranks = [subprocess.Popen(host.argv([str(program), str(rank), host.address, meeting]), **pipes)
+             for rank, host in enumerate(lab.hosts[:2])]  # fmt: skip
+    for process in ranks:
+        process.stdin.write(f"{size} {samples}\n" * rounds)
+        process.stdin.close()
+    said = [process.stdout.read().splitlines() for process in ranks][0]
+    for process in ranks:
+        process.wait()
+    if len(said) != rounds or not all(line.startswith("took") for line in said):
+        raise RuntimeError(f"a rank did not send or take: {said}")
+    return [(float(line.split()[1]), float(line.split()[2])) for line in said]
 
 
 def _simulated(*words: str) -> tuple[dict, float, float]:

@@ -184,6 +184,7 @@ CASES: dict[str, Case] = {
     "group-gigabit": lambda a: group.gigabit(a.seed),
     "group-instructions": lambda _: group.instructions(),
     "group-open": lambda a: group.opening(a.rounds),
+    "group-roads": lambda a: group.roads(min(a.rounds, 12)),
     "group-sender": lambda _: group.sender(6),
     "group-lossy": lambda _: group.lossy(6),
     "group-thousand": lambda _: group.thousand(),

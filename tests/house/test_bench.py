@@ -116,6 +116,7 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.group, "_own_port", lambda *_: "1")
     monkeypatch.setattr(run.group, "_total", lambda _counts: 1000 * next(counter))
     monkeypatch.setattr(run.group, "_openings", lambda _lab, _program, rounds: [10.0 + n for n in range(rounds)])
+    monkeypatch.setattr(run.group, "_round_trips", lambda *_: [(110.0 + n, 100.0) for n in range(7)])
     monkeypatch.setattr(run.group, "_simulated", lambda *_: ({"busiest_overhead_percent": 1.0}, 1.0, 1.0))
     monkeypatch.setattr(run.group.subprocess, "Popen", Flood)
     monkeypatch.setattr(run.group.faults, "change", lambda *_: None)
