@@ -34,7 +34,7 @@ from vaiven.results.rows import launch_times, one_way
 from vaiven.run import launchers
 from vaiven.run.hosts import Host
 from vaiven.store import query
-from vaiven.store.record import LaunchRecord, Manifest, Record
+from vaiven.store.record import CourseRecord, DesignRecord, HostsPlace, LaunchRecord, Manifest, Record
 
 ALPHA_NS, BETA_NS, BEND_BYTES, BEND_NS = 30_000, 80, 1500, 60
 # Launches differ in what a message costs to start, hardly in what a byte does.
@@ -117,7 +117,10 @@ def _measured(program: str, sizes: tuple[int, ...], seed: int, count: int) -> La
             outcome = launchers.launch(work, _host(_NEAR), [_host(_FAR)], _SETTING, lambda _cell: None)
             if outcome.failure:
                 raise outcome.failure
-            record.add(LaunchRecord(number, number, stack, _NEAR, _FAR, "pingpong", False, 0.0, 0.0, 1), outcome.cells)
+            record.add(
+                LaunchRecord(launch=number, block=number, stack=stack, near=_NEAR, far=_FAR, ask="pingpong"),
+                outcome.cells,
+            )
         table = one_way(query.launches(query.open_run(record.path)))
         return launch_times(table, (_NEAR, _FAR, stack), Statistic.TYPICAL)
 
@@ -144,6 +147,6 @@ _SETTING = launchers.Setting(
 
 def _manifest(stack: str) -> Manifest:
     return Manifest(
-        title="null", plan_name="", plan_text="", plan={}, design={"courses": [{"stack": stack, "ask": "pingpong"}]},
-        place={}, hosts={}, link=None, versions={}, environment={},
+        title="null", plan_name="", plan_text="", plan={}, design=DesignRecord(courses=(CourseRecord(stack=stack),)),
+        place=HostsPlace(), hosts={}, link=None, versions={}, environment={},
     )  # fmt: skip

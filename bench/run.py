@@ -21,6 +21,7 @@ from pathlib import Path
 import broadcast
 import data
 import days
+import foretold
 import group
 import latency
 import llc
@@ -175,6 +176,7 @@ CASES: dict[str, Case] = {
     "history": lambda a: days.history(a.seed),
     "witness": lambda a: witnesses(a.rounds, a.seed),
     "sides": lambda a: sides.sides(a.seed),
+    "foretold": lambda _: foretold.kept_nowhere(),
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),

@@ -38,11 +38,13 @@ def write(root: Path, samples: int) -> Path:
     each = samples // (LAUNCHES * SIZES)
     with Record.create(root, manifest) as record:
         for number in range(LAUNCHES):
-            launch = LaunchRecord(number, number // 5, "tcp", "a", "b", "pingpong", False, 0.0, 1.0, 1)
+            launch = LaunchRecord(
+                launch=number, block=number // 5, stack="tcp", near="a", far="b", ask="pingpong", took_s=1.0
+            )
             cells = []
             for size in range(SIZES):
                 ns = (20_000 + 100 * size + rng.exponential(3000, each)).astype(np.int64)
-                cells.append(Cell("pingpong", 64 * size, 1, ns.tolist(), 0, 0, 0, 10, True, 0.0))
+                cells.append(Cell(ask="pingpong", size_bytes=64 * size, ns=ns.tolist(), warmup=10))
             record.add(launch, cells)
         return record.path
 

@@ -129,7 +129,7 @@ def _run(period: int, name: str, turn: int, lab: Lab, scratch: Path) -> Ran:
     cells = query.launches(run).group_by("stack", "size_bytes").agg(
         ns=_median("ns_median"), near=_median("cpu_near_ns"), far=_median("cpu_far_ns")
     ).sort("stack", "size_bytes")  # fmt: skip
-    calibration = run.manifest.place.get("calibration") or {}
+    calibration = run.manifest.calibration or {}
     around = {
         **{f"delta {what}": float(after[what] - before.get(what, 0)) for what in after},
         **{f"speed {what}": ns for what, ns in speeds.items()},

@@ -30,6 +30,7 @@ class Traits(Protocol):
     datagram: bool
     joined: bool
     own_tcp: bool
+    marks: bool
     steps: bool
     starts: bool
     at_once: bool
@@ -57,10 +58,12 @@ class Several:
 class Pace:
     """How long a cell takes, in round trips and seconds: warm-up, what comes before its samples, one sample.
 
-    windows: it warms up until windows agree. bounded: it takes no more samples when its time is over.
+    windows: it warms up until windows agree. warm_exchanges: or for so many, if a quarter of its time is enough.
+    bounded: it takes no more samples when its time is over.
     """
 
     windows: bool = False
+    warm_exchanges: float = 0.0
     before_exchanges: float = 0.0
     before_s: float = 0.0
     sample_exchanges: float = 1.0
@@ -87,11 +90,13 @@ class Question:
     """One question. says: what is asked, as a heading. answered: whether a stack can be asked it.
 
     times: what the times that stand for it are. records: part -> where a record of that part has its times, the part
-    that stands for the question first. beside: part -> where the same record has times that are told beside them;
+    that stands for the question first. beside: part -> where the same record has times that are told beside them
+    ("there_ns.made": what stands under made in there_ns);
     messages: those of these parts that are a message there and back.
 
     sizes: it has messages. several: of more than two ends. clocks: it compares times of two hosts. needs_link: without
-    a common clock it can do that only where the link is known. floods: it fills a network that belongs to others too.
+    a common clock it can do that only where the link is known. one_clock: it can do that on no other hosts than those
+    that share one. floods: it fills a network that belongs to others too.
     keeps_processor: it needs one at each end. ways: half of its times is taken for one way, so on a lab both ways are
     timed before. by_train: its losses are counted in messages of trains. one_message: its wire time is that of one
     message, one way. compared: stacks are held against each other by it. pace: how long it takes.
@@ -108,6 +113,7 @@ class Question:
     several: Several | None = None
     clocks: bool = False
     needs_link: bool = False
+    one_clock: bool = False
     floods: bool = False
     keeps_processor: bool = False
     ways: bool = False
@@ -223,6 +229,34 @@ FIRST = Question(
         section="report.first:first_section",
     ),
 )
+WAYS = ("there", "back")
+# The layers of a message, each by the mark that ends it (src/io/os/marks.h); a stack with fewer marks has longer ones.
+MARKS = {
+    "queued": "send: the message is copied",
+    "made": "protocol: its frame is made",
+    "device": "call, driver, wire and switch",
+    "taken": "receive ring: filter, copy, wake-up",
+    "ready": "protocol: the frame is understood",
+    "got": "receive: the message is handed over",
+}
+LAYERS = Question(
+    name="layers",
+    says="In which layer the time of a message goes",
+    answered=lambda stack: stack.marks,
+    times=Times.MESSAGE,
+    beside={
+        "marked": "marked_ns",
+        "far": "far_ns",
+        **{f"{way}:{mark}": f"{way}_ns.{mark}" for way in WAYS for mark in MARKS},
+    },
+    messages=("marked",),
+    clocks=True,
+    one_clock=True,
+    one_message=True,
+    # Eight plain runs and eight marked ones, each with eight exchanges that do not count.
+    pace=Pace(windows=True, before_exchanges=160, sample_exchanges=2),
+    answer=Answer(kind="layers", estimator="results.layers:layers", tables="report.layers:layers_tables"),
+)
 FANOUT = Question(
     name="fanout",
     says="One message for many: the time until the last has it",
@@ -279,7 +313,7 @@ PINGPONGS = Question(
     answered=lambda stack: not (stack.kernel_echo or stack.alone),
     times=Times.MESSAGE,
     several=Several(counted="at_once", rounds=False, in_pairs=True),
-    pace=Pace(before_exchanges=32),
+    pace=Pace(warm_exchanges=32),
     answer=_AUDIENCES,
 )
 PARTNERS = Question(
@@ -288,7 +322,7 @@ PARTNERS = Question(
     answered=lambda stack: not (stack.kernel_echo or stack.alone),
     times=Times.MESSAGE,
     several=Several(counted="hosts_at_once", rounds=False, in_pairs=True),
-    pace=Pace(before_exchanges=32),
+    pace=Pace(warm_exchanges=32),
     answer=_AUDIENCES,
 )
 
@@ -296,7 +330,7 @@ PARTNERS = Question(
 ALL: dict[str, Question] = {
     one.name: one
     for one in (
-        PINGPONG, CONNECT, ONEWAY, PRTT, OVERLAP, STEPS, FIRST, FANOUT, STREAM, EXCHANGE, BISECTION, PINGPONGS,
+        PINGPONG, CONNECT, ONEWAY, PRTT, OVERLAP, STEPS, FIRST, LAYERS, FANOUT, STREAM, EXCHANGE, BISECTION, PINGPONGS,
         PARTNERS,
     )
 }  # fmt: skip

@@ -13,7 +13,7 @@ import pytest
 
 from vaiven.errors import VaivenError
 from vaiven.store import query
-from vaiven.store.record import Cell, LaunchRecord, Manifest, Record
+from vaiven.store.record import Cell, DesignRecord, HostsPlace, LaunchRecord, Manifest, Record
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +39,9 @@ def test_a_recorded_fanout_knows_its_receivers_but_not_its_sender(said, tmp_path
     with Record.create(tmp_path, manifest()) as record:
         for launch, size in enumerate((1000, 2000)):
             times = {"": [30, 50], "to:1": [10, 20], "to:2": [30, 50]}
-            cells = [Cell("fanout", size, 1, [launch + ns for ns in each], 0, 0, 0, 0, True, 0.0, part=part)
+            cells = [Cell(ask="fanout", size_bytes=size, ns=[launch + ns for ns in each], part=part)
                      for part, each in times.items()]  # fmt: skip
-            record.add(LaunchRecord(launch, launch, "udp", "a", "b", "fanout", False, 0.0, 0.0, 1), cells)
+            record.add(LaunchRecord(launch=launch, block=launch, stack="udp", near="a", far="b", ask="fanout"), cells)
     run = query.open_run(record.path)
     told = said.of_run(run)
     assert told.ended_ns[:, 1:].tolist() == [[11, 31], [21, 51]]  # of the larger message
@@ -72,6 +72,6 @@ def test_every_rank_of_the_program_tells_its_times(said, tmp_path: Path):
 
 def manifest() -> Manifest:
     return Manifest(
-        title="one for many", plan_name="", plan_text="", plan={}, design={}, place={}, hosts={}, link=None,
-        versions={}, environment={},
+        title="one for many", plan_name="", plan_text="", plan={}, design=DesignRecord(), place=HostsPlace(),
+        hosts={}, link=None, versions={}, environment={},
     )  # fmt: skip

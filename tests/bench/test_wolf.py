@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from bench.selftest import NOISY, launches, sampled
 
-from vaiven.store.record import Cell, End, LaunchRecord, Manifest, Record
+from vaiven.store.record import Cell, DesignRecord, End, HostsPlace, LaunchRecord, Manifest, Record
 
 SAMPLE_RULES = ("intervals_95", "outside_95", "intervals_99", "welch_samples", "pooled_samples", "ranks_samples",
                 "repetitions", "ranks_pooled")  # fmt: skip
@@ -82,8 +82,10 @@ def test_recorded_runs_are_read_back(wolf, tmp_path: Path):
             for launch in range(3):
                 whole = [10 * run + launch, 2, None, 4][: 4 - launch % 2]
                 times = {size: [None if ns is None else size + ns for ns in whole] for size in (8, 100)}
-                cells = [Cell("pingpong", size, 1, ns, 0, 0, 0, 0, True, 0.0) for size, ns in times.items()]
-                record.add(LaunchRecord(launch, launch, "udp", "a", "b", "pingpong", False, 0.0, 0.0, 1), cells)
+                cells = [Cell(ask="pingpong", size_bytes=size, ns=ns) for size, ns in times.items()]
+                record.add(
+                    LaunchRecord(launch=launch, block=launch, stack="udp", near="a", far="b", ask="pingpong"), cells
+                )
             record.end(End(reason="done", blocks=3, launches=3, failed=0, half_width=None, cell=""))
     runs = wolf.ended(tmp_path)
     ns = [np.sort(cell, axis=0) for cell in wolf.times(runs)]  # runs of one second have no order
@@ -114,6 +116,6 @@ def alive(pid: str) -> bool:
 
 def manifest(title: str) -> Manifest:
     return Manifest(
-        title=title, plan_name="", plan_text="", plan={"lab": "free"}, design={}, place={},
+        title=title, plan_name="", plan_text="", plan={"lab": "free"}, design=DesignRecord(), place=HostsPlace(),
         hosts={"a": {"load_milli": 500}}, link=None, versions={}, environment={},
     )  # fmt: skip

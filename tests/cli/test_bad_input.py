@@ -75,7 +75,7 @@ def test_a_run_that_asks_what_nobody_knows_here(vaiven: Vaiven, tmp_path: Path) 
 
 def test_a_run_whose_design_cannot_be(vaiven: Vaiven, copy: Path, tmp_path: Path) -> None:
     made.changed(copy / "manifest.json", design={"courses": [{"stack": 7}]})
-    assert "its design cannot be" in refusal(vaiven("model", str(copy), cwd=tmp_path))
+    assert "$.design.courses[0].stack" in refusal(vaiven("model", str(copy), cwd=tmp_path))
 
 
 def test_a_run_that_was_killed_is_what_it_had_finished(vaiven: Vaiven, copy: Path, tmp_path: Path) -> None:

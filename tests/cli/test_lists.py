@@ -51,6 +51,12 @@ def test_the_launches_of_a_plan_are_told_to_programs_as_to_people(vaiven) -> Non
     assert len(first) == len(lines) > 10 and all(told in line for told, line in zip(first, lines, strict=True))
 
 
+def test_a_plan_that_is_right_is_said_to_be_so_to_programs(vaiven) -> None:
+    said = json.loads(vaiven("plan", "check", "demo", "--json").stdout)
+    assert said["schema"] == 1 and said["plan"].endswith("demo.toml")
+    assert all(f"note: {text}" in vaiven("plan", "check", "demo").stdout for text in said["notes"])
+
+
 def test_runs_say_their_state_to_a_program(vaiven, tmp_path: Path) -> None:
     with Record.create(tmp_path, manifest("two words")) as record:
         record.add(launch(0, "tcp"), [cell(8, [1000, 2000])])

@@ -18,8 +18,8 @@ from vaiven.errors import VaivenError
 
 # What runs a program, writes files, prints a file as it is, or says no more than that something is done.
 WITHOUT_JSON = {
-    "run", "report", "completion", "export csv", "export markdown", "export schema", "plan schema", "plan check",
-    "lab down", "lab show", "lab run", "lab shell",
+    "run", "completion", "export csv", "export markdown", "export schema", "plan schema", "lab down", "lab show",
+    "lab run", "lab shell",
 }  # fmt: skip
 OF_A_RUN = {"measure", "runs", "model", "compare", "history", "report", "reproduce", "export csv", "export markdown"}
 

@@ -49,7 +49,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that has every file."""
     with Record.create(tmp_path_factory.mktemp("runs"), manifest()) as open_run:
         segment = record.Segment(5, True, False, 0, 0, 8)
-        trace = record.Trace("first", 8, 1448, (1, 2, 3), (segment,), (segment,), (0, 0))
+        trace = record.Trace(
+            ask="first", size_bytes=8, segment_bytes=1448, began_ns=(1, 2, 3), near=(segment,), far=(segment,)
+        )
         open_run.add(launch(0), [cell(8, [10, None])], [trace])
         open_run.warn("quiet", "nothing was heard")
         addition = record.Addition(

@@ -30,7 +30,6 @@ VERBS: dict[str, Callable[[str], object]] = {
     "lab up --as": lambda name: verbs.up("free", instance=name),
     "lab down": verbs.down,
     "lab check": lambda name: verbs.check(name),
-    "lab layers": verbs.layers,
     "lab run": lambda name: verbs.run(f"{name}/h1", "true"),
     "lab shell": lambda name: verbs.shell(f"{name}/h1"),
     "lab show": verbs.show,

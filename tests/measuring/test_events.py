@@ -51,8 +51,8 @@ def test_what_a_look_added_is_told_in_words(told: list[Event]) -> None:
 def test_launches_cells_and_warnings_have_plain_fields(told: list[Event]) -> None:
     relay = Relay(told.append, RULE)
     relay.launch_begins(LAUNCH, 1, 3, 125.0)
-    relay.cell(LAUNCH, Cell("pingpong", 8, 1, [1], 0, 0, 0, 0, True, 0.0), 40_000.0)
-    relay.cell(LAUNCH, Cell("pingpong", 8, 1, [None], 1, 0, 0, 0, True, 0.0), float("inf"))
+    relay.cell(LAUNCH, Cell(ask="pingpong", size_bytes=8, ns=[1]), 40_000.0)
+    relay.cell(LAUNCH, Cell(ask="pingpong", size_bytes=8, ns=[None], lost=1), float("inf"))
     relay.warning("quiet", "nothing was heard")
     began, cell, lost, warned = told
     assert isinstance(began, LaunchBegan) and (began.number, began.block, began.stack) == (5, 1, "tcp[write=split]")

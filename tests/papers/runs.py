@@ -22,7 +22,7 @@ from vaiven.papers.judge import Candidate
 from vaiven.papers.measured import FIRST_MESSAGES, Measured, Row
 from vaiven.papers.words import MIB, PVM_METHODS
 from vaiven.store.query import first_column
-from vaiven.store.record import STEPS, Manifest
+from vaiven.store.record import STEPS, DesignRecord, LabPlace, LinkRecord, Manifest
 
 CENTRE_S = 1e-3
 SIZES_A = (8, 100, 1000, 60_000, 10**6, 10**7)
@@ -59,8 +59,8 @@ def manifest(lab: str, hosts: Sequence[str] = (), *, day: int = 1, rounds: bool 
         made.manifest(),
         id=f"2026010{day}-{lab}",
         created_utc=f"2026-01-0{day}T12:00:00Z",
-        design={"pairs": [[names[0], far] for far in names[1:]], "seed": 1, "rounds": rounds},
-        place={"lab": msgspec.to_builtins(known), "hosts": list(names)},
+        design=DesignRecord(pairs=tuple((names[0], far) for far in names[1:]), rounds=rounds),
+        place=LabPlace(lab=msgspec.to_builtins(known), hosts=names),
         hosts={
             name: {
                 "byte_order": orders[name],
@@ -69,7 +69,7 @@ def manifest(lab: str, hosts: Sequence[str] = (), *, day: int = 1, rounds: bool 
             }
             for name in names
         },
-        link={"rate_bps": int(rate * 1e6), "hops": 1 if known.fabric.kind == "hub" else 2, "mtu_bytes": 1500},
+        link=LinkRecord(rate_bps=int(rate * 1e6), hops=1 if known.fabric.kind == "hub" else 2, mtu_bytes=1500),
     )
 
 

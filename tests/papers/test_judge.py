@@ -32,7 +32,7 @@ def fourway(hosts: tuple[str, ...] = FEW, world: runs.World = runs.FAITHFUL, siz
 def latencies(lab: str = "lidi", ratio: float = 0.5, world: runs.World = runs.FAITHFUL) -> Candidate:
     """Two stacks between two hosts."""
     where = runs.manifest(lab)
-    near, far = where.design["pairs"][0]
+    near, far = where.design.pairs[0]
     each = (("tcp", 1e-3 * ratio), ("udp", 1e-3))
     return world.run(where, [{"stack": stack, "near": near, "far": far, "size_bytes": 8, "s": s} for stack, s in each])
 

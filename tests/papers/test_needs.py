@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from vaiven.papers.needs import Needs, Scene, differences
+from vaiven.store.record import DesignRecord, HostsPlace, LinkRecord
 
 from . import runs
 
@@ -23,7 +24,7 @@ def scene(lab: str = "cetad", of: tuple[str, ...] = (), **other: object) -> Scen
         (Needs(rate_mbps=10), scene("lidi"), ("the link runs at 100 Mb/s, and not at 10",)),
         (Needs(rate_mbps=10), scene(link=None), ("the rate of the link is not known",)),
         (Needs(fabric="hub"), scene("lidi"), ("the network is a switch, and not a hub",)),
-        (Needs(fabric="hub"), scene(place={}, link=None), ("hub or switch is not known, and not a hub",)),
+        (Needs(fabric="hub"), scene(place=HostsPlace(), link=None), ("hub or switch is not known, and not a hub",)),
         (Needs(), scene("ufsm-gigabit"), ("the lab is not timed",)),
         (Needs(timing="any"), scene("ufsm-gigabit"), ()),
         (Needs(hosts=("axp", "p2mmx")), scene("ufsm"), ()),
@@ -48,7 +49,8 @@ def test_differences(needs: Needs, place: Scene, said: tuple[str, ...]) -> None:
 
 def test_hosts_without_a_lab_are_what_their_inventories_say() -> None:
     known = {name: {"arch": arch, "cpu": {"threads": 4}} for name, arch in (("a", "x"), ("b", "x"), ("c", "arm"))}
-    place = scene(place={}, hosts=known, link={"rate_bps": 10**9, "hops": 2}, design={"pairs": [["a", "b"]]})
+    link, design = LinkRecord(rate_bps=10**9, hops=2), DesignRecord(pairs=(("a", "b"),))
+    place = scene(place=HostsPlace(), hosts=known, link=link, design=design)
     assert (place.fabric, place.timed, place.near, place.others) == ("switch", True, "a", ("b", "c"))
     assert not place.alike and place.processors == 12 and place.models == frozenset()
     assert differences(Needs(rate_mbps=1000, alike=False, processors=12), place) == ()

@@ -26,7 +26,7 @@ from vaiven.results.results import Results
 from vaiven.run.collect import cells
 from vaiven.store import query
 from vaiven.store.query import Run
-from vaiven.store.record import Record
+from vaiven.store.record import CourseRecord, DesignRecord, Record
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,9 @@ def test_an_entry_and_its_estimator_are_a_question(waiting: Question, tmp_path: 
     }
     whole, asleep = cells(record, 0.0)
     assert (whole.ns, asleep.part, asleep.ns) == ([300, 320], "asleep", [100, 120])
-    manifest = msgspec.structs.replace(made.manifest(), design={"courses": [{"stack": "tcp", "ask": "waiting"}]})
+    manifest = msgspec.structs.replace(
+        made.manifest(), design=DesignRecord(courses=(CourseRecord(stack="tcp", ask="waiting"),))
+    )
     with Record.create(tmp_path, manifest) as kept:
         kept.add(replace(made.launch(0), ask="waiting"), [whole, asleep])
     said = Results(query.open_run(kept.path))

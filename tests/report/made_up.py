@@ -15,7 +15,18 @@ from tests.store.made import changed, vouched
 
 from vaiven.model import frames
 from vaiven.store.query import Run, open_run
-from vaiven.store.record import Cell, End, LaunchRecord, Manifest, Record
+from vaiven.store.record import (
+    Cell,
+    CourseRecord,
+    DesignRecord,
+    End,
+    HostsPlace,
+    LabPlace,
+    LaunchRecord,
+    LinkRecord,
+    Manifest,
+    Record,
+)
 
 SIZES = (0, 1, 8, 64, 256, 512, 1024, 1472, 2048, 4096, 8192, 16384, 32768, 65536, 262144, 1048576)
 START_NS = {"icmp": 31e3, "eth": 27e3, "udp": 30e3, "tcp": 39e3, "tcp-nagle": 39.4e3}  # one way, beyond the wire
@@ -79,9 +90,7 @@ def write_run(
             for pair, (near, far) in enumerate(pairs):
                 for stack in rng.permutation(np.array(stacks, dtype=object)):
                     said = dict(hello or {})
-                    launch = LaunchRecord(
-                        number, block, stack, near, far, "pingpong", False, 1.5 * number, 1.4, 1, said
-                    )
+                    launch = _launch(number, block, stack, near, far, hello=said)
                     factor = (1.5 if (near, far) == slow_link else 1 + pair_step * pair) * rng.normal(1, spread)
                     wire, tail = wire_factor if link else 0, 500 * bool(spread)
                     start, (edge, more) = starts.get(stack, 50e3), jump or (max(sizes), 0.0)
@@ -96,12 +105,12 @@ def write_run(
                         record.add(asked, list(_trains(loggp_ns, 1 + spread * rng.standard_normal())))
                         number += 1
             if sentinel_change is not None:
-                launch = LaunchRecord(number, block, "udp", *pairs[0], "pingpong", True, 1.5 * number, 1.4, 1)
+                launch = _launch(number, block, "udp", *pairs[0], sentinel=True)
                 factor = 1 + sentinel_change * block / max(1, blocks - 1) + rng.normal(0, 1e-4)
                 record.add(launch, [_cell("udp", 64, factor * START_NS["udp"], samples, 0, rng, 0)])
                 number += 1
             for (near, far), ns in (one_way_ns or {}).items():
-                launch = LaunchRecord(number, block, "udp", near, far, "oneway", False, 1.5 * number, 1.4, 1)
+                launch = _launch(number, block, "udp", near, far, ask="oneway")
                 cell = _cell("udp", 64, ns * rng.normal(1, spread), samples, 0, rng, 500)
                 record.add(launch, [replace(cell, ask="oneway")])
                 number += 1
@@ -110,6 +119,11 @@ def write_run(
         if ended:
             record.end(End(reason="done", blocks=blocks, launches=number, failed=0, half_width=0.01, cell="tcp 64 B"))
         return open_run(record.path)
+
+
+def _launch(number: int, block: int, stack: str, near: str, far: str, **more: Any) -> LaunchRecord:
+    facts = {"ask": "pingpong", "started_s": 1.5 * number, "took_s": 1.4} | more
+    return LaunchRecord(launch=number, block=block, stack=stack, near=near, far=far, **facts)
 
 
 def write_days(
@@ -133,7 +147,9 @@ def write_days(
 
 def _by_cards(manifest: Manifest, rate_bps: int) -> Manifest:
     """Of real hosts, whose cards alone say what the link is."""
-    return msgspec.structs.replace(manifest, link={**(manifest.link or {}), "rate_bps": rate_bps}, place={})
+    return msgspec.structs.replace(
+        manifest, link=LinkRecord(rate_bps=rate_bps, hops=2, mtu_bytes=1500), place=HostsPlace()
+    )
 
 
 def write_fanout(root: Path, near: str = "h1", blocks: int = 6) -> Run:
@@ -142,12 +158,12 @@ def write_fanout(root: Path, near: str = "h1", blocks: int = 6) -> Run:
     names = [f"h{n}" for n in range(2, 9)]
     manifest = _manifest([(near, name) for name in names], FANOUT_NS, PLAN, link=True)
     courses = [{"stack": stack, "ask": "fanout"} for stack in FANOUT_NS]
-    manifest = msgspec.structs.replace(manifest, design={**manifest.design, "courses": courses})
+    manifest = msgspec.structs.replace(manifest, design=msgspec.structs.replace(manifest.design, courses=courses))
     with Record.create(root, manifest) as record:
         order = [(block, stack, fars) for block in range(blocks) for stack in FANOUT_NS for fars in (1, 2, 4, 7)]
         for number, (block, stack, fars) in enumerate(order):
             far, factor = "+".join(names[:fars]), rng.normal(1, 0.01)
-            launch = LaunchRecord(number, block, stack, near, far, "fanout", False, 1.5 * number, 1.4, 1, fars=fars)
+            launch = _launch(number, block, stack, near, far, ask="fanout", fars=fars)
             record.add(launch, [_fanout(stack, size, fars, factor) for size in (8, 1000, 60_000, 1_000_000)])
         record.end(End(reason="done", blocks=blocks, launches=len(order), failed=0, half_width=0.01, cell="tcp 8 B"))
         return open_run(record.path)
@@ -156,8 +172,18 @@ def write_fanout(root: Path, near: str = "h1", blocks: int = 6) -> Run:
 def _fanout(stack: str, size: int, fars: int, factor: float) -> Cell:
     wire = wire_ns(size) * (fars if stack == "tcp" else 1)
     ns = [round(factor * (wire + FANOUT_NS[stack]))] * 9
-    return Cell("fanout", size, 1, ns, 0, 0, 0, 3, True, 1.0, wire_frames=1, wire_bytes=size, wire_ns=wire,
-                clock="common", clock_error_ns=0)  # fmt: skip
+    return Cell(
+        ask="fanout",
+        size_bytes=size,
+        ns=ns,
+        warmup=3,
+        started_s=1.0,
+        wire_frames=1,
+        wire_bytes=size,
+        wire_ns=wire,
+        clock="common",
+        clock_error_ns=0,
+    )
 
 
 def lose(run: Run, stack: str, size_bytes: int) -> Run:
@@ -212,7 +238,9 @@ def _trains(ns: Mapping[str, float], factor: float) -> Iterator[Cell]:
         for part, value in parts.items():
             batch, times = 1 if part in ("one", "receive") else 10, [round(factor * value)] * 5
             gap_ns = round(apart) if part == "spaced" else None
-            yield Cell("prtt", size, batch, times, 0, 0, 0, 10, True, 1.0, part=part, gap_ns=gap_ns)
+            yield Cell(
+                ask="prtt", size_bytes=size, batch=batch, ns=times, warmup=10, started_s=1.0, part=part, gap_ns=gap_ns
+            )
 
 
 def _manifest(pairs: Sequence[tuple[str, str]], stacks: Sequence[str], plan_text: str, link: bool) -> Manifest:
@@ -228,10 +256,10 @@ def _manifest(pairs: Sequence[tuple[str, str]], stacks: Sequence[str], plan_text
         plan_name="demo.toml",
         plan_text=plan_text,
         plan={"seed": 7},
-        design={"seed": 7, "courses": [{"stack": stack} for stack in stacks], "pairs": [list(pair) for pair in pairs]},
-        place={"lab": {"name": "demo", "fabric": {"kind": "switch", "class": "timed"}}},
+        design=DesignRecord(seed=7, courses=tuple(CourseRecord(stack=stack) for stack in stacks), pairs=tuple(pairs)),
+        place=LabPlace(lab={"name": "demo", "fabric": {"kind": "switch", "class": "timed"}}),
         hosts={name: {"address": "10.1.0.1", **inventory} for name in [*names, "idle"]},
-        link={"rate_bps": 100_000_000, "hops": 2, "mtu_bytes": 1500} if link else None,
+        link=LinkRecord(rate_bps=100_000_000, hops=2, mtu_bytes=1500) if link else None,
         versions={"vaiven": "0.1.0"},
         environment={"python": "3.11", "arguments": ["measure", "demo", "--seed", "7"]},
     )

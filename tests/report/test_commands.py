@@ -87,6 +87,12 @@ def test_report_writes_one_page_and_the_svg_files(typed: Vaiven, tmp_path: Path,
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["page.html"]
 
 
+def test_report_tells_programs_where_the_page_is(typed: Vaiven, tmp_path: Path, run: Run) -> None:
+    said = json.loads(typed("report", "--json").stdout)
+    assert said == {"schema": 1, "page": f"{run.id}.html", "runs": [run.id]}
+    assert (tmp_path / said["page"]).is_file()
+
+
 def test_report_without_a_name_is_called_after_the_run(typed: Vaiven, tmp_path: Path, run: Run) -> None:
     assert typed("report").returncode == 0
     assert (tmp_path / f"{run.id}.html").is_file()

@@ -19,9 +19,8 @@ CHECKED = {"door_ns": 1_200, "error_ns": 1_640, "checked_utc": "2026-01-31T12:00
         ({"door_ns": 1000}, "lone frames not checked by lab check"),
         (CHECKED | {"error_ns": "1640"}, "lone frames not checked by lab check"),
         ({"door_ns": "1000"}, ""),
-        ("damaged", ""),
         (None, ""),
     ],
 )
 def test_what_error_remains_is_named_with_the_day_of_the_check(found: object, said: str) -> None:
-    assert calibration_text({"lab": {}, "calibration": found}) == said
+    assert calibration_text(found) == said

@@ -17,10 +17,21 @@ from vaiven.lab import topology
 from vaiven.report.first import courses
 from vaiven.results.first import openings
 from vaiven.store import query
-from vaiven.store.record import Cell, LaunchRecord, Record, Segment, Trace
+from vaiven.store.record import (
+    Cell,
+    CourseRecord,
+    DesignRecord,
+    HostsPlace,
+    LabPlace,
+    LaunchRecord,
+    LinkRecord,
+    Record,
+    Segment,
+    Trace,
+)
 
 SIZE = 2896  # two segments
-LINK = {"rate_bps": 10**8, "hops": 2, "mtu_bytes": 1500}
+LINK = LinkRecord(rate_bps=10**8, hops=2, mtu_bytes=1500)
 
 
 def cells(first_ns: int) -> list[Cell]:
@@ -42,14 +53,22 @@ def trace(began_ns: int, dropped: int = 0) -> Trace:
         Segment(began_ns + 9_000_000, False, False, 0, 2896, 0),
     )  # fmt: skip
     far = (Segment(began_ns + 2_000_000, False, False, 0, 0, 1448),)
-    return Trace("first", SIZE, 1448, (began_ns, began_ns + 10**8, began_ns + 10**9), near, far, (dropped, 0))
+    return Trace(
+        ask="first",
+        size_bytes=SIZE,
+        segment_bytes=1448,
+        began_ns=(began_ns, began_ns + 10**8, began_ns + 10**9),
+        near=near,
+        far=far,
+        dropped=(dropped, 0),
+    )
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     lab = msgspec.to_builtins(topology.ready("demo"))
-    design = {"pairs": [["a", "b"]], "courses": [{"stack": "tcp", "ask": "first"}]}
-    manifest = msgspec.structs.replace(made.manifest(), link=LINK, place={"lab": lab}, design=design)
+    design = DesignRecord(pairs=(("a", "b"),), courses=(CourseRecord(stack="tcp", ask="first"),))
+    manifest = msgspec.structs.replace(made.manifest(), link=LINK, place=LabPlace(lab=lab), design=design)
     with Record.create(tmp_path, manifest) as record:
         for number, first_ns in enumerate((10_000_000, 9_000_000, 11_000_000)):
             launch = replace(made.launch(number), ask="first", block=number)
@@ -86,7 +105,7 @@ def test_the_last_look_that_missed_nothing_is_drawn(run: Path, vaiven: Callable,
 
 def test_clocks_of_two_machines_are_not_drawn_together(run: Path) -> None:
     found = query.open_run(run)
-    found = replace(found, manifest=msgspec.structs.replace(found.manifest, place={}, link=None))
+    found = replace(found, manifest=msgspec.structs.replace(found.manifest, place=HostsPlace(), link=None))
     (opening,) = openings(found)
     assert opening.rule == (1, 1) and opening.rule_over_warm is None
     assert [course.name for course in courses(opening)] == ["sent", "acknowledged"]
@@ -94,7 +113,10 @@ def test_clocks_of_two_machines_are_not_drawn_together(run: Path) -> None:
 
 def test_a_run_that_did_not_ask_says_how_to(tmp_path: Path) -> None:
     with Record.create(tmp_path, made.manifest()) as record:
-        record.add(LaunchRecord(0, 0, "tcp", "a", "b", "pingpong", False, 0, 1, 1), [made.cell(8, [1])])
+        record.add(
+            LaunchRecord(launch=0, block=0, stack="tcp", near="a", far="b", ask="pingpong", started_s=0, took_s=1),
+            [made.cell(8, [1])],
+        )
     with pytest.raises(VaivenError, match="no finished launch of first") as caught:
         openings(query.open_run(record.path))
     assert "--questions first" in caught.value.remedy

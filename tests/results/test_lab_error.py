@@ -13,7 +13,7 @@ from tests.store.made import changed
 from vaiven.report.several import audience_table
 from vaiven.report.tables import ERROR_NOTE, ratio_table
 from vaiven.report.views import tables
-from vaiven.results.lab_error import LabError, of_place
+from vaiven.results.lab_error import LabError, of_calibration
 from vaiven.results.results import Results
 from vaiven.store.query import Run, open_run
 
@@ -24,7 +24,7 @@ def on_lab(run: Run, calibration: object) -> Results:
     """The run as one of a lab of that calibration."""
     fabric = {"kind": "switch", "class": "timed", "rate_mbps": 100}
     lab = {"name": "demo", "fabric": fabric}
-    changed(run.path / "manifest.json", place={"lab": lab, "hosts": [], "calibration": calibration})
+    changed(run.path / "manifest.json", place={"kind": "lab", "lab": lab, "hosts": [], "calibration": calibration})
     return Results(open_run(run.path))
 
 
@@ -46,16 +46,15 @@ def run(tmp_path: Path) -> Run:
         (CHECKED | {"checked_utc": ""}, LabError(lone_ns=None, trains_ns=None, checked_utc="")),
         ({"door_ns": 1000}, LabError(lone_ns=None, trains_ns=None, checked_utc="")),
         ({}, None),
-        ("damaged", None),
         (None, None),
     ],
 )
 def test_what_a_manifest_says_is_read_and_what_it_says_wrongly_is_not_known(found: object, known: object) -> None:
-    assert of_place({"calibration": found}) == known
+    assert of_calibration(found) == known
 
 
 def test_a_lone_frame_and_a_train_have_their_own() -> None:
-    error = of_place({"calibration": CHECKED})
+    error = of_calibration(CHECKED)
     assert error and [error.of_message(frames) for frames in (1, 2, 700, None)] == [1_600, 9_000, 9_000, None]
 
 

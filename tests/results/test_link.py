@@ -22,6 +22,7 @@ from vaiven.results.link import assumed_bps, link_bps, read_again
 from vaiven.results.results import Results
 from vaiven.store import query
 from vaiven.store.query import Run
+from vaiven.store.record import LinkRecord
 
 SIZES = (1, 1024, 65536, 262144, 1048576)
 
@@ -63,7 +64,7 @@ def test_the_terminal_says_it_too_in_red_above_the_table(slow: Run) -> None:
 
 def test_the_run_is_read_again_with_the_right_link(slow: Run) -> None:
     again = read_again(slow, "100 Mb/s")
-    assert not Results(again).doubts and again.manifest.link["rate_bps"] == 10**8
+    assert not Results(again).doubts and again.manifest.link.rate_bps == 10**8
     for cost in costs(again):
         assert [point.wire_ns for point in cost.points] == pytest.approx([*map(made_up.wire_ns, SIZES)], rel=5e-3)
     found = Results(again).findings()
@@ -117,7 +118,7 @@ def test_a_link_that_is_said_to_measure_is_that_of_the_run(vaiven, tmp_path: Pat
     done = vaiven("measure", "--hosts", "localhost,localhost", "--link", "100 Mb/s", *few)
     assert done.returncode == 0, done.stderr
     (run,) = query.runs(tmp_path)
-    assert isinstance(run, query.Run) and run.manifest.link == {"rate_bps": 10**8, "hops": 2, "mtu_bytes": 1500}
+    assert isinstance(run, query.Run) and run.manifest.link == LinkRecord(rate_bps=10**8, hops=2, mtu_bytes=1500)
     assert run.manifest.plan["link"]["rate_bps"] == 10**8 and assumed_bps(run) is None
     wire_ns = set(query.launches(run).filter(size_bytes=1000)["wire_ns"])
     assert wire_ns == {2 * (1000 + 28 + 38) * 80}  # two hops at 80 ns a byte

@@ -18,7 +18,7 @@ from vaiven.report.outcome import closing
 from vaiven.results.outcome import Outcome, Width, cell_names, outcome
 from vaiven.store import query
 from vaiven.store.query import Run
-from vaiven.store.record import End, Record
+from vaiven.store.record import CourseRecord, DesignRecord, End, Record
 
 
 def found(known: dict[str, float], *, achieved: bool, launches: int = 144, seconds: float = 21.6) -> Outcome:
@@ -61,9 +61,9 @@ def test_where_nothing_is_known_as_well_the_worst_is_named() -> None:
 
 def ended(where: Path, stacks: tuple[str, ...], *, reason: str = "done", lost: str = "") -> Run:
     """A run of these stacks, of which tcp alone was measured: 8 launches; lost: a host that did not answer."""
-    courses = [{"stack": stack, "ask": "pingpong"} for stack in stacks if stack != "udpcast"]
+    courses = tuple(CourseRecord(stack=stack) for stack in stacks if stack != "udpcast")
     plan = msgspec.to_builtins(Plan(stacks=stacks))
-    facts = msgspec.structs.replace(made.manifest(), plan=plan, design={"courses": courses})
+    facts = msgspec.structs.replace(made.manifest(), plan=plan, design=DesignRecord(courses=courses))
     with Record.create(where, facts) as record:
         for number in range(8):
             record.add(replace(made.launch(number), block=number), [made.cell(8, [1000 + number])])

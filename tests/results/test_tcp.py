@@ -17,7 +17,7 @@ BBR = {"congestion_control": "bbr", "initial_window_segments": 1, "quick_acks": 
 
 def launch(stack: str, near: Any, far: Any) -> LaunchRecord:
     hello = {"near": {"tcp": near}, "far": {"tcp": far}}
-    return LaunchRecord(1, 1, stack, "a", "b+c", "fanout", False, 0.0, 1.0, 1, hello)
+    return LaunchRecord(launch=1, block=1, stack=stack, near="a", far="b+c", ask="fanout", took_s=1.0, hello=hello)
 
 
 def said(monkeypatch: pytest.MonkeyPatch, *launches: LaunchRecord) -> str:
@@ -38,5 +38,7 @@ def test_what_is_not_the_kernels_own_is_said(monkeypatch: pytest.MonkeyPatch) ->
 def test_other_stacks_and_launches_that_say_nothing_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said(monkeypatch, launch("udp", RENO, RENO), launch("pvm-default-xdr", BBR, BBR)) == ""
     assert said(monkeypatch, launch("tcp", None, "damaged")) == ""
-    silent = LaunchRecord(1, 1, "tcp", "a", "b", "pingpong", False, 0.0, 1.0, 1, {"near": None})
+    silent = LaunchRecord(
+        launch=1, block=1, stack="tcp", near="a", far="b", ask="pingpong", took_s=1.0, hello={"near": None}
+    )
     assert said(monkeypatch, silent) == ""

@@ -145,4 +145,4 @@ def measured(cluster: Cluster) -> Iterator[query.Run]:
 def test_hosts_over_ssh_and_this_one_are_measured_awake_and_the_run_says_so(measured: query.Run) -> None:
     held = measured.manifest.environment["held_awake"]
     assert held in (LATENCY, SPINNERS)
-    assert measured.manifest.place["awake"] is True  # and so it is when it is resumed
+    assert measured.manifest.place.awake  # and so it is when it is resumed

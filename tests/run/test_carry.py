@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from vaiven.errors import VaivenError
@@ -27,7 +28,7 @@ from vaiven.run.hosts import Host
 from vaiven.run.launchers import Outcome, Setting
 from vaiven.run.place import Place
 from vaiven.store import query
-from vaiven.store.record import Addition, Cell, LostLaunch, Manifest, Record, Refined
+from vaiven.store.record import Addition, Cell, DesignRecord, HostsPlace, LostLaunch, Manifest, Record, Refined
 
 FAKE = str(Path(__file__).with_name("fake_probe.py"))
 KNOWN = collect.stacks(hosts.call("here", list, [sys.executable, FAKE, "well", "stacks"]))
@@ -180,10 +181,10 @@ NO_KERNEL = Plan(stacks=("tcp",), sizes=(8,), effort=EFFORT, stop=PLAN.stop)
 def carrying(root: Path, notes: Notes, members: dict[str, Host], plan: Plan = PLAN) -> Carrying:
     design = designs.resolve(plan, list(members), KNOWN.stacks, lab=False)
     manifest = Manifest(
-        title="", plan_name="", plan_text="", plan={}, design=designs.to_facts(design), place={}, hosts={}, link=None,
-        versions={}, environment={},
+        title="", plan_name="", plan_text="", plan={}, design=msgspec.convert(designs.to_facts(design), DesignRecord),
+        place=HostsPlace(), hosts={}, link=None, versions={}, environment={},
     )  # fmt: skip
-    place = Place(members, {}, {}, None, False, {})
+    place = Place(members, {}, {}, None, HostsPlace())
     record = Record.create(root, manifest)
     return Carrying(plan, design, place, KNOWN.stacks, record, notes, lambda values, _: (min(values), max(values)))
 
@@ -391,11 +392,10 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     assert stopped.state == "stopped"
     kept = query.samples(stopped)
     assert set(kept["launch"]) == {0, 1, 2, 3}
+    again = designs.from_facts(msgspec.to_builtins(stopped.manifest.design))
     notes = Notes()
     with Record.resume(stopped.path, stopped.manifest) as record:
-        second = Carrying(
-            PLAN, designs.from_facts(stopped.manifest.design), first.place, KNOWN.stacks, record, notes, first.interval
-        )
+        second = Carrying(PLAN, again, first.place, KNOWN.stacks, record, notes, first.interval)
         second.recall(query.launches(stopped).iter_rows(named=True))
         record.end(second.carry_out())
     assert [one.number for one in notes.launches] == [4, 5, 6, 7, 8]
@@ -611,7 +611,7 @@ def test_a_cell_has_a_name_in_words() -> None:
 
 def test_lost_messages_make_a_median_long() -> None:
     def of(ns: list[int | None]) -> float:
-        return carry._median_ns(Cell("pingpong", 8, 1, ns, 0, 0, 0, 0, True, 0.0))
+        return carry._median_ns(Cell(ask="pingpong", size_bytes=8, ns=ns))
 
     assert of([1, 2, 3]) == 2
     assert of([1, None, None]) == float("inf")

@@ -11,7 +11,7 @@ import pytest
 from vaiven.run import lost, reading
 from vaiven.run.hosts import Host
 from vaiven.run.place import Place
-from vaiven.store.record import Loss
+from vaiven.store.record import HostsPlace, Loss
 
 SECOND = 10**9
 STAT = """cpu  3 1 2 9 0 0 5 7 0 0
@@ -72,8 +72,8 @@ def test_hosts_say_what_was_stolen_beside_their_counters() -> None:
     """One that is reached by a command, one that says nothing; the processors of this machine have no other name."""
     here = Host("a", "127.0.0.1", "lo", "x", (), list)
     silent = Host("b", "127.0.0.1", "lo", "x", (), lambda _: ["false"])
-    found = reading.read(here, silent, Place({}, {}, {}, None, False, {}))
+    found = reading.read(here, silent, Place({}, {}, {}, None, HostsPlace()))
     assert found.near and not found.far and {where.split()[0] for _, where in found.counted} == {"a"}
     ours = replace(here, here=True)
-    again = reading.read(ours, ours, Place({}, {}, {}, None, False, {}))
+    again = reading.read(ours, ours, Place({}, {}, {}, None, HostsPlace()))
     assert again.far is None and {where[:3] for _, where in again.counted} == {"cpu"}

@@ -8,23 +8,33 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vaiven.store import digest
-from vaiven.store.record import Cell, LaunchRecord, Manifest
+from vaiven.store.record import Cell, DesignRecord, HostsPlace, LaunchRecord, Manifest
 
 
 def manifest(title: str = "A test") -> Manifest:
     return Manifest(
-        title=title, plan_name="test.toml", plan_text='title = "A test"\n', plan={"seed": 1}, design={"pairs": []},
-        place={"lab": "x"}, hosts={"a": {"address": "10.0.0.1"}}, link=None, versions={"vaiven": "0"}, environment={},
+        title=title, plan_name="test.toml", plan_text='title = "A test"\n', plan={"seed": 1}, design=DesignRecord(),
+        place=HostsPlace(), hosts={"a": {"address": "10.0.0.1"}}, link=None, versions={"vaiven": "0"}, environment={},
     )  # fmt: skip
 
 
 def launch(number: int, stack: str = "tcp", *, sentinel: bool = False) -> LaunchRecord:
-    return LaunchRecord(number, number // 2, stack, "a", "b", "pingpong", sentinel, 1.5, 0.5, 1)
+    return LaunchRecord(
+        launch=number,
+        block=number // 2,
+        stack=stack,
+        near="a",
+        far="b",
+        ask="pingpong",
+        sentinel=sentinel,
+        started_s=1.5,
+        took_s=0.5,
+    )
 
 
 def cell(size_bytes: int, ns: Sequence[int | None], **other: object) -> Cell:
     facts = {"batch": 1, "lost": sum(one is None for one in ns), "late": 0, "corrupt": 0, "warmup": 3, "warm": True}
-    return Cell("pingpong", size_bytes, ns=ns, started_s=2.0, **(facts | other))
+    return Cell(ask="pingpong", size_bytes=size_bytes, ns=ns, started_s=2.0, **facts | other)
 
 
 def changed(document: Path, **members: object) -> None:

@@ -171,7 +171,15 @@ def traced(root: Path) -> Path:
     with Record.create(root, manifest()) as record:
         record.add(launch(0), [cell(2000, [1])])
         far = (Segment(120, False, False, 0, 0, 1448), Segment(150, False, False, 2000, 0, 10))
-        trace = Trace("first", 2000, 1448, (109, 140, 200), SEEN, far, (0, 3))
+        trace = Trace(
+            ask="first",
+            size_bytes=2000,
+            segment_bytes=1448,
+            began_ns=(109, 140, 200),
+            near=SEEN,
+            far=far,
+            dropped=(0, 3),
+        )
         record.add(launch(1), [cell(2000, [1])], [trace])
     return record.path
 
@@ -243,7 +251,7 @@ def test_damaged_warnings_are_refused_by_name(write: Write) -> None:
 
 
 @pytest.mark.parametrize("seal", [True, False])
-@pytest.mark.parametrize(("schema", "code"), [(1, "run-older"), (3, "run-newer")])
+@pytest.mark.parametrize(("schema", "code"), [(2, "run-older"), (4, "run-newer")])
 def test_a_run_of_another_schema_is_refused_by_name(write: Write, schema: int, code: str, seal: bool) -> None:
     path = write({})
     if seal:

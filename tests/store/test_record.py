@@ -254,7 +254,7 @@ def test_a_killed_run_keeps_its_launches(tmp_path: Path) -> None:
 
 
 def test_the_manifest_is_json_that_anybody_reads(write: Write) -> None:
-    assert json.loads((write({}) / "manifest.json").read_text())["schema"] == 2
+    assert json.loads((write({}) / "manifest.json").read_text())["schema"] == 3
 
 
 def test_parts_hold_what_was_measured(write: Write) -> None:

@@ -16,10 +16,10 @@ def footer(run: Run) -> str:
     """ "lab demo: switch, 100 Mb/s, timed; ...; processors held awake (...)", "" where there is nothing to say."""
     from vaiven.results.facts import calibration_text
 
-    lab = run.manifest.place.get("lab")
-    known = calibration_text(run.manifest.place)
+    lab = run.manifest.lab
+    known = calibration_text(run.manifest.calibration)
     held = run.manifest.environment.get("held_awake")
-    place = f"lab {_lab(lab)}" if isinstance(lab, Mapping) else ""
+    place = f"lab {_lab(lab)}" if lab else ""
     awake = f"processors held awake ({held})" if held else ""
     return "; ".join(filter(None, (place, known, tcp_text(run), awake)))
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import cyclopts
 from cyclopts import Parameter
 
-from vaiven.cli.parameters import Json, Natural, words
+from vaiven.cli.parameters import Json, words
 from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
 
@@ -224,66 +224,6 @@ def _calibrated(report: CheckReport, before_ns: int) -> str:
     if report.kept_in:
         return f"{found}: kept in {report.kept_in} (vaiven lab check --forget removes it)"
     return f"{found}: not kept, the lab stays at {before_ns / 1000:g} us"
-
-
-@app.command
-def layers(
-    instance: str,
-    /,
-    *,
-    stacks: str = "llc,tcp",
-    sizes: str = "1,1024",
-    samples: Natural = 2000,
-    wait: Literal["spin", "block"] = "spin",
-    as_json: Json = False,
-) -> None:
-    """Measure in which layer the time of a message goes, and print what the protocols can do.
-
-    Between the first two hosts. The layers are timed apart from the whole, to which they must add up within 10 %; exit
-    status 4 if they do not.
-
-    Parameters
-    ----------
-    instance
-        A lab that is up, and idle.
-    stacks
-        Stacks, with commas between; of llc, llc-jumbo and tcp.
-    sizes
-        Sizes of messages in bytes, with commas between; the words of a plan.
-    samples
-        Exchanges of each size, timed as a whole and by layer.
-    wait
-        How the ends wait: spin, or block, which adds what waking up takes. On a timed lab ends that spin take the
-        processors from the fabric: block.
-    as_json
-        One JSON document instead: schema, layers (of each stack and size).
-    """
-    from dataclasses import asdict
-
-    from vaiven.cli.layers import tables
-    from vaiven.cli.terminal import open_console, rich_table
-    from vaiven.lab import awake
-    from vaiven.lab import lab as labs
-    from vaiven.lab import layers as asked
-    from vaiven.results.document import document
-
-    known = _known_sizes(sizes)
-    lab = labs.find(instance)
-    near, far = lab.hosts[:2]
-    with awake.kept(lab.topology):
-        found = [
-            one
-            for stack in words(stacks)
-            for one in asked.ask(near, far, lab.topology, stack, known, samples=samples, wait=wait)
-        ]
-    if as_json:
-        said = [asdict(one) | {"sum_ns": one.sum_ns, "error": one.error} for one in found]
-        print(document({"schema": 1, "layers": said}))
-    else:
-        open_console().print(*map(rich_table, tables(found)))
-    if any(abs(one.error) > asked.TOLERANCE for one in found):
-        print("vaiven: the layers do not add up to the whole: try again when nothing else runs", file=sys.stderr)
-        sys.exit(Status.CANNOT_TELL)
 
 
 @app.command

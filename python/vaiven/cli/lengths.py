@@ -98,7 +98,7 @@ def _offered(plan: Plan, design: Design, ground: Ground, processors: int | None 
     from vaiven.papers.needs import Scene
     from vaiven.papers.reach import Offer
     from vaiven.plan import design as designs
-    from vaiven.store.record import Manifest
+    from vaiven.store.record import DesignRecord, LabPlace, LinkRecord, Manifest
 
     lab, _ = labs.described(plan.lab)
     names = plan.hosts or tuple(host.name for host in lab.hosts)
@@ -114,8 +114,10 @@ def _offered(plan: Plan, design: Design, ground: Ground, processors: int | None 
     }
     scene = Scene.of(
         Manifest(
-            title="", plan_name="", plan_text="", plan={}, design=designs.to_facts(design),
-            place={"lab": msgspec.to_builtins(lab)}, hosts=hosts, link=msgspec.to_builtins(ground.link), versions={},
+            title="", plan_name="", plan_text="", plan={},
+            design=msgspec.convert(designs.to_facts(design), DesignRecord),
+            place=LabPlace(lab=msgspec.to_builtins(lab)), hosts=hosts,
+            link=msgspec.convert(ground.link, LinkRecord | None, from_attributes=True), versions={},
             environment={},
         )
     )  # fmt: skip

@@ -236,9 +236,8 @@ def _show(run: Run, page: bool, as_json: bool) -> Status:
     from vaiven.report.files import write_page
     from vaiven.report.outcome import closing
     from vaiven.results.results import Results
-    from vaiven.store import query
 
-    said, asked = Results(run), {course.ask for course in query.design(run).courses}
+    said, asked = Results(run), {course.ask for course in run.manifest.design.courses}
     print(said.to_json()) if as_json else _print_tables(run, said, asked)
     console = open_console(stderr=as_json)
     if page and any(questions.ALL[ask].answer for ask in asked):

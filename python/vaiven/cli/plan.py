@@ -89,21 +89,29 @@ def schema() -> None:
 
 
 @app.command
-def check(file: str, /) -> None:
+def check(file: str, /, *, as_json: Json = False) -> None:
     """Say whether a plan is right; if not, where it is wrong and what would be right.
 
     Parameters
     ----------
     file
         A plan file, or the name of a ready plan.
+    as_json
+        One JSON document instead: schema, plan (the file of one that is right), notes.
     """
     from vaiven.measuring import plans
+    from vaiven.results.document import document
 
     plan, _, path = plans.load(file)
+    said: list[str] = []
     if plan.lab or plan.hosts:
         design, ground = plans.preview(plan)
-        for text in notes(design, plan, ground):
-            print(f"note: {text}")
+        said = notes(design, plan, ground)
+    if as_json:
+        print(document({"schema": 1, "plan": str(path), "notes": said}))
+        return
+    for text in said:
+        print(f"note: {text}")
     print(f"{path}: right")
 
 

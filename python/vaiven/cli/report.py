@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vaiven.cli.parameters import Output, Runs, pair_of_hosts
+from vaiven.cli.parameters import Json, Output, Runs, pair_of_hosts
 from vaiven.cli.terminal import say
 
 
@@ -16,6 +16,7 @@ def report(
     svg: Path | None = None,
     link: str = "",
     runs: Runs = None,
+    as_json: Json = False,
 ) -> None:
     """Write a run, or several, as one HTML page that needs no network: the answer in words, tables, curves.
 
@@ -34,8 +35,11 @@ def report(
         need be.
     link
         The rate of the link, "100 Mb/s" or 1G; instead of what the run says: the wire's times are computed again.
+    as_json
+        One JSON document instead: schema, page (the file that was written), runs.
     """
     from vaiven.report.files import write_overlay, write_page
+    from vaiven.results.document import document
     from vaiven.results.link import read_again
     from vaiven.results.overlay import overlay
     from vaiven.results.results import Results
@@ -48,4 +52,4 @@ def report(
     else:
         name = f"{found[-1].name}-and-{len(found) - 1}-more.html"
         page = write_overlay(overlay(found, about), output or Path(name), svg)
-    say(str(page))
+    say(document({"schema": 1, "page": str(page), "runs": [run.id for run in found]}) if as_json else str(page))

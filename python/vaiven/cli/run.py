@@ -67,6 +67,7 @@ def run(
 def _place(lab: str, hosts: tuple[str, ...], iface: str, library: str, awake: bool) -> AbstractContextManager[Place]:
     from vaiven.lab import lab as labs
     from vaiven.run import place as places
+    from vaiven.store.record import HostsPlace
 
     if lab and awake:
         raise VaivenError("--awake with a lab", "leave it out: a timed lab runs awake anyway", code="bad-value")
@@ -74,5 +75,5 @@ def _place(lab: str, hosts: tuple[str, ...], iface: str, library: str, awake: bo
         topology, instance = labs.described(lab)
         return places.in_lab(topology, hosts, instance)
     if hosts:
-        return places.on_hosts(places.Wanted(hosts, iface, libraries=(library,), awake=awake), None)
+        return places.on_hosts(HostsPlace(names=hosts, interface=iface, libraries=(library,), awake=awake), None)
     raise VaivenError("run it where?", "--lab NAME, or --hosts A,B", code="usage")

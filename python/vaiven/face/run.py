@@ -9,6 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+import msgspec
+
 from vaiven.errors import VaivenError
 from vaiven.questions import PLAIN, Compared
 from vaiven.report import notebook  # shows results in a notebook
@@ -73,7 +75,7 @@ class Run:
     @property
     def link(self) -> Mapping[str, Any]:
         """rate_bps, hops and mtu_bytes of the wire, as far as they are known."""
-        return dict(self._stored.manifest.link or {})
+        return msgspec.to_builtins(self._stored.manifest.link) if self._stored.manifest.link else {}
 
     def samples(self, *, sentinel: bool = False, parts: bool = False) -> pl.DataFrame:
         """One row per timed exchange: one_way_ns and rtt_ns, infinite where it was lost.

@@ -12,13 +12,14 @@ that is most of what two launches differ by. Two things keep it awake, and both 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
+from vaiven import child
+from vaiven.child import Child
 from vaiven.lab.topology import Topology
 
 Way = Literal["", "/dev/cpu_dma_latency at 0", "a process of the idle class on each"]
@@ -94,25 +95,20 @@ def _held() -> Iterator[int | None]:
         os.close(device)
 
 
-def _end(keeper: subprocess.Popen[bytes]) -> None:
+def _end(keeper: Child) -> None:
     """At once: to die takes a turn on the processor, and those of the idle class are rare on a busy machine."""
     with suppress(OSError):
         os.sched_setscheduler(keeper.pid, os.SCHED_OTHER, os.sched_param(0))
-    keeper.kill()
-    keeper.wait()
+    keeper.close(0)
 
 
-def _spinning() -> list[subprocess.Popen[bytes]]:
+def _spinning() -> list[Child]:
     return [_keeper(processor) for processor in sorted(os.sched_getaffinity(0))]
 
 
-def _keeper(what: Path | int) -> subprocess.Popen[bytes]:
+def _keeper(what: Path | int) -> Child:
     """A process that ends when this one does, at its work: with the device, or on that processor."""
-    process = subprocess.Popen(
-        [sys.executable, "-IS", "-c", _KEEPER, str(os.getpid()), str(what)], stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True,
-    )  # fmt: skip
-    assert process.stdout
-    with process.stdout as said:
-        said.readline()
-    return process
+    words = [sys.executable, "-IS", "-c", _KEEPER, str(os.getpid()), str(what)]
+    keeper = Child(words, stdin=child.NOWHERE, stderr=child.NOWHERE, cwd="/")
+    keeper.hear()
+    return keeper

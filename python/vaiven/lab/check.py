@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from vaiven.child import Child
 from vaiven.errors import VaivenError
 from vaiven.lab import calibration, capture, exits, fabric, faults, lone, oneway, slow
 from vaiven.lab import lab as labs
@@ -497,18 +497,19 @@ class _Capture(_Counters):
         self._host = host
 
     def __enter__(self) -> _Capture:
-        pipe = subprocess.PIPE
         argv = self._host.argv([sys.executable, "-IS", str(Path(capture.__file__)), self._host.interface])
-        self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, text=True)
-        assert self._process.stdout
-        if self._process.stdout.readline() != "ready\n":
+        self._child = Child(argv)
+        if self._child.hear() != "ready":
+            self._child.close()
             raise VaivenError(f"cannot capture on {self._host.full_name}", code="check-failed")
         super().__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
-        self.seen = json.loads(self._process.communicate()[0])
+        with self._child:
+            self._child.end_input()
+            self.seen = json.loads(self._child.rest())
 
 
 def _pingpong(one: Lone) -> Row:

@@ -12,9 +12,9 @@ kernel takes that limit only where it knows the peer from an earlier connection,
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING
 
+from vaiven import child
 from vaiven.errors import VaivenError
 from vaiven.lab import tcp
 
@@ -37,10 +37,10 @@ def apply(lab: Lab) -> None:
 def _shrink(host: LabHost, metrics: tcp.Metrics) -> None:
     tcp.one_segment(host)  # a batch of segments would be as one
     tcp.set_metrics(host, {**metrics, "lock": 1 << _CWND, "cwnd": 1, "initcwnd": 1})
-    done = subprocess.run(host.argv(["sh", "-c", _ONE_SEGMENT]), capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    done = child.call(host.argv(["sh", "-c", _ONE_SEGMENT]))
+    if done.status != 0:
         raise VaivenError(
-            f"{host.full_name} cannot have the TCP defect small-window: {done.stderr.strip()}",
+            f"{host.full_name} cannot have the TCP defect small-window: {done.complaint}",
             "/proc/sys must be writable: in a container, start it with --privileged",
             code="no-defect",
         )

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import struct
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vaiven import resources
+from vaiven import child, resources
 from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
@@ -131,11 +130,11 @@ def _size_table() -> bytes:
 
 def _native(lab: Lab, verb: str, text: str) -> str:
     argv = lab.switch.argv([str(resources.program("vaiven-fabric")), verb])
-    done = subprocess.run(argv, input=text, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    done = child.call(argv, stdin=text.encode())
+    if done.status != 0:
         raise VaivenError(
-            f"the fabric of {lab.instance} cannot be set: {done.stderr.strip()}",
+            f"the fabric of {lab.instance} cannot be set: {done.complaint}",
             "it needs root and a kernel with HTB, IFB, macvlan and BPF for tc",
             code="no-fabric",
         )
-    return done.stdout
+    return done.output.decode()

@@ -17,10 +17,10 @@ A slow host has a box in its cable, with an exit in each direction and one mediu
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from vaiven import child
 from vaiven.errors import VaivenError
 from vaiven.lab import exits, slow, tcp
 from vaiven.lab.exits import EARLY_NS, HEADER_BYTES, HOST_QUEUE_FRAMES, LEAD_NS, Exit
@@ -168,6 +168,6 @@ def _wire(fabric: Fabric, interface: str, medium: int, queue_frames: int) -> Exi
 
 
 def _quieten(lab: Lab) -> None:
-    done = subprocess.run(lab.switch.argv(["sh", "-c", _QUIET]), capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise VaivenError(f"cannot set up the switch of {lab.instance}: {done.stderr.strip()}", code="no-fabric")
+    done = child.call(lab.switch.argv(["sh", "-c", _QUIET]))
+    if done.status != 0:
+        raise VaivenError(f"cannot set up the switch of {lab.instance}: {done.complaint}", code="no-fabric")

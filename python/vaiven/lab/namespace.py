@@ -14,7 +14,6 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +23,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
+from vaiven import child
+from vaiven.child import Child
 from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
@@ -133,7 +134,9 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
         ours, theirs = socket.socketpair()
         with ours, theirs:
             maker = [*self._nsenter("--net"), sys.executable, "-IS", "-c", _HAND_OVER, str(theirs.fileno())]
-            subprocess.run(maker, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, check=True)
+            made = child.call(maker, lent=[theirs.fileno()])
+            if made.status != 0:
+                raise OSError(f"no netlink socket of process {self.pid}: {made.complaint}")
             _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
         return socket.socket(fileno=descriptors[0])
 
@@ -145,7 +148,7 @@ class Nursery:
     """
 
     def __init__(self) -> None:
-        self._guards: dict[str, subprocess.Popen[str]] = {}
+        self._guards: dict[str, Child] = {}
         self._namespaces: dict[str, Namespace] = {}
         self._kept = False
 
@@ -156,8 +159,7 @@ class Nursery:
         if not self._kept:
             end(namespace for namespace in self._namespaces.values() if namespace.pid)
             for guard in self._guards.values():
-                guard.kill()
-                _close(guard)
+                guard.close(0)
 
     def start(
         self,
@@ -184,11 +186,8 @@ class Nursery:
             command = [sys.executable, "-IS", "-c", _OFFSET, *offset, *command]
         if inside is not None and inside.owns_user:
             command = [*inside._nsenter(), *command]
-        pipe = subprocess.PIPE
         with _programs():
-            self._guards[name] = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd="/", start_new_session=True
-            )
+            self._guards[name] = Child(command, cwd="/")
         in_user = new_user or (inside is not None and inside.owns_user)
         self._namespaces[name] = Namespace(
             pid=0, started_ticks=0, owns_user=in_user, owns_time=clock_offset_ms != 0, joins=joins
@@ -198,10 +197,9 @@ class Nursery:
         """Waits until that holder has its namespaces. Raises VaivenError ("no-namespace") with the reason."""
         namespace, guard = self._namespaces[name], self._guards[name]
         if namespace.pid == 0:
-            assert guard.stdout and guard.stderr
-            line = guard.stdout.readline()
+            line = guard.hear()
             if not line:
-                raise _failure(name, guard.stderr.read(), namespace.owns_user)
+                raise _failure(name, guard.complaint(), namespace.owns_user)
             pid = int(line)
             namespace = msgspec.structs.replace(namespace, pid=pid, started_ticks=_status(pid)[2])
             self._namespaces[name] = namespace
@@ -211,16 +209,13 @@ class Nursery:
         """Lets the holders live on: without this process, or, `bound`, as long as it lives."""
         for guard in self._guards.values():
             if not bound:
-                assert guard.stdin
-                with contextlib.suppress(BrokenPipeError):  # killed from outside meanwhile: `alive` tells
-                    guard.stdin.write("keep\n")
-                    guard.stdin.flush()
-                _close(guard, wait=False)
+                guard.tell("keep")  # one that was killed from outside meanwhile does not hear it: `alive` tells
+                guard.let_go()
             _children[guard.pid] = guard
         self._kept = True
 
 
-_children: dict[int, subprocess.Popen[str]] = {}  # guards that this process started and kept: it must bury them
+_children: dict[int, Child] = {}  # guards that this process started and kept: it must bury them
 
 
 def holders(hosts_file: Path) -> list[Namespace]:
@@ -262,7 +257,7 @@ def end(namespaces: Iterable[Namespace]) -> None:
         _wait_gone(doomed)
         for pid in doomed:
             if pid in _children:
-                _close(_children.pop(pid))
+                _children.pop(pid).close()
 
 
 def _wait_gone(doomed: dict[int, int]) -> None:
@@ -294,15 +289,6 @@ def _status(pid: int) -> tuple[str, int, int]:
     return ("", 0, 0) if fields[0] in "ZX" else (name, int(fields[1]), int(fields[19]))
 
 
-def _close(guard: subprocess.Popen[str], *, wait: bool = True) -> None:
-    for stream in (guard.stdin, guard.stdout, guard.stderr):
-        if stream:
-            with contextlib.suppress(BrokenPipeError):
-                stream.close()
-    if wait:
-        guard.wait()
-
-
 @contextlib.contextmanager
 def _programs() -> Iterator[None]:
     try:
@@ -323,7 +309,7 @@ def _check_offset(name: str, clock_offset_ms: int) -> None:
 
 
 def _failure(name: str, reason: str, in_user: bool) -> VaivenError:
-    what = f"cannot make the namespaces of {name}: {reason.strip() or 'the holder ended at once'}"
+    what = f"cannot make the namespaces of {name}: {reason or 'the holder ended at once'}"
     remedy = (
         "an administrator may have turned user namespaces off: see user.max_user_namespaces, "
         "kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns in `sysctl -a`"

@@ -10,13 +10,12 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
-import subprocess
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vaiven import resources
+from vaiven.child import Child
 from vaiven.errors import VaivenError
 from vaiven.lab.hosts import INTERFACE, LabHost
 from vaiven.lab.topology import Topology
@@ -104,46 +103,26 @@ def _peers(addresses: Sequence[str]) -> list[str]:
     return ["--peer", addresses[0], *(word for address in addresses[1:] for word in ("--also", address))]
 
 
-def start(ends: contextlib.ExitStack, host: LabHost, words: Sequence[str], key: str) -> subprocess.Popen[str]:
+def start(ends: contextlib.ExitStack, host: LabHost, words: Sequence[str], key: str) -> Child:
     """A probe with that key; it ends when its standard input closes, which the caller's `with` sees to."""
-    pipe = subprocess.PIPE
-    argv = host.argv([str(resources.program("vaiven-probe")), *words, "--key-stdin"])
-    process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-    ends.callback(_end, process)
-    assert process.stdin
-    process.stdin.write(key + "\n")
-    process.stdin.flush()
-    return process
+    probe = ends.enter_context(Child(host.argv([str(resources.program("vaiven-probe")), *words, "--key-stdin"])))
+    probe.tell(key)
+    return probe
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def cells(near: Child) -> list[dict[str, Any]]:
+    """What a near end has measured when it ends. Its standard input stays open until then: closing it would end it."""
     try:
-        process.communicate(timeout=5)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-
-
-def records(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
-    """What a near end prints until it ends. Its standard input stays open until then: closing it would end it."""
-    assert process.stdout and process.stderr
-    patience = threading.Timer(_PATIENCE_S, process.kill)
-    patience.start()
-    output = process.stdout.read()
-    complaint = process.stderr.read()
-    process.wait()
-    patience.cancel()
-    said = [json.loads(line) for line in output.splitlines()]
+        said = [json.loads(line) for line in near.rest(_PATIENCE_S).splitlines()]
+    except TimeoutError as error:
+        raise VaivenError(f"a probe gives {error}", code="check-failed") from None
     for record in said:
         if record["type"] == "error":
             raise VaivenError(record["text"], record["remedy"], code="check-failed")
-    if process.returncode != 0 or not any(record["type"] == "cell" for record in said):
-        raise VaivenError(f"a probe failed: {complaint.strip()}", code="check-failed")
-    return said
-
-
-def cells(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
-    return [record for record in records(process) if record["type"] == "cell"]
+    found = [record for record in said if record["type"] == "cell"]
+    if near.wait() != 0 or not found:
+        raise VaivenError(f"a probe failed: {near.complaint()}", code="check-failed")
+    return found
 
 
 def _trains(cell: dict[str, Any], samples: int) -> Trains:
@@ -159,11 +138,10 @@ def _trains(cell: dict[str, Any], samples: int) -> Trains:
     )
 
 
-def ready(host: LabHost, process: subprocess.Popen[str]) -> str:
+def ready(host: LabHost, far: Child) -> str:
     """Where that far end is."""
-    assert process.stdout and process.stderr
-    line = process.stdout.readline()
-    record = json.loads(line) if line else {"type": "error", "text": process.stderr.read().strip(), "remedy": ""}
+    line = far.hear()
+    record = json.loads(line) if line else {"type": "error", "text": far.complaint(), "remedy": ""}
     if record["type"] != "ready":
         raise VaivenError(record["text"], record["remedy"], code="check-failed", where=host.full_name)
     return f"{record['address']}:{record['port']}"

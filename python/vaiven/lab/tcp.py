@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vaiven import child
 from vaiven.errors import VaivenError
 from vaiven.lab import exits, hosts
 
@@ -76,13 +76,13 @@ def one_segment(host: LabHost) -> None:
 
 def _choose(host: LabHost, name: str) -> None:
     command = ["sh", "-c", _SET, "sh", os.readlink("/proc/self/ns/net"), name]
-    done = subprocess.run(host.argv(command), capture_output=True, text=True, check=False)
-    if done.returncode == 0:
+    done = child.call(host.argv(command))
+    if done.status == 0:
         return
     allowed = _ALLOWED.read_text().split() if _ALLOWED.is_file() else []
     more = f"sudo sysctl -w net.ipv4.tcp_allowed_congestion_control='{' '.join([*allowed, name])}'"
     raise VaivenError(
-        f"{host.full_name} cannot have the congestion control {name}: {done.stderr.strip()}",
+        f"{host.full_name} cannot have the congestion control {name}: {done.complaint}",
         f"one of {', '.join(allowed)}; or, if this machine's kernel has it: {more}" if name not in allowed else
         "/proc/sys must be writable: in a container, start it with --privileged",
         code="no-congestion-control",

@@ -8,20 +8,17 @@ process, however that ends: their standard input is a pipe from it.
 from __future__ import annotations
 
 import os
-import select
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import msgspec
 
-from vaiven import resources
+from vaiven import child, resources
+from vaiven.child import Child
 from vaiven.lab.topology import Topology
 
 _ANSWER_S = 60.0  # on a machine that is busy with something real-time
-_END_S = 5.0
-_LINE_BYTES_MAX = 4096
 
 
 class _Record(msgspec.Struct):
@@ -70,43 +67,22 @@ class _Witness:
 
     def __init__(self, processor: int) -> None:
         self.processor = processor
-        self._process = subprocess.Popen(
-            [str(resources.program("vaiven-probe")), "witness", "--cpu", str(processor)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True, bufsize=0,
-        )  # fmt: skip
+        words = [str(resources.program("vaiven-probe")), "witness", "--cpu", str(processor)]
+        self._child = Child(words, stderr=child.NOWHERE, cwd="/")
 
     def ask(self) -> None:
-        assert self._process.stdin
-        try:
-            self._process.stdin.write(b"\n")
-        except OSError:  # it has gone, as it will say by its silence
-            return
+        self._child.tell("")
 
     def hear(self) -> int | None:
         """What it says was lost so far, in ns; None: it has gone, says something else, or does not answer."""
-        assert self._process.stdout
-        said = b""
-        while not said.endswith(b"\n") and len(said) < _LINE_BYTES_MAX:
-            if not select.select([self._process.stdout], [], [], _ANSWER_S)[0]:
-                return None
-            if not (more := self._process.stdout.read(_LINE_BYTES_MAX)):
-                return None
-            said += more
         try:
-            record = msgspec.json.decode(said, type=_Record)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+            record = msgspec.json.decode(self._child.hear(_ANSWER_S), type=_Record)
+        except msgspec.DecodeError:
             return None
         return record.lost_ns if (record.type, record.cpu) == ("witness", self.processor) else None
 
     def end(self) -> None:
-        assert self._process.stdin and self._process.stdout
-        with self._process.stdin, self._process.stdout:
-            pass
-        try:
-            self._process.wait(_END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._child.close()
 
 
 @contextmanager

@@ -34,7 +34,7 @@ from vaiven.run.place import Place
 from vaiven.stats.median import bounds
 from vaiven.store import query
 from vaiven.store.query import Run
-from vaiven.store.record import Manifest, Record
+from vaiven.store.record import DesignRecord, LabPlace, LinkRecord, Manifest, Record
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,15 @@ def resume(run: Run, on_event: OnEvent) -> Run:
     manifest = run.manifest
     try:
         plan = msgspec.convert(manifest.plan, Plan)
-        design = designs.from_facts(manifest.design)
+        design = designs.from_facts(msgspec.to_builtins(manifest.design))
     except (msgspec.ValidationError, KeyError, TypeError, ValueError) as error:
         raise VaivenError(f"the run {run.id} cannot be resumed: {error}", "start a new one", "run-damaged") from error
     with Record.resume(run.path, manifest) as record, _same_place(manifest, plan) as place:
         if place.missing:
             raise next(iter(place.missing.values()))
         doing = _Measuring(plan, design, place, places.known_stacks(), on_event)
-        if (was := manifest.place.get("calibration")) != (now := place.facts.get("calibration")):
+        was, now = (one.calibration if isinstance(one, LabPlace) else None for one in (manifest.place, place.again))
+        if was != now:
             text = f"the run went on with another calibration of the lab: {was}, then {now}"
             doing.warn(record, "calibration", text)
         return _carried(record, doing)
@@ -141,13 +142,13 @@ def _place(request: Request) -> Iterator[Place]:
 
 @contextmanager
 def _same_place(manifest: Manifest, plan: Plan) -> Iterator[Place]:
-    facts = manifest.place
-    if "lab" in facts:
-        topology = msgspec.convert(facts["lab"], Topology)
-        with places.in_lab(topology, facts["hosts"], facts.get("instance", ""), tried=True) as place:
+    known = manifest.place
+    if isinstance(known, LabPlace):
+        topology = msgspec.convert(known.lab, Topology)
+        with places.in_lab(topology, known.hosts, known.instance, tried=True) as place:
             yield place
     else:
-        with places.on_hosts(msgspec.convert(facts, places.Wanted), plan.link) as place:
+        with places.on_hosts(known, plan.link) as place:
             yield place
 
 
@@ -181,10 +182,10 @@ def _manifest(
         plan_name=request.name,
         plan_text=request.text,
         plan=msgspec.to_builtins(plan),
-        design=designs.to_facts(design),
-        place=place.facts,
+        design=msgspec.convert(designs.to_facts(design), DesignRecord),
+        place=place.again,
         hosts=hosts,
-        link=msgspec.to_builtins(place.link),
+        link=msgspec.convert(place.link, LinkRecord | None, from_attributes=True),
         versions={"vaiven": __version__, "probe": known.version, "python": platform.python_version()},
         environment=_environment(place, arguments),
     )

@@ -17,7 +17,8 @@ from vaiven.plan import schema
 from vaiven.plan import stack as stacks
 from vaiven.plan.schema import LengthName, Plan
 from vaiven.results.link import link_bps
-from vaiven.run import libraries, place
+from vaiven.run import libraries
+from vaiven.store.record import HostsPlace
 
 QUICK = {"launches_min": 8, "launches_max": 8, "looks": ()}  # as few as give a line its interval
 QUICK_EFFORT = {"samples": 20, "samples_min": 3, "cell_ms": 5}
@@ -64,7 +65,7 @@ class Request:
     plan: Plan
     text: str
     name: str
-    hosts: place.Wanted
+    hosts: HostsPlace
     link_bps: int | None
 
 
@@ -139,7 +140,7 @@ def _changed(plan: Plan, changes: dict[str, Any]) -> Plan:
         raise VaivenError(str(error), "text in UTF-8", code="bad-value") from None
 
 
-def _hosts(plan: Plan, reach: Reach) -> place.Wanted:
+def _hosts(plan: Plan, reach: Reach) -> HostsPlace:
     """VaivenError ("bad-value")."""
     if unknown := set(reach.bind) - set(plan.hosts):
         what = f"bind names {min(unknown)!r}, which is none of the hosts"
@@ -148,6 +149,7 @@ def _hosts(plan: Plan, reach: Reach) -> place.Wanted:
         raise VaivenError(f"the ports {reach.ports!r}", "LO-HI, for example 40000-40100", code="bad-value")
     if reach.awake and plan.lab:
         raise VaivenError("awake with a lab", "leave it out: a timed lab is measured awake anyway", "bad-value")
-    return place.Wanted(
-        plan.hosts, reach.interface, reach.ports, reach.bind, libraries.needed(stack_ids(plan)), reach.awake
-    )
+    return HostsPlace(
+        names=plan.hosts, interface=reach.interface, ports=reach.ports, bind=dict(reach.bind),
+        libraries=libraries.needed(stack_ids(plan)), awake=reach.awake,
+    )  # fmt: skip

@@ -71,7 +71,7 @@ class Measured:
         self.crossed = crossed or {}
         self.bursts = bursts or {}
         self.blocks = sorted({block for cell in self.cells.values() for block in cell})
-        rng = np.random.default_rng(int(manifest.design.get("seed", 1)))
+        rng = np.random.default_rng(manifest.design.seed)
         self._draws = launch_draws(max(1, len(self.blocks)), resamples, rng)
         self._known: dict[tuple[Cell, str], Floats] = {}
 

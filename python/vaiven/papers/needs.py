@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Self
 import msgspec
 from msgspec import Meta
 
-from vaiven.store.record import Manifest
+from vaiven.store.record import LinkRecord, Manifest
 
 SMALL_MB = 32
 Kind = Literal["same-order", "other-order", "tcp-sound", "tcp-defect", "small-memory"]
@@ -79,19 +79,17 @@ class Scene:
 
     @classmethod
     def of(cls, manifest: Manifest) -> Self:
-        lab, link = manifest.place.get("lab"), manifest.link or {}
-        lab = lab if isinstance(lab, Mapping) else {}
+        lab, link = manifest.lab or {}, manifest.link or LinkRecord()
         fabric = lab.get("fabric") or {}
-        hops = link.get("hops")
-        pairs = manifest.design.get("pairs") or []
+        pairs = manifest.design.pairs
         traits = {one["name"]: one for one in lab.get("hosts", ())} or {
             name: {"arch": known.get("arch"), "cpu": (known.get("cpu") or {}).get("model")}
             for name, known in manifest.hosts.items()
         }
         near = pairs[0][0] if pairs else ""
         return cls(
-            fabric=fabric.get("kind") or (("hub" if hops == 1 else "switch") if hops else None),
-            rate_bps=link.get("rate_bps"),
+            fabric=fabric.get("kind") or (("hub" if link.hops == 1 else "switch") if link.hops else None),
+            rate_bps=link.rate_bps,
             timed=fabric.get("class", "timed") == "timed",
             near=near,
             others=tuple(name for name in manifest.hosts if name != near),
@@ -99,7 +97,7 @@ class Scene:
             traits=traits,
             models=frozenset(name for name, one in traits.items() if _is_model(one)),
             processors=_processors(manifest, bool(lab)),
-            pairs_at_once=len({host for pair in pairs for host in pair}) // 2 if manifest.design.get("rounds") else 1,
+            pairs_at_once=len({host for pair in pairs for host in pair}) // 2 if manifest.design.rounds else 1,
             congestion_controls=frozenset(
                 (known.get("tcp") or {}).get("congestion_control") for known in manifest.hosts.values()
             ),

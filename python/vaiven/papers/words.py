@@ -60,7 +60,7 @@ from vaiven.plan import ends
 from vaiven.stats.arrays import Floats
 from vaiven.stats.welch import welch
 from vaiven.store.query import first_column
-from vaiven.store.record import STEPS, Manifest
+from vaiven.store.record import STEPS, DesignRecord, HostsPlace, Manifest
 
 PVM_METHODS = ("pvm-default-xdr", "pvm-default-trans", "pvm-direct-xdr", "pvm-direct-trans")
 MIB = 2**20
@@ -376,8 +376,8 @@ class Reading:
 def vocabulary() -> frozenset[str]:
     """All words that there are."""
     nowhere = Manifest(
-        title="", plan_name="", plan_text="", plan={}, design={}, place={}, hosts={"": {}, "other": {}}, link=None,
-        versions={}, environment={},
+        title="", plan_name="", plan_text="", plan={}, design=DesignRecord(), place=HostsPlace(),
+        hosts={"": {}, "other": {}}, link=None, versions={}, environment={},
     )  # fmt: skip
     row = {"stack": "", "part": "", "near": "", "far": "other", "fars": 1, "size_bytes": 0, "ns_median": 1, "block": 0}
     return frozenset(Reading(Measured(nowhere, [row]), Needs()).words())

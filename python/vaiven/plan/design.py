@@ -117,6 +117,13 @@ def resolve(plan: Plan, hosts: Sequence[str], known: Mapping[str, Available], *,
             'say it: --link "1 Gb/s", or [link] in the plan',
             code="bad-question",
         )
+    shared = [ask for ask in plan.questions if questions.ALL[ask].one_clock]
+    if shared and not lab:
+        raise VaivenError(
+            f"{shared[0]} compares times of hosts that share a clock, as those of a lab do",
+            f"--lab free, or leave {shared[0]} out",
+            code="bad-question",
+        )
     said = tuple(dict.fromkeys(warnings))  # a stack that is not here says so for each question
     rounds = plan.pairs == "rounds"
     return Design(pairs(plan, hosts), tuple(courses), _sentinel(plan, known), plan.seed, said, rounds)

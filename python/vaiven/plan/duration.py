@@ -19,7 +19,7 @@ from vaiven.plan.schema import Effort, Plan
 _RUN_S = 2.5
 _LAB_S, _LAB_HOST_S = 0.6, 0.12  # to raise a lab and take it down
 _HOST_S = 1.0  # to reach a host over ssh
-_BETWEEN_S = 0.05  # two launches: counters are read, a part is written
+_BETWEEN_S = 0.01  # two launches: counters are read, a part is written
 _WAYS_S = 0.45  # of each way of a pair, which labs time once; with a slow host more
 _WAYS_BYTES, _WAYS_TRAINS = 15_000, 9
 
@@ -88,7 +88,7 @@ def _cell_s(course: Course, size_bytes: int, hosts: tuple[str, ...], effort: Eff
     rtt_s = travel.round_trip_s(size_bytes, near, fars[0], course.stack, ground) + idle_s
     rtt_s += 2 * _beside(course, fars, ground) * travel.wire_s(size_bytes, ground)
     pace = question.pace
-    warm_s = _warm_s(rtt_s, effort) if pace.windows else 0.0
+    warm_s = _warm_s(rtt_s, effort) if pace.windows else _short_warm_s(pace.warm_exchanges, rtt_s, effort)
     before_s = warm_s + pace.before_exchanges * rtt_s + pace.before_s
     sample_s = pace.sample_exchanges * rtt_s + pace.sample_s
     if not pace.bounded:
@@ -132,6 +132,11 @@ def _warm_s(rtt_s: float, effort: Effort) -> float:
     if budget_s < 7 * rtt_s:
         return rtt_s if budget_s < rtt_s else 2 * rtt_s
     return min(budget_s, _WINDOWS * rtt_s)
+
+
+def _short_warm_s(exchanges: float, rtt_s: float, effort: Effort) -> float:
+    """Seconds of a warm-up of so many exchanges; of one at least, where its time does not suffice."""
+    return exchanges and max(rtt_s, min(exchanges * rtt_s, effort.cell_ms / 1000 / _WARM_SHARE))
 
 
 def _samples_s(sample_s: float, effort: Effort, gone_s: float) -> float:

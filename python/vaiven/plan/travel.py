@@ -23,26 +23,27 @@ _DELAYED_ACK_S = 0.040  # for which a peer waits that got one segment
 
 @dataclass(frozen=True)
 class Cost:
-    """What a stack takes beside the wire, as seen on the labs of a machine with two processors, one of which was busy.
+    """What a stack takes beside the wire, a third more than what was seen on the labs of a quiet machine with two
+    processors: others are slower, or busy.
 
     start_s: fresh processes until they are connected, and their end; far_s: more for each further far end. message_s:
     of software, one way. share: of the wire's time that its own protocol adds. session_s: before each message to many.
     """
 
     start_s: float
-    far_s: float = 0.06
+    far_s: float = 0.025
     message_s: float = 50e-6
     share: float = 0.0
     session_s: float = 0.0
 
 
 _COSTS = {
-    "": Cost(0.06),
-    "group": Cost(0.3),
+    "": Cost(0.03),
+    "group": Cost(0.08),
     "udpcast": Cost(0.1, session_s=0.04),
     "uftp": Cost(0.1, session_s=0.08),
-    "openmpi": Cost(0.8, 0.25),
-    "mpich": Cost(0.7, 0.2),
+    "openmpi": Cost(0.6, 0.13),
+    "mpich": Cost(0.35, 0.09),
     "pvm": Cost(0.4, 0.15, message_s=150e-6),
     "pvm-default": Cost(0.5, 0.15, message_s=300e-6, share=0.3),
 }

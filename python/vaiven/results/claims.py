@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 
 from vaiven.errors import VaivenError
@@ -26,8 +24,8 @@ def claims_text(run: Run) -> str:
 
 def _fabric(run: Run) -> Fabric | None:
     """That of the run's lab. VaivenError ("bad-run") where the manifest names one that cannot be."""
-    lab = run.manifest.place.get("lab")
-    if not isinstance(lab, Mapping):
+    lab = run.manifest.lab
+    if lab is None:
         return None
     try:
         return msgspec.convert(lab.get("fabric"), Fabric)

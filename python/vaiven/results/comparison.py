@@ -26,6 +26,7 @@ from vaiven.stats.planner import launches_to_reach
 from vaiven.stats.runs import CHANGES, RUNS_MIN, Whole, found_share, own_alarms, whole_run, whole_sides
 from vaiven.stats.verdict import Evidence, Rules, Verdict, Word
 from vaiven.store.query import Run
+from vaiven.store.record import LinkRecord
 
 MARGIN, ALPHA = Rules().delta, Rules().alpha
 
@@ -329,22 +330,22 @@ def _differences(before: Run, after: Run) -> Iterator[str]:
 
 
 def _link(run: Run) -> str:
-    link = run.manifest.link or {}
-    rate = f"{link['rate_bps'] / 1e6:g} Mb/s" if link.get("rate_bps") else "rate not known"
-    parts = (rate, f"{link['hops']} links" if link.get("hops") else "", f"MTU {link.get('mtu_bytes', 'not known')}")
+    link = run.manifest.link or LinkRecord()
+    rate = f"{link.rate_bps / 1e6:g} Mb/s" if link.rate_bps else "rate not known"
+    parts = (rate, f"{link.hops} links" if link.hops else "", f"MTU {link.mtu_bytes or 'not known'}")
     return " ".join(filter(None, parts))
 
 
 def _place(run: Run) -> str:
-    lab = run.manifest.place.get("lab")
-    if not isinstance(lab, dict):
-        return f"lab {lab}" if lab else "real hosts"
+    lab = run.manifest.lab
+    if lab is None:
+        return "real hosts"
     fabric = lab.get("fabric", {})
     return f"lab {lab.get('name', '')} ({fabric.get('kind', '')}, {fabric.get('class', '')})"
 
 
 def _calibration(run: Run) -> str:
-    return calibration_text(run.manifest.place) or "not known"
+    return calibration_text(run.manifest.calibration) or "not known"
 
 
 def _tcp(run: Run) -> str:

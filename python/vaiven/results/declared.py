@@ -20,7 +20,7 @@ _CUTS = ("tcp-segmentation-offload", "generic-segmentation-offload")
 
 def declared(run: Run, keys: Sequence[Key]) -> dict[Key, Declared]:
     """Of each (near, far, stack): from the link, the inventories of both hosts, and what its launches said."""
-    mtu_bytes = (run.manifest.link or {}).get("mtu_bytes")
+    mtu_bytes = run.manifest.link.mtu_bytes if run.manifest.link else None
     eager: dict[Key, int] = {}
     single: set[Key] = set()
     for one in query.launch_records(run):

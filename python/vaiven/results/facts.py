@@ -19,6 +19,7 @@ from vaiven.results.lost import lost_times
 from vaiven.results.tcp import tcp_text
 from vaiven.store import query
 from vaiven.store.query import Run
+from vaiven.store.record import LinkRecord, Manifest
 
 _NOT_TOLD = {"type", "schema"}  # of the record that the probe prints
 _UNITS = ("_bytes", "_bps", "_milli")
@@ -65,7 +66,7 @@ class Facts:
 
 def facts(run: Run) -> Facts:
     """Of a run that can be read."""
-    manifest, link, lost = run.manifest, run.manifest.link or {}, lost_times(run)
+    manifest, link, lost = run.manifest, run.manifest.link or LinkRecord(), lost_times(run)
     return Facts(
         id=run.id,
         started=manifest.created_utc.replace("T", " ").replace("Z", " UTC"),
@@ -76,13 +77,13 @@ def facts(run: Run) -> Facts:
         seed=rows.seed_of(run),
         plan_name=Path(manifest.plan_name).name or manifest.title,
         plan_text=manifest.plan_text,
-        fabric=", ".join(filter(None, (_fabric(manifest.place), tcp_text(run)))),
-        rate_bits_per_s=link.get("rate_bps"),
-        hops=link.get("hops"),
-        mtu_bytes=link.get("mtu_bytes"),
+        fabric=", ".join(filter(None, (_fabric(manifest), tcp_text(run)))),
+        rate_bits_per_s=link.rate_bps,
+        hops=link.hops,
+        mtu_bytes=link.mtu_bytes,
         versions=tuple(_flat(manifest.versions)) + tuple(_flat(_without_arguments(manifest.environment))),
         commands=_commands(run),
-        virtual="lab" in manifest.place,
+        virtual=manifest.lab is not None,
         claims=claims_text(run),
         done_again=lost.done_again,
         kept=lost.kept,
@@ -94,10 +95,10 @@ def host(name: str, inventory: Mapping[str, Any]) -> Host:
     return Host(name=name, facts=tuple(_flat(inventory)))
 
 
-def calibration_text(place: Mapping[str, Any]) -> str:
+def calibration_text(calibration: Mapping[str, Any] | None) -> str:
     """ "lone frames within 1.6 µs by lab check on 2026-01-31", or by a trial, or that nobody knows; "" of what is not
     timed."""
-    found = lab_error.of_place(place)
+    found = lab_error.of_calibration(calibration)
     if found is None:
         return ""
     if found.lone_ns is None:
@@ -111,7 +112,7 @@ def _commands(run: Run) -> tuple[str, ...]:
     typed = run.manifest.environment.get("arguments") or ["measure", Path(run.manifest.plan_name).name]
     again = shlex.join(["vaiven", *filter(None, map(str, typed))])
     name = shlex.quote(run.name)
-    design = query.design(run)
+    design = run.manifest.design
     several = len({course.stack for course in design.courses}) > 1
     if not design.asks(PLAIN):
         answered = questions.named(lambda one: one.answer)
@@ -132,14 +133,13 @@ def _lasted_s(run: Run) -> float | None:
     return (ended - began).total_seconds()
 
 
-def _fabric(place: Mapping[str, Any]) -> str:
+def _fabric(manifest: Manifest) -> str:
     """Where it was measured: a lab's name, kind and class, or real hosts."""
-    lab = place.get("lab")
-    if isinstance(lab, Mapping):
-        fabric = lab.get("fabric", {})
-        kind = fabric.get("kind", ""), fabric.get("class", ""), calibration_text(place)
-        return ", ".join(filter(None, (f"lab {lab.get('name', '')}", *kind)))
-    return f"lab {lab}" if lab else "real hosts"
+    if manifest.lab is None:
+        return "real hosts"
+    fabric = manifest.lab.get("fabric", {})
+    kind = fabric.get("kind", ""), fabric.get("class", ""), calibration_text(manifest.calibration)
+    return ", ".join(filter(None, (f"lab {manifest.lab.get('name', '')}", *kind)))
 
 
 def _flat(facts: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from vaiven.results.result import CELL, Result, columns, integer, number, number
 from vaiven.stats.median import median_interval
 from vaiven.store import query
 from vaiven.store.query import Run
+from vaiven.store.record import LinkRecord
 
 _PARTS = ("connect", "", "second", "warm", "idled")  # in the order of a connection
 
@@ -59,7 +60,7 @@ def openings(run: Run) -> Openings:
     VaivenError ("nothing-measured") for a run that has none.
     """
     seen, remedy = _seen(run), "measure --questions first"
-    shares_clock, link = "lab" in run.manifest.place, run.manifest.link or {}
+    shares_clock, link = run.manifest.lab is not None, run.manifest.link or LinkRecord()
 
     def made(key: Key, rows: pl.DataFrame) -> Opening | None:
         looks = seen.get(key, [])
@@ -77,7 +78,7 @@ def _seen(run: Run) -> dict[Key, list[Look]]:
     return found
 
 
-def _opening(key: Key, rows: pl.DataFrame, looks: Sequence[Look], link: Mapping[str, Any]) -> Opening | None:
+def _opening(key: Key, rows: pl.DataFrame, looks: Sequence[Look], link: LinkRecord) -> Opening | None:
     near, far, stack, size = key
     by_part = medians_by_part(rows)
     parts = [by_part.get(part, {}) for part in _PARTS]
@@ -93,16 +94,16 @@ def _opening(key: Key, rows: pl.DataFrame, looks: Sequence[Look], link: Mapping[
     return _with_rule(found, link)
 
 
-def _with_rule(found: Opening, link: Mapping[str, Any]) -> Opening:
+def _with_rule(found: Opening, link: LinkRecord) -> Opening:
     """The same with what the rule says, where the initial window and the size of a segment are known."""
     window = int(found.windows.initial or 0)
     if not window or found.look is None:
         return found
     segment_bytes, size = found.look.segment_bytes, found.size_bytes
     found = replace(found, rule=slow_start.doubling(window, -(-size // segment_bytes)))
-    if not link.get("rate_bps"):
+    if not (link.rate_bps and link.hops and link.mtu_bytes):
         return found
-    wire = slow_start.wire_of(link["rate_bps"], link["hops"], link["mtu_bytes"], found.connect_ns)
+    wire = slow_start.wire_of(link.rate_bps, link.hops, link.mtu_bytes, found.connect_ns)
     more_ns = slow_start.cost_ns(size, segment_bytes, window, wire)
     expected = slow_start.simulated(size, segment_bytes, window, wire)
     return replace(found, rule_over_warm=more_ns / found.warm_ns, expected=expected)

@@ -35,13 +35,12 @@ class LabError:
 
 def lab_error(run: Run) -> LabError | None:
     """That of the run's lab; None of real hosts, and of labs that keep no time."""
-    return of_place(run.manifest.place)
+    return of_calibration(run.manifest.calibration)
 
 
-def of_place(place: Mapping[str, Any]) -> LabError | None:
-    """The same of what a manifest says of the place; what it says wrongly nobody knows."""
-    found = place.get("calibration")
-    if not isinstance(found, Mapping) or not isinstance(found.get("door_ns"), int):
+def of_calibration(found: Mapping[str, Any] | None) -> LabError | None:
+    """The same of the calibration in a manifest; what it says wrongly nobody knows."""
+    if found is None or not isinstance(found.get("door_ns"), int):
         return None
     checked = str(found.get("checked_utc") or "")
     lone_ns, trains_ns = (_known(found.get(name)) if checked else None for name in ("error_ns", "trains_ns"))

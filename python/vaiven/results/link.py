@@ -36,8 +36,8 @@ def read_again(run: Run, text: str) -> Run:
 
 def assumed_bps(run: Run) -> int | None:
     """What the cards of real hosts say of the link, where nobody else does."""
-    said = run.manifest.plan.get("link") or "lab" in run.manifest.place
-    return None if said else (run.manifest.link or {}).get("rate_bps")
+    said = run.manifest.plan.get("link") or run.manifest.lab
+    return None if said or not run.manifest.link else run.manifest.link.rate_bps
 
 
 def slow_paths(run: Run) -> dict[tuple[str, str], PathSpeed]:

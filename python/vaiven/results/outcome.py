@@ -121,7 +121,7 @@ def _plan(run: Run) -> Plan:
 
 def _unmeasured(run: Run) -> list[str]:
     there = {(one.stack, one.ask) for one in query.launch_records(run) if not one.sentinel}
-    courses = [(course.stack, course.ask) for course in query.design(run).courses]
+    courses = [(course.stack, course.ask) for course in run.manifest.design.courses]
     planned = [stack.name for stack in _plan(run).launched]
     missing = [stack for stack in planned if not any(stack == one for one, _ in there)]
     missing += [f"{stack} {ask}" for stack, ask in courses if (stack, ask) not in there and stack not in missing]

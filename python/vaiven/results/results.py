@@ -33,7 +33,6 @@ from vaiven.results.result import Result, to_json
 from vaiven.results.sentinel import Sentinel, sentinel
 from vaiven.results.steps import StepTimes
 from vaiven.results.warnings import Notice, Warnings, doubts, one_sided, recorded, unsteady
-from vaiven.store import query
 from vaiven.store.query import Run
 
 R = TypeVar("R", bound=Result[Any])
@@ -225,7 +224,7 @@ class Results:
         """All that a page says, about those two hosts or the ones in the middle. VaivenError: "nothing-measured",
         "no-pair"."""
         answers = tuple(self._other_answers())
-        found = self._costs if answers and not query.design(self._run).asks(PLAIN) else self.costs
+        found = self._costs if answers and not self._run.manifest.design.asks(PLAIN) else self.costs
         require_pair(self._run.id, found, about)
         versus, why = self._compared(found, about)
         return Findings(

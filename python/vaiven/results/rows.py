@@ -73,13 +73,13 @@ def keys_of(run: Run, table: pl.DataFrame) -> list[Key]:
 
 def place_in_plan(run: Run) -> Callable[[str], tuple[int, str]]:
     """What to sort stacks by, to have them in the order of the plan."""
-    order = {course.stack: number for number, course in enumerate(query.design(run).courses)}
+    order = {course.stack: number for number, course in enumerate(run.manifest.design.courses)}
     return lambda stack: (order.get(stack, len(order)), stack)
 
 
 def seed_of(run: Run) -> int:
     """The seed of all that is drawn when a run is analysed: the one of its random order."""
-    return query.design(run).seed
+    return run.manifest.design.seed
 
 
 def launch_times(table: pl.DataFrame, key: Key, statistic: Statistic, ask: str = PLAIN) -> LaunchTimes:

@@ -105,7 +105,7 @@ def _slow(run: Run) -> Iterator[Notice]:
 
 
 def _assumed(run: Run) -> Iterator[Notice]:
-    link, rate = run.manifest.link or {}, assumed_bps(run)
-    if rate:
+    link, rate = run.manifest.link, assumed_bps(run)
+    if rate and link:
         words = f"nobody said how fast the link is: it is taken to be {bits_text(rate / 8, 2)}, as the cards say, in "
-        yield Notice(code="assumed-link", text=f"{words}{link.get('hops')} hops; --link says it better")
+        yield Notice(code="assumed-link", text=f"{words}{link.hops} hops; --link says it better")

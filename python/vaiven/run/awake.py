@@ -8,12 +8,11 @@ standard input, which ends with us, however that happens.
 
 from __future__ import annotations
 
-import select
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from vaiven.child import Child
 from vaiven.errors import VaivenError
 from vaiven.lab.awake import DEVICE, DRIVER, LATENCY, SPINNERS
 from vaiven.run.hosts import Host
@@ -73,30 +72,22 @@ def text(ways: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def _kept(host: Host, driver: Path, device: Path) -> Iterator[subprocess.Popen[bytes]]:
-    keeper = subprocess.Popen(
-        host.argv(["sh", "-c", _KEEPER, "sh", str(driver), str(device)]), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
+def _kept(host: Host, driver: Path, device: Path) -> Iterator[Child]:
+    keeper = Child(host.argv(["sh", "-c", _KEEPER, "sh", str(driver), str(device)]))
     try:
         yield keeper
     finally:
-        try:
-            keeper.communicate(timeout=_END_S)  # the end of its input is its own
-        except subprocess.TimeoutExpired:
-            keeper.terminate()
-            keeper.communicate()
+        keeper.close(_END_S)
 
 
-def _first_word(name: str, keeper: subprocess.Popen[bytes]) -> str:
+def _first_word(name: str, keeper: Child) -> str:
     """How it holds them. VaivenError ("not-awake")."""
-    assert keeper.stdout and keeper.stderr
-    there, _, _ = select.select([keeper.stdout], [], [], _WAIT_S)
-    said = keeper.stdout.readline().decode(errors="replace").strip() if there else ""
+    said = keeper.hear(_WAIT_S)
     if said not in (LATENCY, SPINNERS):
-        why = keeper.stderr.readline().decode(errors="replace").strip() if there else f"no word within {_WAIT_S} s"
+        keeper.end()
+        why = keeper.complaint().partition("\n")[0]
         raise VaivenError(
-            f"the processors of {name} cannot be held awake: {why or said}",
+            f"the processors of {name} cannot be held awake: {why or said or f'no word within {_WAIT_S} s'}",
             "install util-linux there, or measure without --awake",
             code="not-awake",
         )

@@ -338,10 +338,22 @@ class Carrying:
         for code, text in path.findings(*known):
             self._warn(code, text, launch)
         record = LaunchRecord(
-            launch.number, launch.block, launch.stack.name, launch.near, launch.far, launch.ask, launch.sentinel,
-            attempt.began_s - self._began_s, attempt.took_s, number, dict(outcome.hello),
-            path.facts(*known), len(launch.fars), tuple((one.near, one.far) for one in beside), attempt.losses,
-        )  # fmt: skip
+            launch=launch.number,
+            block=launch.block,
+            stack=launch.stack.name,
+            near=launch.near,
+            far=launch.far,
+            ask=launch.ask,
+            sentinel=launch.sentinel,
+            started_s=attempt.began_s - self._began_s,
+            took_s=attempt.took_s,
+            attempts=number,
+            hello=dict(outcome.hello),
+            path=path.facts(*known),
+            fars=len(launch.fars),
+            beside=tuple((one.near, one.far) for one in beside),
+            losses=attempt.losses,
+        )
         self.record.add(record, outcome.cells, outcome.traces)
         self._finished |= {launch.number}
         self._put_back.discard(launch.number)

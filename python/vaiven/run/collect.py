@@ -79,6 +79,10 @@ class CellRecord(msgspec.Struct):
     idled_ns: list[int] = []
     window_segments: dict[str, list[int]] = {}
     threshold_segments: list[int | None] = []
+    marked_ns: list[int] = []
+    far_ns: list[int] = []
+    there_ns: dict[str, list[int]] = {}
+    back_ns: dict[str, list[int]] = {}
 
 
 class SeenRecord(msgspec.Struct):
@@ -121,6 +125,7 @@ class StackRecord(msgspec.Struct):
     steps: bool = False
     starts: bool = False
     own_tcp: bool = False
+    marks: bool = False
 
 
 @dataclass
@@ -150,6 +155,8 @@ class Story:
         if kind == "cell":
             found = cells(record, started_s)
             self.cells.extend(found)
+            if "limits" in record:  # what its connection can do
+                self.hello["limits"] = record["limits"]
             return found[0]
         if kind == "trace":
             self.traces.append(trace(record))
@@ -197,29 +204,44 @@ def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
         raise VaivenError(f"a cell of {found.ask!r} without times", code="bad-record")
     wire, clock = found.wire or Wire(), found.clock or Clock("", 0)
     whole = Cell(
-        found.ask, found.size_bytes, max(found.batch, found.train), [*times, *([None] * found.lost)], found.lost,
-        found.late, found.corrupt, found.warmup, found.warm, started_s, found.cpu_near_ns, found.cpu_far_ns,
-        wire.frames, wire.bytes, wire.ns, found.part, found.gap_ns,
-        None if found.resent is None else sum(found.resent), clock.kind, clock.error_ns if found.clock else None,
-        _overlap(found.began_ns, found.ended_ns), found.out_bytes, found.in_bytes,
-        _median(found.window_segments.get("first", [])),
-    )  # fmt: skip
+        ask=found.ask,
+        size_bytes=found.size_bytes,
+        batch=max(found.batch, found.train),
+        ns=[*times, *([None] * found.lost)],
+        lost=found.lost,
+        late=found.late,
+        corrupt=found.corrupt,
+        warmup=found.warmup,
+        warm=found.warm,
+        started_s=started_s,
+        cpu_near_ns=found.cpu_near_ns,
+        cpu_far_ns=found.cpu_far_ns,
+        wire_frames=wire.frames,
+        wire_bytes=wire.bytes,
+        wire_ns=wire.ns,
+        part=found.part,
+        gap_ns=found.gap_ns,
+        resent=None if found.resent is None else sum(found.resent),
+        clock=clock.kind,
+        clock_error_ns=clock.error_ns if found.clock else None,
+        overlap=_overlap(found.began_ns, found.ended_ns),
+        out_bytes=found.out_bytes,
+        in_bytes=found.in_bytes,
+        window_segments=_median(found.window_segments.get("first", [])),
+    )
     parts = (
-        Cell(found.ask, found.size_bytes, 1, ns, 0, 0, 0, 0, found.warm, started_s, part=f"to:{number}")
+        Cell(
+            ask=found.ask, size_bytes=found.size_bytes, ns=ns, warm=found.warm, started_s=started_s, part=f"to:{number}"
+        )
         for number, ns in enumerate(found.each_ns, len(found.far) - len(found.each_ns) + 1)
     )
     beside = (
         Cell(
-            found.ask,
-            found.size_bytes,
-            1,
-            ns,
-            0,
-            0,
-            0,
-            0,
-            found.warm,
-            started_s,
+            ask=found.ask,
+            size_bytes=found.size_bytes,
+            ns=ns,
+            warm=found.warm,
+            started_s=started_s,
             part=part,
             window_segments=_median(found.window_segments.get(part, [])),
             threshold_segments=_median(found.threshold_segments) if part == LOOKED[-1] else None,
@@ -237,13 +259,28 @@ def trace(record: dict[str, Any]) -> Trace:
         for end in (found.near, found.far)
     )
     dropped = found.near.dropped, found.far.dropped
-    return Trace(found.ask, found.size_bytes, found.segment_bytes, tuple(found.began_ns), near, far, dropped)
+    return Trace(
+        ask=found.ask,
+        size_bytes=found.size_bytes,
+        segment_bytes=found.segment_bytes,
+        began_ns=tuple(found.began_ns),
+        near=near,
+        far=far,
+        dropped=dropped,
+    )
 
 
 def _beside(found: CellRecord) -> dict[str, list[int]]:
     """Times that stand beside those of the question itself, by part."""
-    beside = {part: getattr(found, key) or [] for part, key in questions.ALL[found.ask].beside.items()}
+    by_part = {part: _at(found, key) for part, key in questions.ALL[found.ask].beside.items()}
+    beside = {part: ns for part, ns in by_part.items() if ns is not None}
     return beside | ({SETUP_PART: found.setup_ns} if found.setup_ns else {})
+
+
+def _at(found: CellRecord, key: str) -> list[int] | None:
+    """The times under that key of a record; None of a layer that its stack does not tell apart."""
+    name, _, inner = key.partition(".")
+    return getattr(found, name).get(inner) if inner else getattr(found, name) or []
 
 
 def _median(values: Sequence[int | None]) -> float | None:

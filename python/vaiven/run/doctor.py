@@ -14,7 +14,7 @@ from vaiven.run import checks, hosts, machine, multicast, place
 from vaiven.run.checks import Finding, Subject
 from vaiven.run.hosts import Argv, Host
 from vaiven.run.machine import Interface, Machine
-from vaiven.run.place import Wanted
+from vaiven.store.record import HostsPlace
 
 HERE = "localhost"
 _HOSTS_AT_ONCE = 64
@@ -55,7 +55,7 @@ def visit(names: Sequence[str], iface: str = "", listen_s: float = 4) -> Examina
     if not real:
         return examine(patients, listen_s)
     try:
-        with place.on_hosts(Wanted(real, iface), None) as there:
+        with place.on_hosts(HostsPlace(names=real, interface=iface), None) as there:
             patients += [_real_patient(host) for host in there.hosts.values()]
             return _with_missing(examine(patients, listen_s), there.missing)
     except VaivenError as error:

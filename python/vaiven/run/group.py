@@ -8,10 +8,10 @@ ends ranks that are left and takes the file away: that comes too when we are kil
 from __future__ import annotations
 
 import secrets
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from vaiven.child import Child
 from vaiven.errors import VaivenError
 from vaiven.run import hosts, signals
 from vaiven.run.hosts import Host
@@ -19,7 +19,6 @@ from vaiven.run.hosts import Host
 RANKS_MAX = 1024  # VV_GROUP_RANKS_MAX
 _PORTS = "20000-29999"  # below those that kernels give to whoever asks for any
 _KEY_BYTES = 16
-_END_S = 5.0
 
 # Reads the key, says where it lies.
 _GUARD = r"""trap "" HUP INT; umask 077
@@ -77,21 +76,14 @@ class _Guard:
     def __init__(self, host: Host, key: str) -> None:
         command = ["sh", "-c", _GUARD]
         argv = command if host.here else host.argv(command)
-        self._process = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-        )
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(f"{key}\n".encode())
-        self._process.stdin.flush()
-        self.path = self._process.stdout.readline().decode(errors="replace").strip()
+        self._child = Child(argv)
+        self._child.tell(key)
+        self.path = self._child.hear()
         if not self.path:
-            _, said = self._process.communicate()
-            raise hosts.down(host.name, argv, said.decode(errors="replace").strip() or "no place for the key in /tmp")
+            why = self._child.complaint()
+            self.end()
+            raise hosts.down(host.name, argv, why or "no place for the key in /tmp")
 
     def end(self) -> None:
         """The ranks that are left there end, and the file goes."""
-        try:
-            self._process.communicate(timeout=_END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.communicate()
+        self._child.close()

@@ -8,11 +8,11 @@ this machine ever sees them, and the remote shell that ssh insists on gets them 
 from __future__ import annotations
 
 import shlex
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vaiven import child
 from vaiven.errors import VaivenError
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -68,17 +68,12 @@ def call(name: str, argv: Argv, command: Sequence[str], *, stdin: bytes = b"", t
     """
     tried = argv(command)
     try:
-        done = subprocess.run(
-            tried, input=stdin, capture_output=True, timeout=timeout_s, check=False, start_new_session=True
-        )
-    except subprocess.TimeoutExpired as error:
-        raise down(name, tried, f"no answer within {timeout_s:g} s") from error
+        done = child.call(tried, stdin=stdin, within_s=timeout_s)
     except OSError as error:
         raise down(name, tried, error.strerror or str(error)) from error
-    if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise down(name, tried, said[-1] if said else f"exit status {done.returncode}")
-    return done.stdout
+    if done.status != 0:
+        raise down(name, tried, done.complaint.rpartition("\n")[2] or f"exit status {done.status}")
+    return done.output
 
 
 def answers(host: Host) -> VaivenError | None:

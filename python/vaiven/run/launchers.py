@@ -7,19 +7,17 @@ machine notices that its standard input has closed and ends by itself.
 
 from __future__ import annotations
 
-import os
 import queue
 import secrets
 import signal
-import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from vaiven import questions
+from vaiven.child import Child
 from vaiven.errors import VaivenError
 from vaiven.plan.design import Available
 from vaiven.plan.order import Launch
@@ -235,46 +233,30 @@ class _End:
         self.story = Story()
         self.open = True
         self._words_between = words_between
-        self._said = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # closed in stop()
         try:
-            self._process = subprocess.Popen(
-                host.argv(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
-                start_new_session=True,
-            )  # fmt: skip
+            self._child = Child(host.argv(command))
         except OSError as error:
-            self._said.close()
             raise VaivenError(f"{host.name}: cannot start the probe: {error.strerror}", code="no-start") from error
         self._reader = threading.Thread(target=self._read, args=(heard,), daemon=True)
         self._reader.start()
-        self._tell(key)
-
-    def _tell(self, key: str) -> None:
-        assert self._process.stdin
-        with suppress(OSError):  # it has ended already; its lines, or its silence, say why
-            self._process.stdin.write(f"{key}\n".encode())
-            self._process.stdin.flush()
+        self._child.tell(key)
 
     def _read(self, heard: Heard) -> None:
-        assert self._process.stdout
-        with self._process.stdout as lines:
-            for line in lines:
-                if self._words_between and not line.startswith(b"{"):
-                    self._said.write(line)
-                else:
-                    heard.put((self, line))
+        for line in self._child.lines():
+            if self._words_between and not line.startswith(b"{"):
+                self._child.complain(line)
+            else:
+                heard.put((self, line))
         heard.put((self, b""))
 
     def killed(self) -> bool:
         """Whether a signal has ended it; whoever asks has heard that it has gone."""
-        with suppress(subprocess.TimeoutExpired):
-            return self._process.wait(_END_S) < 0
-        return False
+        return (self._child.wait(_END_S) or 0) < 0
 
     def silence(self) -> VaivenError:
         """Why it ended without a word of its own."""
-        status = self._process.wait()
-        self._said.seek(0)
-        said = self._said.read().decode(errors="replace").splitlines()
+        status = self._child.wait() or 0
+        said = self._child.complaint().splitlines()
         said = [line.strip() for line in said if line.strip(" -=|\t")]  # launchers frame what they say
         if not said and status == -signal.SIGKILL:
             said = ["the kernel does that where memory runs out: was there enough?"]
@@ -287,16 +269,11 @@ class _End:
 
     def stop(self) -> None:
         """Ends it, gently where there is time: at the end of its input it goes by itself."""
-        assert self._process.stdin
-        with suppress(OSError):  # the key never arrived
-            self._process.stdin.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(0.5)
-        with suppress(ProcessLookupError):  # what it has started itself, such as nsenter's child, is in its group
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self._child.end(0.5)
+        self._child.kill()  # what it has started itself, such as nsenter's child, is left of its session
         self._reader.join(1.0)
-        self._said.close()
+        if not self._reader.is_alive():  # else something that left its session still has the other end
+            self._child.let_go()
 
 
 def _ready(far: _End, heard: Heard) -> str:

@@ -13,7 +13,7 @@ import secrets
 import socket
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from vaiven.plan.schema import Link
 from vaiven.run import addresses, collect, hosts, libraries, mpi, signals, ssh
 from vaiven.run import awake as keepers
 from vaiven.run.hosts import Argv, Host
+from vaiven.store.record import HostsPlace, LabPlace
 
 # For at most ten seconds.
 _RUNNING = """left=500
@@ -44,25 +45,10 @@ _PROBE = "vaiven-probe"
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Real hosts as the user asks for them. bind: host -> address. interface, ports: the same on all hosts.
-
-    libraries: those whose probes are copied there too. awake: their processors are held awake meanwhile.
-    """
-
-    names: tuple[str, ...]
-    interface: str = ""
-    ports: str = ""
-    bind: Mapping[str, str] = field(default_factory=dict)
-    libraries: tuple[str, ...] = ()
-    awake: bool = False
-
-
-@dataclass(frozen=True)
 class Place:
     """hosts: in the plan's order. inventories: S17, by host. missing: hosts that do not answer, and why.
 
-    link: the wire between them, None if nobody knows. facts: enough to come here again (Manifest.place). held_awake:
+    link: the wire between them, None if nobody knows. again: enough to come here again (Manifest.place). held_awake:
     by what the processors are, "" where nothing does that. witnesses: of the processors of a timed lab.
     """
 
@@ -70,11 +56,15 @@ class Place:
     inventories: dict[str, dict[str, Any]]
     missing: dict[str, VaivenError]
     link: Link | None
-    is_lab: bool
-    facts: dict[str, Any]
+    again: LabPlace | HostsPlace
     warnings: tuple[tuple[str, str], ...] = ()
     held_awake: str = ""
     witnesses: Witnesses | None = None
+
+    @property
+    def is_lab(self) -> bool:
+        """Whether its hosts are those of a lab, which share a clock."""
+        return isinstance(self.again, LabPlace)
 
 
 def known_stacks() -> collect.Known:
@@ -122,8 +112,7 @@ def in_lab(topology: Topology, names: Sequence[str], instance: str = "", *, trie
                 {name: _inventory(host) for name, host in members.items()},
                 {},
                 lab_link(topology),
-                True,
-                _facts(lab, names) | ({"instance": lab.instance} if was_up else {}),
+                _again(lab, names, lab.instance if was_up else ""),
                 tuple(("lab", text) for text in lab.warnings),
                 way,
                 witnesses,
@@ -131,7 +120,7 @@ def in_lab(topology: Topology, names: Sequence[str], instance: str = "", *, trie
 
 
 @contextmanager
-def on_hosts(wanted: Wanted, link: Link | None) -> Iterator[Place]:
+def on_hosts(wanted: HostsPlace, link: Link | None) -> Iterator[Place]:
     """Hosts over ssh; "localhost" is this machine, without ssh. Those that do not answer are in Place.missing.
 
     VaivenError: "bad-host", "no-probe" (no program for that machine), "bad-address", "not-awake"; "host-down" if none
@@ -160,8 +149,7 @@ def on_hosts(wanted: Wanted, link: Link | None) -> Iterator[Place]:
             warnings.append(("assumed-link", f"the wire is taken to be {link.hops} hops at {link.rate_bps} bit/s, "
                              f"as the cards say; a plan's [link] says it better"))  # fmt: skip
         ways = stack.enter_context(keepers.held(found.values())) if wanted.awake else {}
-        facts = msgspec.to_builtins(wanted)
-        yield Place(found, inventories, missing, link, False, facts, tuple(warnings), keepers.text(ways))
+        yield Place(found, inventories, missing, link, wanted, tuple(warnings), keepers.text(ways))
 
 
 def lab_link(topology: Topology) -> Link | None:
@@ -180,9 +168,9 @@ def lab_ground(topology: Topology, stacks: Mapping[str, Available]) -> Ground:
 
 def ground(place: Place, stacks: Mapping[str, Available]) -> Ground:
     """That place as a prediction sees it."""
-    if not place.is_lab:
+    if not isinstance(place.again, LabPlace):
         return Ground(place.link, stacks)
-    return lab_ground(msgspec.convert(place.facts["lab"], Topology), stacks)
+    return lab_ground(msgspec.convert(place.again.lab, Topology), stacks)
 
 
 def _traits(host: HostSpec) -> Traits:
@@ -200,11 +188,14 @@ def _already_up(topology: Topology, instance: str) -> labs.Lab | None:
     return lab if lab.topology == topology else None
 
 
-def _facts(lab: labs.Lab, names: Sequence[str]) -> dict[str, Any]:
-    """Enough to come to such a lab again; of a timed one its calibration, too."""
-    facts: dict[str, Any] = {"lab": msgspec.to_builtins(lab.topology), "hosts": list(names)}
+def _again(lab: labs.Lab, names: Sequence[str], instance: str) -> LabPlace:
     is_timed = lab.topology.fabric.fabric_class == "timed"
-    return facts | ({"calibration": msgspec.to_builtins(lab.calibration)} if is_timed else {})
+    return LabPlace(
+        lab=msgspec.to_builtins(lab.topology),
+        hosts=tuple(names),
+        instance=instance,
+        calibration=msgspec.to_builtins(lab.calibration) if is_timed else None,
+    )
 
 
 def _until_running(members: Iterable[LabHost]) -> None:
@@ -230,7 +221,7 @@ def _lab_host(host: LabHost, mtu_bytes: int) -> Host:
 
 
 @contextmanager
-def _reached(name: str, wanted: Wanted) -> Iterator[Host]:
+def _reached(name: str, wanted: HostsPlace) -> Iterator[Host]:
     """A host that answers, with its probe in place."""
     if name in LOCAL:
         program = (str(resources.program(_PROBE)),)
@@ -284,7 +275,7 @@ def _static_probe(arch: str, name: str) -> Path:
         ) from None
 
 
-def _addressed(host: Host, wanted: Wanted) -> Host:
+def _addressed(host: Host, wanted: HostsPlace) -> Host:
     """The host with the address and interface that go together. VaivenError ("bad-address")."""
     text = hosts.call(host.name, host.argv, addresses.FILES).decode(errors="replace")
     address = host.address
@@ -303,7 +294,7 @@ def _addressed(host: Host, wanted: Wanted) -> Host:
     return replace(host, address=address, interface=interface)
 
 
-def _local_address(found: dict[str, Host], wanted: Wanted) -> dict[str, Host]:
+def _local_address(found: dict[str, Host], wanted: HostsPlace) -> dict[str, Host]:
     """This machine among others cannot be 127.0.0.1: it is what leads to the first of them."""
     remote = next((host for host in found.values() if host.name not in LOCAL), None)
     if remote is None or wanted.interface:
@@ -318,7 +309,7 @@ def _facing(host: Host, remote: Host) -> Host:
     family = socket.AF_INET6 if ":" in remote.address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.connect((remote.address, 9))  # sends nothing: the kernel chooses the way
-        return _addressed(replace(host, address=probe.getsockname()[0]), Wanted((host.name,)))
+        return _addressed(replace(host, address=probe.getsockname()[0]), HostsPlace(names=(host.name,)))
 
 
 def _card(host: Host, inventory: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from vaiven import child
+from vaiven.child import Child
 from vaiven.errors import VaivenError
 from vaiven.plan import stack as stacks
 from vaiven.plan.stack import Stack
@@ -68,13 +68,14 @@ def _tasks(hosts: Sequence[Host], count: int, command: Sequence[str]) -> int:
 def _passed_through(commands: Sequence[Sequence[str]], what: str = "") -> int:
     """Runs them with our own streams and terminal, until all end, one fails, or this process is interrupted. What is
     typed is the first one's. what: they are, to say which one failed."""
-    processes: list[subprocess.Popen[bytes]] = []
+    processes: list[Child] = []
     own_end_s = _OWN_END_S
     try:
         for argv in commands:
-            processes.append(subprocess.Popen(argv, stdin=subprocess.DEVNULL if processes else None))
+            stdin = child.NOWHERE if processes else child.OURS
+            processes.append(Child(argv, stdin=stdin, stdout=child.OURS, stderr=child.OURS, alone=False))
         while True:
-            ended = [process.poll() for process in processes]
+            ended = [process.wait(0) for process in processes]
             if failed := next(filter(None, ended), 0):
                 own_end_s = 0
                 status = failed if failed > 0 else 128 - failed  # as a shell says which signal it was
@@ -89,19 +90,17 @@ def _passed_through(commands: Sequence[Sequence[str]], what: str = "") -> int:
             _end(processes, own_end_s)
 
 
-def _end(processes: Sequence[subprocess.Popen[bytes]], own_end_s: float) -> None:
+def _end(processes: Sequence[Child], own_end_s: float) -> None:
     _wait(processes, own_end_s)
     for process in processes:
         process.terminate()  # what nsenter waits for ends with it
     _wait(processes, _END_S)
     for process in processes:
-        process.kill()
-        process.wait()
+        process.close(0)
 
 
-def _wait(processes: Sequence[subprocess.Popen[bytes]], most_s: float) -> None:
+def _wait(processes: Sequence[Child], most_s: float) -> None:
     """Until all have ended, and no longer."""
     deadline_s = time.monotonic() + most_s
     for process in processes:
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(max(0.0, deadline_s - time.monotonic()))
+        process.wait(max(0.0, deadline_s - time.monotonic()))

@@ -15,14 +15,14 @@ from __future__ import annotations
 import platform
 import re
 import secrets
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vaiven import resources
+from vaiven import child, resources
+from vaiven.child import Child
 from vaiven.errors import VaivenError
 from vaiven.run import hosts, rsh, signals
 from vaiven.run.hosts import Host
@@ -134,12 +134,9 @@ class _Seat:
         """That host in the file of PVM's hosts."""
         return f"{self.name} ip={self.host.address} dx={self.home}/pvmd ep={':'.join((*self.paths, self.home))}\n"
 
-    def start(self, script: str, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    def start(self, script: str, *arguments: str, stdin: int = child.NOWHERE) -> Child:
         """Starts a shell's script there."""
-        return subprocess.Popen(
-            self.host.argv(["sh", "-c", script, "sh", *arguments]), stdin=stdin, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+        return Child(self.host.argv(["sh", "-c", script, "sh", *arguments]), stdin=stdin, stderr=child.AS_OUTPUT)
 
     def call(self, script: str, *arguments: str, timeout_s: float = _UP_S) -> str:
         """What a shell's script prints there, in that environment. VaivenError ("host-down")."""
@@ -152,47 +149,39 @@ class _Daemons:
 
     def __init__(self, seats: Sequence[_Seat]) -> None:
         self._seats = seats
-        self._guards: list[subprocess.Popen[bytes]] = []
-        self._first: subprocess.Popen[bytes] | None = None
+        self._guards: list[Child] = []
+        self._first: Child | None = None
         self._said = ""  # by the first: where it listens, or why it does not
 
     def start(self) -> None:
         """Returns when all are up."""
         for seat in self._seats:
-            self._guards.append(
-                seat.start(
-                    _GUARD, seat.home, _foreign(seat.host, "pvmgs") or _GROUPS, *seat.environment, stdin=subprocess.PIPE
-                )
-            )
+            words = [seat.home, _foreign(seat.host, "pvmgs") or _GROUPS, *seat.environment]
+            self._guards.append(seat.start(_GUARD, *words, stdin=child.PIPE))
         for seat, guard in zip(self._seats, self._guards, strict=True):
-            if (said := _line(guard)) != "ready":
+            if (said := guard.hear()) != "ready":
                 raise VaivenError(f"{seat.host.name}: no directory for its pvmd: {said}", code="no-pvmd")
         first = self._seats[0]
         self._first = first.start(_FIRST, "".join(seat.line for seat in self._seats), first.home, first.name)
-        self._said = _line(self._first)
+        self._said = self._first.hear()
         deadline_s = time.monotonic() + _UP_S
         while missing := self._missing():
             given_up = self._given_up(missing)
-            if given_up or time.monotonic() > deadline_s or self._first.poll() is not None:
+            if given_up or time.monotonic() > deadline_s or self._first.wait(0) is not None:
                 raise self._failed(given_up or missing[0])
             time.sleep(_POLL_S)
 
     def end(self) -> None:
         """Halts them, and ends what does not obey."""
-        if self._first and self._first.poll() is None:
+        if self._first and self._first.wait(0) is None:
             with suppress(VaivenError):  # the connection ends with the machine
                 self._seats[0].call(_CONSOLE, self._said, "halt", timeout_s=_HALT_S)
-            with suppress(subprocess.TimeoutExpired):
-                self._first.wait(_HALT_S)
+            self._first.wait(_HALT_S)
         for guard in self._guards:
-            assert guard.stdin
-            guard.stdin.close()
+            guard.end_input()
         for process in (*self._guards, self._first):
             if process:
-                with suppress(subprocess.TimeoutExpired):  # its host has gone, and its daemon with it
-                    process.wait(_HALT_S)
-                process.kill()
-                process.wait()
+                process.close(_HALT_S)
 
     def _missing(self) -> list[_Seat]:
         """Those whose daemons are not there yet."""
@@ -219,9 +208,3 @@ class _Daemons:
             "the same version of the package pvm on every host",
             code="no-pvmd",
         )
-
-
-def _line(process: subprocess.Popen[bytes]) -> str:
-    """The next one that it says."""
-    assert process.stdout
-    return process.stdout.readline().decode(errors="replace").strip()

@@ -12,9 +12,7 @@ from __future__ import annotations
 import json
 import os
 import select
-import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -22,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from vaiven.child import Child
 from vaiven.run import signals
 from vaiven.run.hosts import Host
 
@@ -114,7 +113,7 @@ class _Shell:
             with suppress(OSError):  # nobody listens any more
                 asked.send(str(status if status >= 0 else 128 - status).encode())
 
-    def _start(self, words: Sequence[str], streams: Sequence[int]) -> subprocess.Popen[bytes] | None:
+    def _start(self, words: Sequence[str], streams: Sequence[int]) -> Child | None:
         """The command, started; None, and words on its standard error, for a host that is none of ours."""
         host = self._hosts.get(words[0]) if len(words) > 1 and len(streams) == 3 else None
         if host is None:
@@ -124,18 +123,17 @@ class _Shell:
         assigned = [f"{key}={value}" for key, value in self._environment(host).items()]
         command = host.argv(["env", *assigned, "sh", "-c", " ".join(words[1:])])
         stdin, stdout, stderr = streams
-        return subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True)
+        return Child(command, stdin=stdin, stdout=stdout, stderr=stderr)
 
 
-def _ended(process: subprocess.Popen[bytes], asked: socket.socket) -> int:
+def _ended(process: Child, asked: socket.socket) -> int:
     """The status of a command that has ended; it is killed when the connection of the one who asked for it closes."""
     ending = os.pidfd_open(process.pid)
     try:
         waited: list[int | socket.socket] = [ending, asked]
         ready, _, _ = select.select(waited, [], [])
         if ending not in ready:
-            with suppress(ProcessLookupError):  # what it has started itself, such as nsenter's child, is in its group
-                os.killpg(process.pid, signal.SIGKILL)
-        return process.wait()
+            process.kill()
+        return process.close()
     finally:
         os.close(ending)

@@ -7,21 +7,17 @@ is ever put into it. What it leaves running is the user's, too, unless it takes 
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
-from typing import BinaryIO
 
+from vaiven import child
+from vaiven.child import Child
 from vaiven.errors import VaivenError
 from vaiven.plan.schema import Side
 from vaiven.run import signals
 from vaiven.run.hosts import Host
 
-_SAID_BYTES = 4096  # of what a command says at last
 _SHOWN = 200  # characters of its last line
 
 
@@ -33,23 +29,20 @@ def prepare(side: Side) -> VaivenError | None:
     """
     if not side.command:
         return None
-    with tempfile.TemporaryFile() as said:
-        process = None
-        try:
-            with signals.postponed():
-                process = subprocess.Popen(
-                    ["sh", "-c", side.command], stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )  # fmt: skip
-            status = process.wait(side.timeout_s)
-        except OSError as error:
-            return _failed(side, f"cannot be started: {error.strerror}")
-        except subprocess.TimeoutExpired:
+    command = None
+    try:
+        with signals.postponed():
+            command = Child(["sh", "-c", side.command], stdin=child.NOWHERE, stdout=child.KEPT)
+        status = command.wait(side.timeout_s)
+        if status is None:
             return _failed(side, f"has not ended after {side.timeout_s} s", "see timeout_s of the plan's [[sides]]")
-        finally:
-            if process:
-                _end(process)
-        return None if status == 0 else _failed(side, _how(status), _last_line(said))
+        return None if status == 0 else _failed(side, _how(status), _last_line(command.complaint()))
+    except OSError as error:
+        return _failed(side, f"cannot be started: {error.strerror}")
+    finally:
+        if command:
+            with signals.shielded():
+                command.close(0)
 
 
 def dressed(host: Host, side: Side | None) -> Host:
@@ -75,17 +68,6 @@ def _how(status: int) -> str:
     return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
 
 
-def _last_line(said: BinaryIO) -> str:
+def _last_line(said: str) -> str:
     """The last line that a command has printed: its errors are the last that it says."""
-    said.seek(max(0, said.seek(0, os.SEEK_END) - _SAID_BYTES))
-    lines = said.read().decode(errors="replace").split("\n")
-    return next((line.strip()[:_SHOWN] for line in reversed(lines) if line.strip()), "")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kills what still runs of a command that has not ended."""
-    with signals.shielded():
-        if process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    return said.rpartition("\n")[2].strip()[:_SHOWN]

@@ -15,13 +15,14 @@ import re
 import secrets
 import shlex
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from vaiven import child
+from vaiven.child import Child
 from vaiven.errors import VaivenError
 from vaiven.run import hosts, signals
 
@@ -86,17 +87,15 @@ def connected(name: str) -> Iterator[Connection]:
         with open(Path(private) / "log", "w+b") as log:
             fcntl.flock(log, fcntl.LOCK_EX)  # ours and ssh's: free when both have ended
             try:
-                process = subprocess.Popen(
-                    connection.master(), stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
-                )
+                master = Child(connection.master(), stdout=log, stderr=log)
             except OSError as error:
                 raise hosts.down(name, connection.master(), f"ssh: {error.strerror}") from error
             try:
-                _until_connected(connection, process, Path(private) / "log")
+                _until_connected(connection, master, Path(private) / "log")
                 yield connection
             finally:
-                process.terminate()
-                process.communicate()
+                master.terminate()
+                master.close()
 
 
 def _sweep() -> None:
@@ -111,10 +110,10 @@ def _sweep() -> None:
                 shutil.rmtree(path)
 
 
-def _until_connected(connection: Connection, process: subprocess.Popen[bytes], log: Path) -> None:
+def _until_connected(connection: Connection, master: Child, log: Path) -> None:
     deadline_s = time.monotonic() + _CONNECT_S + 5
-    while subprocess.run(connection.check(), capture_output=True, check=False).returncode != 0:
-        if process.poll() is None and time.monotonic() < deadline_s:
+    while child.call(connection.check()).status != 0:
+        if master.wait(0) is None and time.monotonic() < deadline_s:
             time.sleep(0.02)
             continue
         said = log.read_text(errors="replace").strip().splitlines()
@@ -132,9 +131,8 @@ def installed(connection: Connection, programs: Mapping[str, Path]) -> Iterator[
         hosts.call(connection.name, connection.argv, ["sh", "-c", _MAKE, "sh", connection.copy])
         yield {name: _copied(connection, name, program) for name, program in programs.items()}
     finally:
-        with signals.shielded():
-            remove = connection.argv(["sh", "-c", _REMOVE, "sh", connection.copy])
-            subprocess.run(remove, capture_output=True, timeout=20, check=False, start_new_session=True)
+        with signals.shielded(), suppress(OSError):  # it does not answer any more
+            child.call(connection.argv(["sh", "-c", _REMOVE, "sh", connection.copy]), within_s=20)
 
 
 def _copied(connection: Connection, name: str, program: Path) -> str:

@@ -20,6 +20,7 @@ from vaiven.plan.schema import Effort, Link
 from vaiven.questions import ONEWAY
 from vaiven.run import launchers
 from vaiven.run.place import Place
+from vaiven.store.record import LabPlace
 
 STACK = "udp"
 SIZES_BYTES = (64, 15_000)  # what a delay shows in, and what a rate does
@@ -31,7 +32,8 @@ def comparable(place: Place, pair: Pair) -> bool:
     """Whether both ways of this pair can be timed: hosts of a lab, whose clocks show the same."""
     if not place.is_lab or pair[0] == pair[1]:
         return False
-    lab = msgspec.convert(place.facts["lab"], Topology)
+    assert isinstance(place.again, LabPlace), "ways are timed in labs"
+    lab = msgspec.convert(place.again.lab, Topology)
     return not any(lab.host(name).clock_offset_ms for name in pair)
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from vaiven.errors import VaivenError
 from vaiven.store import query
 from vaiven.store.query import Run
@@ -36,12 +38,12 @@ def settings(run: Run) -> dict[str, str]:
     """Every setting of a run, by name."""
     found = run.manifest
     plan = {name: value for name, value in found.plan.items() if name not in _OF_THE_PLAN_ALONE}
-    place = {name: value for name, value in found.place.items() if name != "instance"}
-    calibration = place.get("calibration")
-    if isinstance(calibration, Mapping):  # when it was checked is no setting: what came of it is
-        place["calibration"] = {"door_ns": calibration.get("door_ns")}
+    place = {name: value for name, value in msgspec.to_builtins(found.place).items() if name != "instance"}
+    if found.calibration:  # when it was checked is no setting: what came of it is
+        place["calibration"] = {"door_ns": found.calibration.get("door_ns")}
+    link = msgspec.to_builtins(found.link) if found.link else {}
     hosts = {name: _host(facts) for name, facts in found.hosts.items()}
-    values = (plan, hosts, place, found.link or {}, found.versions, found.environment.get("held_awake", ""))
+    values = (plan, hosts, place, link, found.versions, found.environment.get("held_awake", ""))
     return dict(_flat(dict(zip(KINDS, values, strict=True))))
 
 

@@ -38,9 +38,9 @@ from vaiven.store.record import (
     SETUP_PART,
     TRACES,
     WARNINGS,
-    DesignRecord,
     End,
     LaunchRecord,
+    LinkRecord,
     LostLaunch,
     Manifest,
     Refined,
@@ -69,7 +69,7 @@ class Run:
     state: str
     end: End | None
     summaries: dict[int, pl.DataFrame] = field(default_factory=dict, repr=False, compare=False)
-    measured_link: dict[str, Any] | None = None
+    measured_link: LinkRecord | None = None
 
     @property
     def id(self) -> str:
@@ -118,14 +118,6 @@ def runs(root: Path) -> list[Run | VaivenError]:
         except VaivenError as error:
             found.append(error)
     return found
-
-
-def design(run: Run) -> DesignRecord:
-    """What was planned. VaivenError ("run-damaged") where its manifest holds no design."""
-    try:
-        return msgspec.convert(run.manifest.design, DesignRecord)
-    except msgspec.ValidationError as error:
-        raise files.damaged(run.path / MANIFEST, f"its design cannot be: {error}") from error
 
 
 def warnings(run: Run) -> list[dict[str, Any]]:
@@ -454,10 +446,10 @@ def _paths(root: Path) -> list[Path]:
 
 def with_link(run: Run, rate_bps: int) -> Run:
     """The run as if that had been said of its link: only its wire times change, which are a formula of the frames."""
-    known = run.manifest.link or {"hops": 2, "mtu_bytes": 1500}
-    link = {**known, "rate_bps": rate_bps}
-    manifest = msgspec.structs.replace(run.manifest, link=link, plan={**run.manifest.plan, "link": link})
-    return replace(run, manifest=manifest, measured_link=run.manifest.link or {}, summaries={})
+    link = msgspec.structs.replace(run.manifest.link or LinkRecord(hops=2, mtu_bytes=1500), rate_bps=rate_bps)
+    plan = {**run.manifest.plan, "link": msgspec.to_builtins(link)}
+    manifest = msgspec.structs.replace(run.manifest, link=link, plan=plan)
+    return replace(run, manifest=manifest, measured_link=run.manifest.link or LinkRecord(), summaries={})
 
 
 def without_wire(table: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> pl.DataFrame:
@@ -479,9 +471,10 @@ def _with_wire(table: pl.DataFrame, run: Run) -> pl.DataFrame:
 
     if run.measured_link is None or run.manifest.link is None:
         return table
-    rate, hops, mtu = (run.manifest.link[name] for name in ("rate_bps", "hops", "mtu_bytes"))
+    rate, hops, mtu = run.manifest.link.rate_bps, run.manifest.link.hops, run.manifest.link.mtu_bytes
+    assert rate and hops and mtu, "of a link that was said all is known"
     frame = pl.when(pl.col("wire_frames") > 1).then(mtu + _AROUND_BYTES).otherwise(pl.col("wire_bytes"))
     of_one = pl.col("ask").is_in(named(lambda one: one.one_message))
     first = pl.when(of_one).then(pl.col("wire_bytes") + (hops - 1) * frame) * (8e9 / rate)
-    scaled = pl.col("wire_ns") * (run.measured_link.get("rate_bps", rate) / rate)
+    scaled = pl.col("wire_ns") * ((run.measured_link.rate_bps or rate) / rate)
     return table.with_columns(wire_ns=pl.coalesce(scaled, first).round().cast(pl.Int64))

@@ -28,7 +28,7 @@ from vaiven.errors import VaivenError
 from vaiven.questions import WHOLE_PARTS
 from vaiven.store import digest, files
 
-SCHEMA = 2
+SCHEMA = 3
 MANIFEST, END, WARNINGS = "manifest.json", "end.json", "warnings.jsonl"
 REFINED, LOST = "refined.jsonl", "lost.jsonl"
 MEDIANS = "medians.parquet"
@@ -51,11 +51,13 @@ class CourseRecord(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class DesignRecord(msgspec.Struct, kw_only=True, frozen=True):
-    """The design of a manifest: plan.design.Design, as far as whoever reads a run asks."""
+    """plan.design.Design, as a manifest has it."""
 
     pairs: tuple[tuple[str, str], ...] = ()
     courses: tuple[CourseRecord, ...] = ()
+    sentinel: CourseRecord | None = None
     seed: int = 1
+    warnings: tuple[str, ...] = ()
     rounds: bool = False
 
     def asks(self, question: str) -> bool:
@@ -63,13 +65,45 @@ class DesignRecord(msgspec.Struct, kw_only=True, frozen=True):
         return any(course.ask == question for course in self.courses)
 
 
+class LinkRecord(msgspec.Struct, kw_only=True, frozen=True):
+    """The wire between two hosts: plan.schema.Link, as a manifest has it. None: nobody knows."""
+
+    rate_bps: int | None = None
+    hops: int | None = None
+    mtu_bytes: int | None = None
+
+
+class LabPlace(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, tag="lab", tag_field="kind"):
+    """A lab. lab: its file, as lab.topology reads it. hosts: those that were wanted, in that order; all of them if none
+    is named. instance: what it was called where it was up before. calibration: of a timed one, as it was then."""
+
+    lab: dict[str, Any]
+    hosts: tuple[str, ...] = ()
+    instance: str = ""
+    calibration: dict[str, Any] | None = None
+
+
+class HostsPlace(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, tag="hosts", tag_field="kind"):
+    """Real hosts as the user asked for them. bind: host -> address. interface, ports: the same on all hosts.
+
+    libraries: those whose probes are copied there too. awake: their processors are held awake meanwhile.
+    """
+
+    names: tuple[str, ...] = ()
+    interface: str = ""
+    ports: str = ""
+    bind: dict[str, str] = msgspec.field(default_factory=dict)
+    libraries: tuple[str, ...] = ()
+    awake: bool = False
+
+
 class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """What a run is, written first and once.
 
-    plan_text: as the user wrote it, "" without a file. plan: as it was carried out. design: pairs, courses,
-    sentinel and seed: with it the order of every launch is known. place: where it was measured, enough to go
-    there again. hosts: name -> address, interface, architecture and inventory (S17). link: rate_bps, hops,
-    mtu_bytes of the wire, None where nobody said. environment: facts of the machine that drives the run.
+    plan_text: as the user wrote it, "" without a file. plan: as it was carried out, for plan.schema to read. design:
+    with it the order of every launch is known. place: where it was measured, enough to go there again. hosts: name ->
+    address, interface, architecture and inventory (S17). link: the wire, None where nobody said. environment: facts of
+    the machine that drives the run.
     """
 
     schema: int = SCHEMA
@@ -79,12 +113,22 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     plan_name: str
     plan_text: str
     plan: dict[str, Any]
-    design: dict[str, Any]
-    place: dict[str, Any]
+    design: DesignRecord
+    place: LabPlace | HostsPlace
     hosts: dict[str, dict[str, Any]]
-    link: dict[str, Any] | None
+    link: LinkRecord | None
     versions: dict[str, str]
     environment: dict[str, Any]
+
+    @property
+    def lab(self) -> dict[str, Any] | None:
+        """The file of its lab; None of real hosts."""
+        return self.place.lab if isinstance(self.place, LabPlace) else None
+
+    @property
+    def calibration(self) -> dict[str, Any] | None:
+        """That of its lab; None of real hosts, and of labs that keep no time."""
+        return self.place.calibration if isinstance(self.place, LabPlace) else None
 
 
 class Look(msgspec.Struct, kw_only=True, frozen=True):
@@ -180,7 +224,7 @@ class End(msgspec.Struct, kw_only=True, frozen=True):
     digests: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LaunchRecord:
     """One finished launch. hello: what the probe said of itself; path: what crossed the interfaces.
 
@@ -195,10 +239,10 @@ class LaunchRecord:
     near: str
     far: str
     ask: str
-    sentinel: bool
-    started_s: float
-    took_s: float
-    attempts: int
+    sentinel: bool = False
+    started_s: float = 0.0
+    took_s: float = 0.0
+    attempts: int = 1
     hello: dict[str, Any] = field(default_factory=dict)
     path: dict[str, Any] = field(default_factory=dict)
     fars: int = 1
@@ -207,7 +251,7 @@ class LaunchRecord:
     digests: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cell:
     """One cell of a launch. ns: one entry per timed exchange in order, None where the message was lost.
 
@@ -223,14 +267,14 @@ class Cell:
 
     ask: str
     size_bytes: int
-    batch: int
     ns: Sequence[int | None]
-    lost: int
-    late: int
-    corrupt: int
-    warmup: int
-    warm: bool
-    started_s: float
+    batch: int = 1
+    lost: int = 0
+    late: int = 0
+    corrupt: int = 0
+    warmup: int = 0
+    warm: bool = True
+    started_s: float = 0.0
     cpu_near_ns: float | None = None
     cpu_far_ns: float | None = None
     wire_frames: int | None = None
@@ -268,7 +312,7 @@ class Segment(NamedTuple):
     data_bytes: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trace:
     """What the ends of a launch saw of one connection that asked `ask` with messages of that size.
 

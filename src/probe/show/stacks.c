@@ -31,6 +31,7 @@ int vv_show_stacks(const struct vv_probe_config *config, struct vv_error *error)
     vv_record_bool(&record, "ranked", (*at)->ranked);
     vv_record_bool(&record, "spins", (*at)->spins);
     vv_record_bool(&record, "own_tcp", (*at)->own_tcp);
+    vv_record_bool(&record, "marks", (*at)->mark != NULL);
     vv_record_bool(&record, "two_writes", (*at)->two_writes);
     if (vv_record_end(&record, error) != 0) return -1;
   }

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Is a run as long as `--dry-run` says? Every ready plan that names where it is measured, the papers' at length quick.
+
+    python bench/foretold.py [--plans A,B] [--runs DIRECTORY]
+
+The time of a whole process, `vaiven measure PLAN`, over what was said of so many blocks of launches as it then had, for
+when a run has measured well enough is known when it ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from ratio import Ratio
+
+from vaiven import resources
+from vaiven.plan.schema import Plan
+from vaiven.store import query
+
+READY = ("demo", "exchange", "fanout", "partners", "all")  # those of plans/ with a lab of their own
+LENGTH = "quick"  # of papers
+WITHIN = 2.0
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--plans", default="", help="only these, with commas between")
+    options.add_argument("--runs", type=Path, help="where the runs are kept; else they are not")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        found = foretold(given.runs or Path(scratch), [word for word in given.plans.split(",") if word])
+    for one in found:
+        print(f"| {one.what} | {one.middle:.2f} | {one.goal} | {'yes' if one.holds else '**no**'} |")
+    return 0 if all(one.holds for one in found) else 1
+
+
+def plans() -> list[str]:
+    """The ready plans, and those of the papers."""
+    return [*READY, *sorted(f"papers/{path.stem}" for path in (resources.ready("plans") / "papers").glob("*.toml"))]
+
+
+def kept_nowhere() -> list[Ratio]:
+    """For `make bench`: all of them, without their runs."""
+    with tempfile.TemporaryDirectory() as scratch:
+        return foretold(Path(scratch))
+
+
+def foretold(runs: Path, only: Sequence[str] = ()) -> list[Ratio]:
+    """For each plan what its run took, of what had been said."""
+    return [_one(name, runs) for name in only or plans()]
+
+
+def _one(name: str, runs: Path) -> Ratio:
+    told_s, took_s = _timed(name, runs)
+    print(f"{name}: {told_s:.0f} s said, {took_s:.0f} s taken", file=sys.stderr, flush=True)
+    share = took_s / told_s
+    what = f"{name}: {took_s:.0f} s measured, over {told_s:.0f} s foretold"
+    return Ratio(what, share, share, share, 1, f"1/{WITHIN:g} to {WITHIN:g}", 1 / WITHIN <= share <= WITHIN)
+
+
+def _timed(name: str, runs: Path) -> tuple[float, float]:
+    """Seconds that were said of a run of that plan, and that it took."""
+    length = ["--length", LENGTH] if name.startswith("papers/") else []
+    said = json.loads(_vaiven("measure", name, *length, "--dry-run", "--json"))
+    before = {path.name for path in runs.glob("*")}
+    began_s = time.perf_counter()
+    _vaiven("measure", name, *length, "--runs", str(runs), "--no-page")
+    took_s = time.perf_counter() - began_s
+    (made,) = (path for path in runs.iterdir() if path.name not in before)
+    return _of_blocks(query.open_run(made), said["least_s"], said["most_s"]), took_s
+
+
+def _of_blocks(run: query.Run, least_s: float, most_s: float) -> float:
+    """What was said of a run that ended after so many blocks."""
+    assert run.end
+    stop = msgspec.convert(run.manifest.plan, Plan).stop
+    least, most = stop.schedule[0], stop.launches_max
+    return least_s + (most_s - least_s) * (run.end.blocks - least) / max(most - least, 1)
+
+
+def _vaiven(*words: str) -> str:
+    done = subprocess.run([str(Path(sys.executable).parent / "vaiven"), *words], capture_output=True, text=True)
+    if done.returncode not in (0, 4):  # 4: not known as well as was wanted
+        raise RuntimeError(f"vaiven {' '.join(words)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
