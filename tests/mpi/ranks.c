@@ -105,6 +105,16 @@ static long sleeps(void) {
   return wrong;
 }
 
+/* Rank 0 sends as soon as it has begun, and calls no MPI for a time: what it has sent arrives meanwhile. */
+static long leaves(void) {
+  double begun = MPI_Wtime();
+  unsigned char byte = 1;
+  for (int to = 1; rank == 0 && to < ranks; to++) MPI_Send(&byte, 1, MPI_BYTE, to, 3, MPI_COMM_WORLD);
+  if (rank == 0) sleep(4);
+  if (rank > 0) MPI_Recv(&byte, 1, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return rank > 0 && MPI_Wtime() - begun > 3;
+}
+
 /* Collective operations, in which all are senders and receivers at once. */
 static long together(void) {
   enum { COUNT = 5000 };
@@ -185,6 +195,7 @@ static long work(char **argv) {
   if (strcmp(argv[1], "sizes") == 0) return sizes();
   if (strcmp(argv[1], "any") == 0) return any();
   if (strcmp(argv[1], "sleeps") == 0) return sleeps();
+  if (strcmp(argv[1], "leaves") == 0) return leaves();
   if (strcmp(argv[1], "together") == 0) return together();
   if (strcmp(argv[1], "threads") == 0) return threads();
   return ends(argv[2]);

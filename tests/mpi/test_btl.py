@@ -27,6 +27,7 @@ from ..joined import hosts_of, processes, until
 
 FOUR = lab_text("btl-test", 4, prefix="m")
 LOSSY = lab_text("btl-loss-test", 3, prefix="m") + '[[faults]]\nhost = "*"\nkind = "loss"\nprobability = 0.005\n'
+SLOW = lab_text("btl-slow-test", 4, prefix="m", rate_mbps=10, class_="timed")
 LLC = Manner(yields=True, llc=True)
 SPARE = replace(LLC, spare=True)
 EACH = ("m1", "m2", "m3", "m4")
@@ -79,6 +80,13 @@ def check(done: subprocess.CompletedProcess[str], ranks: int) -> None:
 @pytest.mark.parametrize("what", ["sizes", "any", "sleeps", "together", "threads"])
 def test_every_byte_arrives(four: Place, program: str, what: str) -> None:
     check(run(four, EACH, (program, what)), 4)
+
+
+def test_what_was_sent_arrives_though_its_sender_calls_mpi_no_more(
+    tmp_path_factory: pytest.TempPathFactory, program: str
+) -> None:
+    with hosts_of(SLOW, tmp_path_factory.mktemp("state")) as slow:
+        check(run(slow, EACH, (program, "leaves")), 4)
 
 
 @pytest.mark.parametrize("what", ["sizes", "together"])

@@ -126,9 +126,12 @@ void vv_llc_link_close(struct vv_llc_station *station, struct vv_llc_link *link,
   give_up_messages(station, link);
 }
 
-bool vv_llc_link_can_send(const struct vv_llc_link *link) {
-  uint8_t outstanding = vv_llc_link_ahead(link->vs, link->va);
-  return !link->frozen && !link->remote_busy && outstanding < link->window.working &&
-         vv_llc_backlog_has(&link->backlog, link->base + outstanding) &&
+bool vv_llc_link_is_open(const struct vv_llc_link *link) {
+  return !link->frozen && !link->remote_busy && vv_llc_link_ahead(link->vs, link->va) < link->window.working &&
          (link->state == VV_LLC_NORMAL || link->state == VV_LLC_BUSY || link->state == VV_LLC_REJECT);
+}
+
+bool vv_llc_link_can_send(const struct vv_llc_link *link) {
+  return vv_llc_link_is_open(link) &&
+         vv_llc_backlog_has(&link->backlog, link->base + vv_llc_link_ahead(link->vs, link->va));
 }

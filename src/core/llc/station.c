@@ -208,6 +208,10 @@ bool vv_llc_station_has_left(const struct vv_llc_station *station, uint32_t id) 
   return !vv_llc_backlog_has(&link->backlog, link->base + vv_llc_link_ahead(link->high, link->va));
 }
 
+bool vv_llc_station_is_open(const struct vv_llc_station *station, uint32_t id) {
+  return vv_llc_station_has_left(station, id) && vv_llc_link_is_open(&station->links[id]);
+}
+
 void vv_llc_station_credit(struct vv_llc_station *station, vv_ns now_ns, uint32_t id, uint32_t pdus) {
   struct vv_llc_link *link = link_at(station, id);
   bool fits = pdus < VV_LLC_CREDIT_UNLIMITED - link->credit;

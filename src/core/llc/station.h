@@ -94,6 +94,9 @@ bool vv_llc_station_send(struct vv_llc_station *station, vv_ns now_ns, uint32_t 
 /* True: all that was given to vv_llc_station_send has left at least once, and only acknowledgements may be missing. */
 bool vv_llc_station_has_left(const struct vv_llc_station *station, uint32_t link);
 
+/* True: a message of one I PDU would leave as soon as it is given: the link is up, and its window has room for it. */
+bool vv_llc_station_is_open(const struct vv_llc_station *station, uint32_t link);
+
 /* When the last I or S PDU came by a link; 0: none. */
 static inline vv_ns vv_llc_station_heard_ns(const struct vv_llc_station *station, uint32_t link) {
   return station->links[link].heard_ns;

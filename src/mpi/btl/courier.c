@@ -230,6 +230,14 @@ static bool has_left(const struct vv_courier *courier, const struct vv_courier_p
          vv_llc_station_has_left(&courier->node.station, peer->link);
 }
 
+bool vv_courier_is_open(struct vv_courier *courier, const struct vv_courier_peer *peer) {
+  lock(courier);
+  bool open = is_up(peer) && !courier->first && courier->node.hold.count == 0 &&
+              vv_llc_station_is_open(&courier->node.station, peer->link);
+  unlock(courier);
+  return open;
+}
+
 /* What fails to leave now is found out by the next turn, which somebody takes who can be told. */
 enum vv_courier_sent vv_courier_send(struct vv_courier *courier, struct vv_courier_peer *peer,
                                      struct vv_courier_load *load) {

@@ -103,6 +103,9 @@ enum vv_courier_sent {
   VV_COURIER_LEFT,  /* it has left: no turn is needed for it but to send it again should it be lost */
 };
 
+/* Whether a message that fits a frame would leave at once, with no turn to come. */
+bool vv_courier_is_open(struct vv_courier *courier, const struct vv_courier_peer *peer);
+
 /* Sends the load, of which bytes and count are set. */
 enum vv_courier_sent vv_courier_send(struct vv_courier *courier, struct vv_courier_peer *peer,
                                      struct vv_courier_load *load);

@@ -12,7 +12,6 @@
 #include "mpi/btl/route.h"
 
 enum {
-  LEAD = 64,                         /* messages to a peer that may be under way when another is sent at once */
   SMALL_BYTES = 1400,                /* fits a frame with all heads */
   PEERS_MESSAGE_BYTES_MAX = 8 << 20, /* of a fragment: whatever limits another rank was given */
 };
@@ -135,13 +134,15 @@ static int send_descriptor(struct mca_btl_base_module_t *btl, struct mca_btl_bas
   return done ? 1 : OPAL_SUCCESS;
 }
 
+/* The message is done when this returns, and its sender may never call MPI again: so only what leaves now is sent so.
+ */
 static int send_at_once(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                         struct opal_convertor_t *convertor, void *header, size_t header_bytes, size_t payload_bytes,
                         uint8_t order, uint32_t flags, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor) {
   const uint32_t silently = MCA_BTL_DES_FLAGS_BTL_OWNERSHIP;
   size_t whole_bytes = header_bytes + payload_bytes;
-  bool leads = endpoint->peer.under_way < LEAD && whole_bytes <= btl->btl_eager_limit;
-  struct vv_parcel *parcel = leads ? make(whole_bytes, silently) : NULL;
+  bool leaves = whole_bytes <= SMALL_BYTES && vv_courier_is_open(&vv_module.courier, &endpoint->peer);
+  struct vv_parcel *parcel = leaves ? make(whole_bytes, silently) : NULL;
   if (!parcel) {
     if (descriptor) *descriptor = allocate(btl, endpoint, order, whole_bytes, flags);
     return OPAL_ERR_RESOURCE_BUSY;
