@@ -16,7 +16,7 @@ from vaiven.plan.ground import Ground
 from vaiven.plan.schema import Effort, Plan
 
 # Of a run: the program, listening whether the network is quiet, the tables and the page.
-_RUN_S = 2.5
+_RUN_S = 1.5
 _LAB_S, _LAB_HOST_S = 0.6, 0.12  # to raise a lab and take it down
 _HOST_S = 1.0  # to reach a host over ssh
 _BETWEEN_S = 0.01  # two launches: counters are read, a part is written

@@ -44,8 +44,8 @@ _COSTS = {
     "uftp": Cost(0.1, session_s=0.08),
     "openmpi": Cost(0.6, 0.13),
     "mpich": Cost(0.35, 0.09),
-    "pvm": Cost(0.4, 0.15, message_s=150e-6),
-    "pvm-default": Cost(0.5, 0.15, message_s=300e-6, share=0.3),
+    "pvm": Cost(0.22, 0.15, message_s=150e-6),
+    "pvm-default": Cost(0.3, 0.15, message_s=300e-6, share=0.3),
 }
 _EMULATED_S = 0.3  # more of a launch, for each host whose programs are emulated
 
