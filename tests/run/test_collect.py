@@ -221,7 +221,7 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
     known = stacks(
         line("icmp", kernel_echo=True, needs="CAP_NET_RAW")
         + line("udp", at_once=True)
-        + line("tcp", datagram=False, two_writes=True, at_once=True, own_tcp=True)
+        + line("tcp", datagram=False, two_writes=True, at_once=True, own_tcp=True, marks=True)
         + line("raw", to_all=True)
         + line("null", alone=True)
         + line("pvm-direct-xdr", datagram=False, joined=True, steps=True)
