@@ -62,6 +62,11 @@ def test_of_several_connections_and_processes_at_once() -> None:
     assert over_tcp(1472, 8) == pytest.approx(np.full(21, runs.OVER_TCP_AMONG[1472]))
     with pytest.raises(VaivenError, match="among 6 processes, 64 bytes: not measured"):
         over_tcp(64, 6)
+    between = reading(14).words()
+    assert between["over_tcp"](1500, "alicante2") == pytest.approx(np.full(21, runs.OVER_TCP[1500]))
+    assert between["t"]("openmpi-llc", 1500, "alicante2")[0] == pytest.approx(runs.OVER_TCP[1500] * runs.over_mpi(1500))
+    with pytest.raises(VaivenError, match="from alicante1 to alicante2, 1501 bytes: not measured"):
+        between["over_tcp"](1501, "alicante2")
 
 
 def test_welch_judges_the_means_of_launches() -> None:

@@ -23,8 +23,9 @@
     to_one(stack, bytes, host) tb to that host alone; rate_to_one(stack, host): the best of its rates
     exchange(stack, bytes, k)  seconds until k hosts have what everyone sends everyone at once
     streams(stack, bytes, k)   bytes per second of k connections at once, all together
-    over_tcp(bytes, p)         what a message takes over openmpi-llc for each second over openmpi, in a job of p
-                               processes that play in pairs at once: of the least of each launch, as paper E has it
+    over_tcp(bytes, host | p)  what a message takes over openmpi-llc for each second over openmpi; what is missing of it
+                               to 1 is the gain. By t to that host; or in a job of p processes that play in pairs at
+                               once, by the least of each launch, as paper E has it
     welch_p(stack, stack, bytes, host)   the p value of Welch's t test of the launches' mean times
     beside(stack, bytes)       one way, of each pair of those that were measured at the same time
     sizes(stack, low, high)    those that were measured; frames, frame_bytes(stack, bytes): what a message becomes on
@@ -242,10 +243,14 @@ class Reading:
     def streams(self, stack: str, size: int, count: int) -> Floats:
         return count * size / self._one_of(Cell("stream", stack, "", "", "", count, size), f"over {count} connections")
 
-    def over_tcp(self, size: int, processes: int) -> Floats:
-        cells = [Cell("partners", stack, "", "", "", processes - 1, size) for stack in ("openmpi-llc", "openmpi")]
-        llc, tcp = (self._one_of(cell, f"among {processes} processes", "ns_min") for cell in cells)
-        return llc / tcp
+    def over_tcp(self, size: int, among: str | int) -> Floats:
+        return self._over_mpi("openmpi-llc", size, among) / self._over_mpi("openmpi", size, among)
+
+    def _over_mpi(self, stack: str, size: int, among: str | int) -> Floats:
+        """Seconds to a host, or among so many processes; a ratio of them is the same of round trips."""
+        if isinstance(among, str):
+            return self.t(stack, size, among)
+        return self._one_of(Cell("partners", stack, "", "", "", among - 1, size), f"among {among} processes", "ns_min")
 
     def welch_p(self, first: str, second: str, size: int, host: str) -> Floats:
         each = [self._each(stack, size, host, "ns_mean") for stack in (first, second)]
