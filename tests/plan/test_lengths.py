@@ -111,7 +111,7 @@ def test_shorter_lengths_settle_less_and_say_what_they_leave_out(
 
 
 # What no plan settles, and why, on a machine of so many processors.
-MATMUL_AND_FFT = {"A04", "E23", "E24", "E25", "E26"}  # programs that are not here
+MATMUL_AND_FFT = {"A04", "E23", "E24", "E25", "E26"}  # a program that is not here, and one whose times no run keeps
 TRANSLATIONS = {"A07"}  # nobody counts them
 MEMORY = {"A16", "A22"}  # hosts of a lab end where machines of 32 MB swapped
 AT_ONCE = {2: {"D10", "D11", "D12", "D13"}, 8: set()}  # processes that need a processor each
