@@ -14,11 +14,11 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import repeat
 from ratio import Ratio
 
 from vaiven import resources
@@ -35,8 +35,7 @@ def main() -> int:
     options.add_argument("--plans", default="", help="only these, with commas between")
     options.add_argument("--runs", type=Path, help="where the runs are kept; else they are not")
     given = options.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        found = foretold(given.runs or Path(scratch), [word for word in given.plans.split(",") if word])
+    found = foretold([word for word in given.plans.split(",") if word], given.runs)
     for one in found:
         print(f"| {one.what} | {one.middle:.2f} | {one.goal} | {'yes' if one.holds else '**no**'} |")
     return 0 if all(one.holds for one in found) else 1
@@ -47,15 +46,10 @@ def plans() -> list[str]:
     return [*READY, *sorted(f"papers/{path.stem}" for path in (resources.ready("plans") / "papers").glob("*.toml"))]
 
 
-def kept_nowhere() -> list[Ratio]:
-    """For `make bench`: all of them, without their runs."""
+def foretold(only: Sequence[str] = (), runs: Path | None = None) -> list[Ratio]:
+    """For each plan what its run took, of what had been said. runs: where they are kept; None: nowhere."""
     with tempfile.TemporaryDirectory() as scratch:
-        return foretold(Path(scratch))
-
-
-def foretold(runs: Path, only: Sequence[str] = ()) -> list[Ratio]:
-    """For each plan what its run took, of what had been said."""
-    return [_one(name, runs) for name in only or plans()]
+        return [_one(name, runs or Path(scratch)) for name in only or plans()]
 
 
 def _one(name: str, runs: Path) -> Ratio:
@@ -68,13 +62,10 @@ def _one(name: str, runs: Path) -> Ratio:
 
 def _timed(name: str, runs: Path) -> tuple[float, float]:
     """Seconds that were said of a run of that plan, and that it took."""
-    length = ["--length", LENGTH] if name.startswith("papers/") else []
-    said = json.loads(_vaiven("measure", name, *length, "--dry-run", "--json"))
-    before = {path.name for path in runs.glob("*")}
-    began_s = time.perf_counter()
-    _vaiven("measure", name, *length, "--runs", str(runs), "--no-page")
-    took_s = time.perf_counter() - began_s
-    (made,) = (path for path in runs.iterdir() if path.name not in before)
+    words = [name, *(["--length", LENGTH] if name.startswith("papers/") else [])]
+    command = [str(Path(sys.executable).parent / "vaiven"), "measure", *words, "--dry-run", "--json"]
+    said = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    took_s, made = repeat.timed(words, runs, well=(0, 4))  # 4: not known as well as was wanted
     return _of_blocks(query.open_run(made), said["least_s"], said["most_s"]), took_s
 
 
@@ -84,13 +75,6 @@ def _of_blocks(run: query.Run, least_s: float, most_s: float) -> float:
     stop = msgspec.convert(run.manifest.plan, Plan).stop
     least, most = stop.schedule[0], stop.launches_max
     return least_s + (most_s - least_s) * (run.end.blocks - least) / max(most - least, 1)
-
-
-def _vaiven(*words: str) -> str:
-    done = subprocess.run([str(Path(sys.executable).parent / "vaiven"), *words], capture_output=True, text=True)
-    if done.returncode not in (0, 4):  # 4: not known as well as was wanted
-        raise RuntimeError(f"vaiven {' '.join(words)}: {done.stderr.strip()}")
-    return done.stdout
 
 
 if __name__ == "__main__":

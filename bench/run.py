@@ -176,7 +176,7 @@ CASES: dict[str, Case] = {
     "history": lambda a: days.history(a.seed),
     "witness": lambda a: witnesses(a.rounds, a.seed),
     "sides": lambda a: sides.sides(a.seed),
-    "foretold": lambda _: foretold.kept_nowhere(),
+    "foretold": lambda _: foretold.foretold(),
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),

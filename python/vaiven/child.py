@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import BinaryIO, Self
 
@@ -76,7 +76,7 @@ class Child:
             yield line
 
     def rest(self, within_s: float | None = None) -> bytes:
-        """All that it still says. TimeoutError when it says more after that time."""
+        """All that it still says. TimeoutError when it has not said all in that time."""
         deadline_s = None if within_s is None else time.monotonic() + within_s
         while more := self._read(deadline_s):
             self._heard += more
@@ -123,7 +123,7 @@ class Child:
                 self._process.kill()
 
     def end(self, patience_s: float = END_S) -> int:
-        """Ends its input, and when that time has not ended it kills it. Its status."""
+        """Ends its input, and kills it when it has not ended by itself after that time. Its status."""
         self.end_input()
         if self.wait(patience_s) is None:
             self.kill()
@@ -182,12 +182,15 @@ class Done:
 def call(argv: Sequence[str], *, stdin: bytes = b"", within_s: float | None = None, lent: Sequence[int] = ()) -> Done:
     """Runs a command to its end. TimeoutError when it takes longer, and OSError when it cannot be started; whatever
     happens, it has ended."""
-    with tempfile.TemporaryFile() as given:
-        given.write(stdin)
-        given.seek(0)
+    began_s = time.monotonic()
+    with tempfile.TemporaryFile() if stdin else nullcontext(NOWHERE) as given:
+        if not isinstance(given, int):
+            given.write(stdin)
+            given.seek(0)
         with Child(argv, stdin=given, lent=lent) as child:
             output = child.rest(within_s)
-            status = child.wait(within_s)
+            left_s = None if within_s is None else max(0.0, began_s + within_s - time.monotonic())
+            status = child.wait(left_s)
             if status is None:
                 raise TimeoutError(f"has not ended within {within_s:g} s")
             return Done(status=status, output=output, complaint=child.complaint())

@@ -230,7 +230,7 @@ FIRST = Question(
     ),
 )
 WAYS = ("there", "back")
-# The layers of a message, each by the mark that ends it (src/io/os/marks.h); a stack with fewer marks has longer ones.
+# The layers of a message, each by the mark that ends it (src/io/os/mark.h); a stack with fewer marks has longer ones.
 MARKS = {
     "queued": "send: the message is copied",
     "made": "protocol: its frame is made",

@@ -37,3 +37,5 @@ def test_what_both_protocols_can_do_stands_beside_each_other() -> None:
     words = {cell for row in functions.rows for cell in row}
     assert {"2^32 bytes", "128 frames", "128, of which 52 are free", "1490 bytes, by the MTU"} <= words
     assert len(layers_tables([LLC])) == 1
+    spinning = [replace(one, stack=f"{one.stack}[wait=spin]") for one in (TCP, LLC)]
+    assert layers_tables(spinning)[-1] == functions

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from vaiven.model.frames import stack_id
 from vaiven.model.layers import TOLERANCE, Layers, Limits
 from vaiven.model.numbers import percent_text, size_text, time_text
 from vaiven.questions import MARKS
@@ -19,7 +20,7 @@ _FUNCTIONS = (Column("function", number=False), Column("TCP/IP", number=False), 
 def layers_tables(found: Sequence[Layers]) -> tuple[Table, ...]:
     """Every size of every stack, then TCP/IP beside LLC where both were asked."""
     tables = tuple(map(_layers_table, found))
-    limits = {one.stack: one.limits for one in found if one.limits}
+    limits = {stack_id(one.stack): one.limits for one in found if one.limits}
     llc = next((limits[name] for name in ("llc", "llc-jumbo") if name in limits), None)
     if llc is None or "tcp" not in limits:
         return tables

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
 import polars as pl
 
-from vaiven.errors import VaivenError
 from vaiven.model.layers import Layers, LayerTimes, Limits, of_launch, over_launches
 from vaiven.questions import LAYERS, MARKS, WAYS
+from vaiven.results.parts import Key, by_cell
 from vaiven.results.result import CELL, Column, Result, columns, flag, integer, number
 from vaiven.results.rows import known
 from vaiven.stats.arrays import Floats
@@ -58,38 +58,23 @@ def layers(run: Run) -> LayerCosts:
     VaivenError ("nothing-measured") for a run that has none.
     """
     said = {one.launch: one.hello for one in query.launch_records(run)}
-    samples = query.samples(run).filter(ask=LAYERS.name, sentinel=False).drop_nulls("ns")
-    wires = {
-        (row["near"], row["far"], row["stack"], row["size_bytes"]): known(row["wire_ns"])
-        for row in query.of_question(run, LAYERS.name).filter(part="").iter_rows(named=True)
-    }
-    found = tuple(
-        Layers(
-            stack=stack, near=near, far=far, size_bytes=size, launches=len(times), times=over_launches(times),
-            wire_ns=wires.get((near, far, stack, size)), limits=limits,
-        )
-        for near, far, size, stack, times, limits in _by_cell(samples, said)
-    )  # fmt: skip
-    if not found:
-        remedy = "measure --lab free --questions layers --stacks llc,tcp"
-        raise VaivenError(f"the run {run.id} has no finished launch of {LAYERS.name}", remedy, "nothing-measured")
-    return LayerCosts(runs=(run.id,), items=found)
+    table = query.samples(run).filter(ask=LAYERS.name, sentinel=False).drop_nulls("ns").sort("launch", "seq")
+    samples = {key: rows for key, rows in table.group_by("near", "far", "stack", "size_bytes", maintain_order=True)}
 
+    def made(key: Key, cells: pl.DataFrame) -> Layers | None:
+        by_launch = samples[key].group_by("launch", maintain_order=True) if key in samples else ()
+        found = {launch: times for (launch,), rows in by_launch if (times := _of_launch(rows, said[launch]))}
+        if not found:
+            return None
+        near, far, stack, size = key
+        return Layers(
+            stack=stack, near=near, far=far, size_bytes=size, launches=len(found),
+            times=over_launches(list(found.values())), wire_ns=known(cells.filter(part="")["wire_ns"].median()),
+            limits=_limits(said[max(found)]),
+        )  # fmt: skip
 
-def _by_cell(
-    samples: pl.DataFrame, said: Mapping[int, Mapping[str, object]]
-) -> Iterator[tuple[str, str, int, str, list[LayerTimes], Limits | None]]:
-    """Each cell in order, with what its launches found and what the last of them said of its connection."""
-    keys = ("near", "far", "size_bytes", "stack")
-    for key, rows in sorted(samples.group_by(keys), key=lambda found: found[0]):
-        near, far, size, stack = key
-        times, limits = [], None
-        for (launch,), own in rows.sort("launch", "seq").group_by("launch", maintain_order=True):
-            found = _of_launch(own, said[launch])
-            times += [found] if found else []
-            limits = _limits(said[launch]) or limits
-        if times:
-            yield near, far, size, stack, times, limits
+    remedy = "measure --lab free --questions layers --stacks llc,tcp"
+    return LayerCosts(runs=(run.id,), items=by_cell(run, LAYERS.name, remedy, made))
 
 
 def _of_launch(rows: pl.DataFrame, said: Mapping[str, object]) -> LayerTimes | None:

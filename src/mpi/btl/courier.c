@@ -47,7 +47,6 @@ static bool give(struct vv_courier *courier, struct vv_courier_load *load) {
 }
 
 static void tell_sent(struct vv_courier *courier, struct vv_courier_load *load, bool arrived) {
-  load->peer->under_way--;
   courier->under_way--;
   if (courier->closing) return;
   begin_telling(courier);
@@ -247,7 +246,6 @@ enum vv_courier_sent vv_courier_send(struct vv_courier *courier, struct vv_couri
   load->peer = peer;
   load->left = false;
   if (taken) {
-    peer->under_way++;
     courier->under_way++;
     if (courier->first || !give(courier, load)) wait_in_line(courier, load);
     if (!courier->telling) vv_node_flush(&courier->node, &ignored);

@@ -29,7 +29,6 @@ struct vv_courier_peer {
   struct vv_llc_address address; /* set before it is joined */
   void *context;                 /* likewise, of the caller */
   uint32_t link;                 /* VV_LLC_NO_LINK: none, or no more */
-  uint32_t under_way;            /* messages that were given to send, and of which `sent` was not told */
   bool up;                       /* it has answered */
   bool warned;                   /* `waits` was called */
   vv_ns since_ns;                /* when it was joined, or answered */
@@ -75,7 +74,7 @@ struct vv_courier {
   struct vv_node node;
   struct vv_courier_flow *flows;        /* by link */
   struct vv_courier_load *first, *last; /* those that wait: the station has no room for them */
-  uint32_t under_way;                   /* of all peers */
+  uint32_t under_way;                   /* messages that were given to send, and of which `sent` was not told */
   pthread_mutex_t mutex;                /* of all that is here */
   bool turning;                         /* a thread takes a turn */
   bool telling; /* that thread is in a function of the user: what is sent leaves when it is back */
