@@ -66,8 +66,8 @@ enum vv_group_route {
 /* Begins the initializer of a config; in C++ say config.size_bytes = sizeof config. */
 #define VV_GROUP_CONFIG .size_bytes = sizeof(struct vv_group_config)
 
-/* Strings are read during the call alone. All is to be set but what says that it may be NULL, or zeros, `route` and
- * `spin`. */
+/* Strings are read during the call alone. All is to be set but what says that it may be NULL, or zeros, `route`, `spin`
+ * and `patience_ms`. */
 struct vv_group_config {
   size_t size_bytes;   /* of this struct, when the program was compiled: a later library may have more members */
   uint32_t ranks;      /* 1 .. VV_GROUP_RANKS_MAX */
@@ -80,7 +80,8 @@ struct vv_group_config {
    * refused, but where there is an exchange: then rank 0 draws it. It proves who is of the job, and hides nothing.
    * Groups of one job may share it: nothing of one is believed in another. */
   uint8_t key[VV_GROUP_KEY_BYTES];
-  uint32_t timeout_ms;       /* how long to wait for the others in open and leave; >= 1 */
+  uint32_t timeout_ms;       /* how long to wait for the others in open; >= 1 */
+  uint32_t patience_ms;      /* the same in vv_group_among and leave; 0: timeout_ms, UINT32_MAX: for ever */
   enum vv_group_route route; /* the same at all ranks */
   bool spin;                 /* keep the processor while waiting in a broadcast */
   /* Told what is worth knowing and no error: a rank that all wait for, multicast that does not arrive though unicast
@@ -99,7 +100,12 @@ struct vv_group_config {
    * PMIx or files do. Rank 0 then listens where the others are told. What of the job is secret is as secret as that.
    */
   int (*exchange)(void *context, const void *own, void *all, size_t bytes);
-  void *context; /* of notice, stop and exchange */
+  /*
+   * Called a few hundred times a second by a call that waits, but open, in the thread that made it: a program has
+   * something else that must go on, as an MPI has its messages. It makes no call on the group. May be NULL.
+   */
+  void (*meanwhile)(void *context);
+  void *context; /* of notice, stop, exchange and meanwhile */
 };
 
 #define VV_GROUP_STOPPED 1
@@ -171,7 +177,7 @@ void vv_group_move(struct vv_group *group, void *buffer, size_t room_bytes);
  * calls it with the same list, and nobody else does; ranks that make several groups
  * with each other make them in the same order. Ranks that make the same group again
  * and again pay no more than the first time. The group, or NULL and *problem:
- * "timeout" (somebody did not come: that of the config), "rank-died", "groups-cross"
+ * "timeout" (somebody did not come: patience_ms of the config), "rank-died", "groups-cross"
  * (lists or orders differ: all who wait are told at once), "too-many-groups"
  * (VV_GROUP_AMONG_MAX at one of the ranks).
  */
@@ -257,7 +263,7 @@ uint64_t vv_group_foreign(const struct vv_group *group);
 
 /*
  * Leaves the group in order, and frees it: the first one waits until nobody needs
- * this rank any more (time-out: config's), and ends those made of it; such a one
+ * this rank any more (patience_ms of the config), and ends those made of it; such a one
  * returns at once, and this rank answers the others for as long as they need it. All
  * ranks call it. NULL is allowed.
  */

@@ -85,7 +85,7 @@ int vv_mpi_release(struct vv_end *end, struct vv_error *error);
   VV_MPI_ANY, .send = vv_mpi_send, .recv = vv_mpi_recv, .start = vv_mpi_start, .flow = vv_mpi_flow,                    \
               .drain = vv_mpi_drain
 #define VV_MPI_BROADCAST                                                                                               \
-  VV_MPI_ANY, .size_bytes_min = 1, .to_all = true, .path = VV_PATH_TCP, .send = vv_mpi_bcast,                          \
-              .recv = vv_mpi_join_bcast, .release = vv_mpi_release
+  VV_MPI_ANY, .size_bytes_min = 1, .to_all = true, .send = vv_mpi_bcast, .recv = vv_mpi_join_bcast,                    \
+              .release = vv_mpi_release
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Open MPI over TCP (point-to-point layer ob1, transport btl tcp), or over LLC by
- * a component of ours (src/mpi/btl). What is set by its launcher, such as Nagle's
+ * a component of ours (src/mpi/btl); its broadcasts, or those of another component of
+ * ours. What is set by its launcher, such as Nagle's
  * algorithm, is checked here, where it takes effect.
  */
 #include "stack/mpi.h"
@@ -28,6 +29,7 @@ static const char *const variables[] = {
     "mpi_yield_when_idle",
     "coll_tuned_bcast_algorithm",
     "coll_tuned_bcast_algorithm_segmentsize",
+    "coll_group_priority",
     NULL,
 };
 static const char *const environment[] = {NULL};
@@ -110,6 +112,24 @@ static struct vv_end *open_bcast(const struct vv_stack_config *config, int algor
   return open_end(config, false, contact, error);
 }
 
+/* What all get by a component of ours (src/mpi/coll). */
+static struct vv_end *open_group(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],
+                                 struct vv_error *error) {
+  if (vv_mpi_variable("coll_group_priority") < 0) {
+    vv_error_set(error, "mpi-setting", "Open MPI has no component group for collective operations in this job");
+    vv_error_remedy(error, "mpirun --mca mca_base_component_path DIR:SYS_DEFAULT, where DIR has mca_coll_group.so");
+    return NULL;
+  }
+  return open_bcast(config, 0, contact, error);
+}
+
+static const struct vv_stack vv_stack_openmpi_group = {.id = "openmpi:group",
+                                                       .summary = "MPI_Bcast of Open MPI by group",
+                                                       .needs = "mpirun",
+                                                       .path = VV_PATH_GROUP,
+                                                       .open = open_group,
+                                                       VV_MPI_BROADCAST};
+
 #define BCAST(name, word, number)                                                                                      \
   static struct vv_end *open_##name(const struct vv_stack_config *config, char contact[VV_STACK_CONTACT_MAX],          \
                                     struct vv_error *error) {                                                          \
@@ -119,6 +139,7 @@ static struct vv_end *open_bcast(const struct vv_stack_config *config, int algor
                                        .summary = "MPI_Bcast of Open MPI: " word,                                      \
                                        .needs = "mpirun",                                                              \
                                        .header_bytes = HEADER_BYTES,                                                   \
+                                       .path = VV_PATH_TCP,                                                            \
                                        .open = open_##name,                                                            \
                                        VV_MPI_BROADCAST}
 
@@ -137,6 +158,7 @@ const struct vv_stack *const vv_stack_registry[] = {
     &vv_stack_openmpi,
     &vv_stack_openmpi_nagle,
     &vv_stack_openmpi_llc,
+    &vv_stack_openmpi_group,
     &chosen,
     &linear,
     &chain,

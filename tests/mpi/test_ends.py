@@ -159,7 +159,7 @@ def test_ranks_that_are_more_than_processors_do_not_spin_through_a_broadcast(pla
 @pytest.mark.slow
 def test_without_it_the_jobs_of_this_mpich_hang(job, programs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else it would be time to take it away."""
-    monkeypatch.setattr(mpi, "_preloading", lambda _library, ranks: ranks)
+    monkeypatch.setattr(mpi, "_preloaded", lambda _names, _host: [])
     with pytest.raises(subprocess.TimeoutExpired):
         for _ in range(12):
             job("mpich", 8, [programs["mpich"]], timeout_s=15)

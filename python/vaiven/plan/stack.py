@@ -82,7 +82,7 @@ def opposed(one: str, other: str) -> bool:
 
 def over_tcp(name: str) -> bool:
     """Whether the messages of a stack that is called so travel over TCP."""
-    return name.startswith(_OVER_TCP) and name != "openmpi-llc"
+    return name.startswith(_OVER_TCP) and name != "openmpi-llc" and not name.endswith(":group")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -34,11 +34,11 @@ class Library:
 HERE = "this machine"
 LIBRARIES = {
     "openmpi": Library(
-        ("openmpi", "openmpi-nagle", "openmpi-llc", *(f"openmpi:{one}" for one in mpi.BROADCASTS)),
+        ("openmpi", "openmpi-nagle", "openmpi-llc", "openmpi:group", *(f"openmpi:{one}" for one in mpi.BROADCASTS)),
         "openmpi-bin",
         "libopenmpi-dev",
     ),
-    "mpich": Library(("mpich", "mpich:default"), "mpich", "libmpich-dev"),
+    "mpich": Library(("mpich", "mpich:default", "mpich:group"), "mpich", "libmpich-dev"),
     "pvm": Library(
         (*(f"pvm-{mode}" for mode in pvm.MODES), *(f"pvm-{call}" for call in pvm.BROADCASTS)), "pvm", "pvm-dev"
     ),

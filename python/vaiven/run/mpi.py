@@ -2,8 +2,8 @@
 """MPI's own launchers: the command that starts ranks on hosts, one job for each launch of an MPI stack.
 
 Each library has words of its own for the same wishes: use TCP over these interfaces and nothing else, even between
-hosts that share a memory (or LLC, by a component of ours, src/mpi/btl); start on other hosts through this remote
-shell; do not bind, the probe does that itself.
+hosts that share a memory (or LLC, by a component of ours, src/mpi/btl); broadcast by multicast (src/mpi/coll); start
+on other hosts through this remote shell; do not bind, the probe does that itself.
 Hosts of a lab are entered through `rsh`; other hosts must reach each other over ssh, as MPI wants it anyway.
 Ranks of MPICH, whatever their program is, preload what ends them well (src/mpi/ends.c).
 """
@@ -29,9 +29,10 @@ from vaiven.run.hosts import Argv, Host
 
 ENDS = "vaiven-mpich-ends.so"
 LLC = "mca_btl_llc.so"
+GROUP = {"openmpi": "mca_coll_group.so", "mpich": "vaiven-mpich-group.so"}  # what all get goes by multicast
 _PLACES = "OMPI_MCA_mca_base_component_path"  # where Open MPI looks for components
 RAW = "vaiven-raw"  # starts a rank with CAP_NET_RAW, where root has given that to it
-FILES = {"mpich": (ENDS,), "openmpi": (LLC,)}  # of ours, for ranks of a library
+FILES = {"mpich": (ENDS, GROUP["mpich"]), "openmpi": (LLC, GROUP["openmpi"])}  # of ours, for ranks of a library
 # Open MPI's broadcast algorithms: their number in the component coll tuned, and whether they cut a message in segments.
 BROADCASTS = {
     "default": (0, False), "linear": (1, False), "chain": (2, True), "pipeline": (3, True), "split-binary": (4, True),
@@ -73,7 +74,7 @@ class Rank:
 @dataclass(frozen=True)
 class Manner:
     """How a job shall send. nagle: with Nagle's algorithm. yields: a rank that waits lets others run. llc: over LLC
-    between hosts, through memory on one; spare: over TCP where that cannot be.
+    between hosts, through memory on one; spare: over TCP where that cannot be. group: what all get goes by multicast.
 
     settings: (name, value) of the library's own, of Open MPI its MCA parameters.
     """
@@ -82,6 +83,7 @@ class Manner:
     yields: bool = False
     llc: bool = False
     spare: bool = False
+    group: bool = False
     settings: tuple[tuple[str, str], ...] = ()
 
 
@@ -99,7 +101,7 @@ class Library:
     """title: its name in words. names: programs that may be its launcher. says: what that one says of itself.
 
     package: what brings it. command: of a job by that launcher. environment: the same settings for ranks that srun
-    starts, slurm: how. preload: a library of ours for every rank.
+    starts, slurm: how. preloads: libraries of ours for every rank; components: those that it loads itself.
     """
 
     title: str
@@ -109,20 +111,22 @@ class Library:
     command: Callable[[_Launcher, Sequence[Rank], Manner], list[str]]
     environment: Callable[[Sequence[Rank], Manner], Mapping[str, str]]
     slurm: str
-    preload: str = ""
+    preloads: Callable[[Manner], Sequence[str]]
+    components: Callable[[Manner], Sequence[str]]
 
 
 def manner(stack: Stack, ranks: Sequence[Rank]) -> Manner:
     """How the ranks of this stack shall send: they yield where they are more than the processors they share."""
     shared = [rank.host.processors for rank in ranks if rank.host.processors]
     yields = bool(shared) and len(shared) > len(shared[0])
-    settings = _broadcast(stack.id.partition(":")[2])
-    return Manner(stack.id.endswith("-nagle"), yields, stack.id == "openmpi-llc", settings=settings)
+    algorithm = stack.id.partition(":")[2]
+    llc, group = stack.id == "openmpi-llc", algorithm == "group"
+    return Manner(stack.id.endswith("-nagle"), yields, llc, group=group, settings=_broadcast(algorithm))
 
 
 def _broadcast(algorithm: str) -> tuple[tuple[str, str], ...]:
-    """What makes Open MPI broadcast so; "default" leaves it the choice."""
-    if algorithm in ("", "default"):
+    """What makes Open MPI broadcast so; "default" leaves it the choice, and "group" is none of its own."""
+    if algorithm in ("", "default", "group"):
         return ()
     number, segmented = BROADCASTS[algorithm]
     forced = (("coll_tuned_use_dynamic_rules", "1"), ("coll_tuned_bcast_algorithm", str(number)))
@@ -136,12 +140,10 @@ def job(name: str, ranks: Sequence[Rank], manner: Manner) -> Iterator[list[str]]
     In a Slurm allocation of ours that is srun.
 
     VaivenError: "no-mpi" (a host has no launcher of this library), "mpi-version" (it has another one), "host-down",
-    "bad-path", "no-program" (the component for LLC is not installed).
+    "bad-path", "no-program" (a component of ours is not installed).
     """
     library = LIBRARIES[name]
-    ranks = _preloading(library, ranks)
-    if manner.llc:
-        ranks = [_over_llc(rank) for rank in ranks]
+    ranks = [_furnished(library, rank, manner) for rank in ranks]
     allocation = os.environ.get("SLURM_JOB_ID")
     if allocation and ranks[0].host.here:
         if not shutil.which("srun"):
@@ -177,38 +179,49 @@ def refuse_program_of_another(name: str, rank: Rank) -> None:
     )
 
 
-def _preloading(library: Library, ranks: Sequence[Rank]) -> list[Rank]:
-    """The same ranks with what the library wants preloaded, behind what the user preloads; without it on a host of
-    another architecture."""
-    users = os.environ.get("LD_PRELOAD", "") if ranks[0].host.here else ""
+def _furnished(library: Library, rank: Rank, manner: Manner) -> Rank:
+    """The same with what it needs of ours for that manner, and the interface that leads to the others."""
+    preloads, components = library.preloads(manner), library.components(manner)
+    assigned = [*_preloaded(preloads, rank.host), *_component_path(components, rank.host)]
+    if rank.host.interface:
+        assigned += [f"OMPI_MCA_btl_llc_if={rank.host.interface}"] * manner.llc
+        assigned += [f"VAIVEN_IFACE={rank.host.interface}"] * manner.group
+    if manner.group and (verbose := os.environ.get("VAIVEN_VERBOSE")):
+        assigned.append(f"VAIVEN_VERBOSE={verbose}")
+    raised = _raised(rank.host) if manner.llc else ()
+    return replace(rank, command=("env", *assigned, *raised, *rank.command)) if assigned else rank
 
-    def preloading(rank: Rank) -> Rank:
-        path = _path_of(library.preload, rank.host) if library.preload else ""
+
+def _preloaded(names: Sequence[str], host: Host) -> list[str]:
+    """What makes its ranks preload these, behind what the user preloads; nothing on a host of another architecture."""
+    paths = [path for name in names if (path := _path_of(name, host))]
+    for path in paths:
         if " " in path or ":" in path:
             raise VaivenError(
                 f"{path} cannot be preloaded: the loader takes spaces and colons for the end of a name",
                 "install vaiven in a directory without them",
                 code="bad-path",
             )
-        preloads = ":".join(filter(None, (users, path)))
-        return replace(rank, command=("env", f"LD_PRELOAD={preloads}", *rank.command)) if path else rank
-
-    return [preloading(rank) for rank in ranks]
+    users = os.environ.get("LD_PRELOAD", "") if host.here else ""
+    return ["LD_PRELOAD=" + ":".join(filter(None, (users, *paths)))] if paths else []
 
 
-def _over_llc(rank: Rank) -> Rank:
-    """The same with our component in Open MPI's path, and the interface that leads to the others; started by
-    vaiven-raw, where the host has it: a copy would not have its capability."""
-    users = os.environ.get(_PLACES, "") if rank.host.here else ""
-    path = _path_of(LLC, rank.host)
-    if not path:
-        raise VaivenError(f"{rank.host.name} has no {LLC}", "hosts like this machine, or --stack openmpi", "no-program")
-    places = f"{Path(path).parent}:{users or 'SYS_DEFAULT:USER_DEFAULT'}"
-    assigned = [f"{_PLACES}={places}"]
-    assigned += [f"OMPI_MCA_btl_llc_if={rank.host.interface}"] if rank.host.interface else []
-    here = resources.find(RAW) if rank.host.here and rank.host.arch == platform.machine() else None
-    raw = (str(here),) if here else ("sh", "-c", _RAW, RAW)
-    return replace(rank, command=("env", *assigned, *raw, *rank.command))
+def _component_path(names: Sequence[str], host: Host) -> list[str]:
+    """What makes Open MPI find these there. VaivenError ("no-program")."""
+    users = os.environ.get(_PLACES, "") if host.here else ""
+    directories = []
+    for name in names:
+        if not (path := _path_of(name, host)):
+            raise VaivenError(f"{host.name} has no {name}", "hosts like this machine, or --stack openmpi", "no-program")
+        directories.append(str(Path(path).parent))
+    return [f"{_PLACES}=" + ":".join((*dict.fromkeys(directories), users or "SYS_DEFAULT:USER_DEFAULT"))] * bool(names)
+
+
+def _raised(host: Host) -> tuple[str, ...]:
+    """The beginning of a command that is started by vaiven-raw, where the host has it: a copy would not have its
+    capability."""
+    here = resources.find(RAW) if host.here and host.arch == platform.machine() else None
+    return (str(here),) if here else ("sh", "-c", _RAW, RAW)
 
 
 def _path_of(name: str, host: Host) -> str:
@@ -341,10 +354,11 @@ def _first_of_all(ranks: Sequence[Rank], manner: Manner) -> Mapping[str, str]:
 LIBRARIES = {
     "openmpi": Library(
         "Open MPI", ("mpirun.openmpi", "mpirun", "mpiexec"), "Open", "openmpi-bin", _openmpi,
-        _parameters_as_environment, "pmix",
+        _parameters_as_environment, "pmix", lambda _manner: (),
+        lambda manner: (*(LLC,) * manner.llc, *(GROUP["openmpi"],) * manner.group),
     ),
     "mpich": Library(
         "MPICH", ("mpiexec.hydra", "mpiexec.mpich", "mpiexec", "mpirun"), "HYDRA", "mpich", _mpich, _first_of_all,
-        "pmi2", ENDS,
+        "pmi2", lambda manner: (ENDS, *(GROUP["mpich"],) * manner.group), lambda _manner: (),
     ),
 }  # fmt: skip

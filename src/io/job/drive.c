@@ -7,6 +7,7 @@
 
 #define LOOKS    16          /* looks for data alone between two at all sockets, of who spins */
 #define AWAIT_NS (2 * VV_MS) /* nothing may be due for so long, or data are not awaited alone */
+#define AWAY_NS  VV_MS       /* between two looks of `meanwhile` at what else the program has to do */
 
 int vv_drive_rest(struct pollfd *fds, nfds_t count, vv_ns until_ns) {
   vv_ns left_ns = until_ns == VV_NEVER ? VV_NEVER : until_ns - vv_clock_ns();
@@ -51,6 +52,15 @@ void vv_drive_once(struct vv_job *job) {
   vv_job_turn(job);
 }
 
+/* What else the program has to do, when it is time for that. */
+static void go_on(struct vv_job *job, vv_ns *away_ns) {
+  if (!job->meanwhile || job->at_ns < *away_ns) return;
+  vv_job_unlock(job);
+  job->meanwhile(job->context);
+  vv_job_lock(job);
+  *away_ns = job->at_ns + AWAY_NS;
+}
+
 static bool may_await(const struct vv_job *job) {
   return !job->spin && job->cast.awaits && !vv_job_has_collectives(job) &&
          vv_job_wants_data_alone(job, job->at_ns + AWAIT_NS);
@@ -59,7 +69,9 @@ static bool may_await(const struct vv_job *job) {
 /* A stop is asked for before each wait, and not by how one ends: Linux may report a signal in the last jiffy of a
  * time-out as the time-out. */
 enum vv_drive_end vv_drive(struct vv_job *job, const bool *flag, vv_ns deadline_ns, bool may_stop) {
+  vv_ns away_ns = job->meanwhile ? job->at_ns + AWAY_NS : VV_NEVER;
   for (uint32_t waits = 0;; waits++) {
+    go_on(job, &away_ns);
     vv_job_turn(job);
     if (*flag) return VV_DRIVE_REACHED;
     if (job->at_ns >= deadline_ns) return VV_DRIVE_LATE;
@@ -72,7 +84,7 @@ enum vv_drive_end vv_drive(struct vv_job *job, const bool *flag, vv_ns deadline_
     if (may_await(job)) {
       await_data(job, waits == 0 ? 1 : VV_CAST_BATCH); /* a small message is all that comes: no look for more */
     } else {
-      await_anything(job, deadline_ns);
+      await_anything(job, deadline_ns < away_ns ? deadline_ns : away_ns);
     }
   }
 }

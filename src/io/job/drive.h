@@ -15,7 +15,8 @@ enum vv_drive_end {
   VV_DRIVE_STOPPED, /* the job's `stop` said so */
 };
 
-/* With the lock, until *flag. `may_stop`: asks `stop` before each wait. */
+/* With the lock, until *flag; without it now and then, for the job's `meanwhile`. `may_stop`: asks `stop` before each
+ * wait. */
 enum vv_drive_end vv_drive(struct vv_job *job, const bool *flag, vv_ns deadline_ns, bool may_stop);
 
 /* With the lock: takes what has come, and does what can be done at once. What has ended until now is no news any more.

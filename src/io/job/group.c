@@ -122,7 +122,7 @@ static int make_stream(struct vv_group *made, struct vv_group *group, const uint
                                         .ranks = made->ranks,
                                         .rank = made->rank,
                                         .parent = group->stream,
-                                        .deadline_ns = job->at_ns + job->timeout_ms * VV_MS};
+                                        .deadline_ns = vv_job_patience_ns(job)};
   made->stream = vv_make(job, &config, error, about);
   vv_service_hand_over(job);
   if (!made->stream) return -1;
@@ -383,7 +383,7 @@ static void end_others(struct vv_group *first, bool is_in_order) {
  * nobody: its root has not begun it, and leaves too.
  */
 static void part(struct vv_job *job, struct vv_job_stream *first) {
-  const vv_ns deadline_ns = vv_clock_ns() + job->timeout_ms * VV_MS;
+  const vv_ns deadline_ns = vv_job_patience_ns(job);
   const struct vv_accord bye = {.what = VV_ACCORD_BYE};
   if (!first->first) {
     vv_rank_close(&first->core, job->at_ns);

@@ -448,10 +448,12 @@ struct vv_job *vv_job_new(const struct vv_group_config *config) {
   vv_lanes_init(&job->lanes);
   job->wake[0] = job->wake[1] = job->news[0] = job->news[1] = -1;
   job->alone = true;
-  job->timeout_ms = config->timeout_ms;
+  const uint32_t patience_ms = config->patience_ms ? config->patience_ms : config->timeout_ms;
+  job->patience_ns = patience_ms == UINT32_MAX ? VV_NEVER : patience_ms * VV_MS;
   job->spin = config->spin;
   job->notice = config->notice;
   job->stop = config->stop;
+  job->meanwhile = config->meanwhile;
   job->context = config->context;
   job->watched_count = VV_JOB_WATCH_LINKS + (config->rank == 0 ? config->ranks : 1);
   job->watched = calloc(job->watched_count, sizeof *job->watched);

@@ -56,10 +56,11 @@ struct vv_job {
   struct vv_meeting meeting;
   struct vv_lanes lanes;
   struct vv_reach reach; /* as it was found */
-  uint32_t timeout_ms;
+  vv_ns patience_ns; /* for ranks that may come late */
   bool spin;
   void (*notice)(void *context, const char *text);
   bool (*stop)(void *context);
+  void (*meanwhile)(void *context);
   void *context;
   vv_ns at_ns;            /* when this turn began: the clock is read once after each wait */
   uint8_t *bytes;         /* room for what who holds the lock takes, then for what is awaited without it */
@@ -111,6 +112,11 @@ static inline void vv_job_lock(struct vv_job *job) {
 
 static inline void vv_job_unlock(struct vv_job *job) {
   pthread_mutex_unlock(&job->lock);
+}
+
+/* Until when this turn's call waits for ranks that may come late. */
+static inline vv_ns vv_job_patience_ns(const struct vv_job *job) {
+  return job->patience_ns == VV_NEVER ? VV_NEVER : job->at_ns + job->patience_ns;
 }
 
 /* Takes datagrams, of which the bytes lie `room` apart, as of that socket. */

@@ -462,6 +462,51 @@ static void test_whatever_is_missing_or_impossible_is_answered_by_a_code(void **
   vv_group_leave(alone);
 }
 
+/* A rank that comes later than open would wait for is waited for, and what else a program has to do goes on meanwhile.
+ */
+enum { OPEN_MS = 1000, LATE_US = 1300000 };
+
+static atomic_uint turns[RANKS];
+
+static void count_turn(void *context) {
+  turns[*(const uint32_t *)context]++;
+}
+
+static void come_late(const struct rank *rank) {
+  if (rank->rank == 0) usleep(LATE_US);
+}
+
+/* Since *before, which is now. */
+static void has_gone_on(const struct rank *rank, unsigned *before) {
+  enum { TURNS = 20 };
+  CHECK(rank->rank == 0 || turns[rank->rank] >= *before + TURNS);
+  *before = turns[rank->rank];
+}
+
+static void live_with_a_late_rank(struct rank *rank) {
+  static const uint32_t all[] = {0, 1, 2, 3};
+  rank->config.patience_ms = UINT32_MAX;
+  rank->config.meanwhile = count_turn;
+  rank->config.context = &rank->rank;
+  struct vv_group *first = opened(rank);
+  unsigned before = turns[rank->rank];
+  come_late(rank);
+  cast(first, rank->rank, 0, SMALL, 1);
+  has_gone_on(rank, &before);
+  come_late(rank);
+  struct vv_group *made = among(first, all, RANKS);
+  has_gone_on(rank, &before);
+  come_late(rank);
+  vv_group_leave(made);
+  vv_group_leave(first);
+  has_gone_on(rank, &before);
+}
+
+static void test_a_rank_that_is_late_is_waited_for_and_other_work_goes_on(void **state) {
+  (void)state;
+  let_live(live_with_a_late_rank, OPEN_MS);
+}
+
 /* A child has no place in a group, nor in those made of it. */
 static void live_with_a_child(struct rank *rank) {
   static const uint32_t two[] = {0, 1};
@@ -515,6 +560,7 @@ int main(void) {
       cmocka_unit_test(test_ranks_meet_by_an_exchange_of_the_caller),
       cmocka_unit_test(test_an_exchange_that_fails_ends_open_at_all),
       cmocka_unit_test(test_whatever_is_missing_or_impossible_is_answered_by_a_code),
+      cmocka_unit_test(test_a_rank_that_is_late_is_waited_for_and_other_work_goes_on),
       cmocka_unit_test(test_a_child_of_fork_disturbs_nobody),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/served.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/os/clock.h"
+#include "io/os/host.h"
+#include "mpi/coll/family.h"
+#include "mpi/coll/networks.h"
+#include "mpi/coll/passport.h"
+
+enum {
+  OPEN_MS = 10000, /* all ranks are in the call */
+  TURN_MS = 1,     /* between two turns of the MPI's own messages */
+};
+
+static const struct vv_served_mpi *below;
+static bool verbose;
+/* Where several threads call MPI: groups want one at a time. Never held while a rank that is elsewhere is waited for.
+ */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock(void) {
+  if (below->threads) pthread_mutex_lock(&one_at_a_time);
+}
+
+static void unlock(void) {
+  if (below->threads) pthread_mutex_unlock(&one_at_a_time);
+}
+
+void vv_served_begin(const struct vv_served_mpi *mpi) {
+  const char *text = getenv("VAIVEN_VERBOSE");
+  below = mpi;
+  verbose = text && *text && strcmp(text, "0") != 0;
+}
+
+void vv_served_init(struct vv_served *served, void *communicator, uint32_t ranks, uint32_t rank) {
+  *served = (struct vv_served){.communicator = communicator, .ranks = ranks, .rank = rank};
+}
+
+/* What is told */
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void say(const char *format, ...) {
+  char text[800];
+  va_list words;
+  va_start(words, format);
+  vsnprintf(text, sizeof text, format, words);
+  va_end(words);
+  fprintf(stderr, "vaiven: %s\n", text);
+}
+
+/* It stays with its MPI, which one rank says. */
+static void leave_to_mpi(struct vv_served *served, const char *why, bool always) {
+  served->way = VV_SERVED_BY_MPI;
+  if ((verbose || always) && served->rank == 0)
+    say("collective operations of %u ranks stay with the MPI: %s", served->ranks, why);
+}
+
+static void notice(void *context, const char *text) {
+  (void)context;
+  if (verbose) say("%s", text);
+}
+
+static void meanwhile(void *context) {
+  (void)context;
+  below->progress();
+}
+
+/* Meeting */
+
+/* What is known of a communicator's ranks while it is found out whether it is served. */
+struct trial {
+  struct vv_served *served;
+  uint64_t *who;
+  uint32_t *addresses;
+  uint32_t *members; /* of a family */
+  uint8_t *bytes;    /* of all passports */
+  struct vv_passport *passports;
+  bool has_exchanged;
+};
+
+static bool trial_begin(struct trial *trial, struct vv_served *served) {
+  const size_t ranks = served->ranks;
+  *trial = (struct trial){.served = served,
+                          .who = malloc(ranks * sizeof *trial->who),
+                          .addresses = malloc(ranks * sizeof *trial->addresses),
+                          .members = malloc(ranks * sizeof *trial->members),
+                          .bytes = malloc(ranks * VV_PASSPORT_BYTES),
+                          .passports = malloc(ranks * sizeof *trial->passports)};
+  return trial->who && trial->addresses && trial->members && trial->bytes && trial->passports;
+}
+
+static void trial_end(struct trial *trial) {
+  free(trial->who);
+  free(trial->addresses);
+  free(trial->members);
+  free(trial->bytes);
+  free(trial->passports);
+}
+
+/* By the MPI: whether all say so. */
+static bool all_agree(struct trial *trial, bool own) {
+  const uint8_t word = own;
+  if (below->gather_all(trial->served->communicator, &word, trial->bytes, 1) != 0) return false;
+  bool all = true;
+  for (uint32_t i = 0; i < trial->served->ranks; i++) all = all && trial->bytes[i] == 1;
+  return all;
+}
+
+/* Of a family that may come. */
+static uint64_t new_number(void) {
+  uint64_t number = 0;
+  struct vv_error ignored; /* then there is one that others may have, too, and no secret in it */
+  vv_host_random((uint8_t *)&number, sizeof number, &ignored);
+  return number | 1;
+}
+
+/* NULL, or why all ranks know that they are no group. */
+static const char *greet(struct trial *trial, uint64_t number) {
+  const uint32_t ranks = trial->served->ranks;
+  struct vv_passport own = {.threads = below->threads, .family = number, .offer = new_number()};
+  uint8_t bytes[VV_PASSPORT_BYTES];
+  vv_networks_own(getenv("VAIVEN_IFACE"), &own);
+  own.unwilling = vv_family_count() >= VV_FAMILIES_MAX;
+  vv_passport_emit(&own, bytes);
+  if (below->gather_all(trial->served->communicator, bytes, trial->bytes, VV_PASSPORT_BYTES) != 0)
+    return "the MPI has failed";
+  bool unwilling = false;
+  for (uint32_t i = 0; i < ranks; i++) {
+    if (!vv_passport_parse(trial->bytes + (size_t)i * VV_PASSPORT_BYTES, &trial->passports[i]))
+      return "one of them has another version of vaiven";
+    unwilling = unwilling || trial->passports[i].unwilling;
+  }
+  if (unwilling) return "one of them is in too many groups of other ranks already";
+  if (!vv_passport_common(trial->passports, ranks, trial->addresses)) return "there is no IPv4 network that all are on";
+  if (vv_passport_hosts(trial->addresses, ranks, VV_SERVED_HOSTS_MIN) < VV_SERVED_HOSTS_MIN)
+    return "they are on fewer than three hosts";
+  return NULL;
+}
+
+static int exchange(void *context, const void *own, void *all, size_t bytes) {
+  const struct trial *trial = context;
+  return below->gather_all(trial->served->communicator, own, all, bytes);
+}
+
+static struct vv_group *open_group(struct trial *trial, struct vv_group_problem *problem) {
+  const struct vv_served *served = trial->served;
+  const struct in_addr own = {htonl(trial->addresses[served->rank])};
+  char address[INET_ADDRSTRLEN];
+  inet_ntop(AF_INET, &own, address, sizeof address);
+  const struct vv_group_config config = {VV_GROUP_CONFIG,    .ranks = served->ranks, .rank = served->rank,
+                                         .address = address, .timeout_ms = OPEN_MS,  .patience_ms = UINT32_MAX,
+                                         .notice = notice,   .exchange = exchange,   .meanwhile = meanwhile,
+                                         .context = trial};
+  return vv_group_open(&config, problem);
+}
+
+/* The ranks meet: they are a family from now on. */
+static void meet(struct trial *trial) {
+  struct vv_served *served = trial->served;
+  struct vv_group_problem problem = {.text = "another rank of them says why"};
+  bool threads = false;
+  for (uint32_t i = 0; i < served->ranks; i++) threads = threads || trial->passports[i].threads;
+  const vv_ns began_ns = vv_clock_ns();
+  struct vv_group *group = open_group(trial, &problem);
+  const struct vv_family wanted = {.number = trial->passports[0].offer,
+                                   .group = group,
+                                   .ranks = served->ranks,
+                                   .who = trial->who,
+                                   .addresses = trial->addresses,
+                                   .threads = threads};
+  lock();
+  const struct vv_family *family = group ? vv_family_add(&wanted) : NULL;
+  unlock();
+  if (!group) say("rank %u cannot be in a group: %s", served->rank, problem.text);
+  if (!all_agree(trial, family != NULL)) return leave_to_mpi(served, "they could not meet as a group", true);
+  served->group = group;
+  served->way = VV_SERVED_BY_GROUP;
+  if (verbose && served->rank == 0) {
+    say("broadcasts of %u ranks go by %s from %s: opened in %.1f ms", served->ranks,
+        vv_group_route_of(group) == VV_GROUP_MULTICAST ? "multicast" : "broadcast",
+        inet_ntoa((struct in_addr){htonl(trial->addresses[0])}), (double)(vv_clock_ns() - began_ns) / VV_MS);
+  }
+}
+
+/* A further group of a family. All its ranks hear the same of its end, but where one of them has died. */
+static void join(struct trial *trial, struct vv_family *family) {
+  struct vv_served *served = trial->served;
+  struct vv_group_problem problem = {.text = "another rank of them says why"};
+  for (uint32_t i = 0; i < served->ranks; i++) {
+    trial->members[i] = vv_family_rank(family, trial->who[i]);
+    trial->addresses[i] = family->addresses[trial->members[i]];
+  }
+  if (vv_passport_hosts(trial->addresses, served->ranks, VV_SERVED_HOSTS_MIN) < VV_SERVED_HOSTS_MIN)
+    return leave_to_mpi(served, "they are on fewer than three hosts", false);
+  lock();
+  served->group = vv_group_among(family->group, trial->members, served->ranks, &problem);
+  unlock();
+  served->is_further = served->group != NULL;
+  if (family->threads && !all_agree(trial, served->is_further)) {
+    lock();
+    vv_group_leave(served->group);
+    unlock();
+    served->group = NULL;
+  }
+  if (!served->group) return leave_to_mpi(served, problem.text, true);
+  served->way = VV_SERVED_BY_GROUP;
+  if (verbose && served->rank == 0) say("broadcasts of %u ranks go by a further group", served->ranks);
+}
+
+/* Where threads call, families may have come in another order elsewhere: then they tell each other which one they mean.
+ */
+static void find_way(struct trial *trial) {
+  struct vv_served *served = trial->served;
+  if (!below->who(served->communicator, trial->who))
+    return leave_to_mpi(served, "one of them is of another job, or has no vaiven", false);
+  lock();
+  struct vv_family *family = vv_family_of(trial->who, served->ranks);
+  const uint64_t number = family ? family->number : 0;
+  unlock();
+  if (family && !family->threads) return join(trial, family);
+  const char *why = greet(trial, number);
+  if (why) return leave_to_mpi(served, why, false);
+  bool same = family != NULL;
+  for (uint32_t i = 0; i < served->ranks; i++) same = same && trial->passports[i].family == number;
+  if (same) return join(trial, family);
+  meet(trial);
+}
+
+void vv_served_try(struct vv_served *served) {
+  struct trial trial;
+  if (served->ranks < VV_SERVED_HOSTS_MIN || served->ranks > VV_GROUP_RANKS_MAX) {
+    leave_to_mpi(served, "that is too few, or too many", false);
+  } else if (trial_begin(&trial, served)) {
+    find_way(&trial);
+    trial_end(&trial);
+  } else {
+    leave_to_mpi(served, "there is no memory", true);
+  }
+}
+
+/* Calls */
+
+/* Several threads: whoever waits leaves the group to the others, and lets the MPI's messages go on. */
+static int await_beside_others(struct vv_group *group, struct vv_group_operation *operation, struct pollfd *news,
+                               struct vv_group_problem *problem) {
+  for (;;) {
+    lock();
+    const int result = vv_group_test(operation, NULL, problem);
+    if (news->fd < 0) news->fd = vv_group_descriptor(group, problem);
+    unlock();
+    if (result != VV_GROUP_PENDING) return result;
+    below->progress();
+    poll(news, 1, TURN_MS);
+  }
+}
+
+static int broadcast_beside_others(struct vv_served *served, void *buffer, size_t bytes, uint32_t root,
+                                   struct vv_group_problem *problem) {
+  struct pollfd news = {.fd = -1, .events = POLLIN};
+  lock();
+  struct vv_group_operation *operation = vv_group_begin_broadcast(served->group, root, buffer, bytes, problem);
+  unlock();
+  return operation ? await_beside_others(served->group, operation, &news, problem) : -1;
+}
+
+int vv_served_broadcast(struct vv_served *served, void *buffer, size_t bytes, uint32_t root) {
+  struct vv_group_problem problem;
+  const vv_ns began_ns = verbose ? vv_clock_ns() : 0;
+  const int result = below->threads ? broadcast_beside_others(served, buffer, bytes, root, &problem)
+                                    : vv_group_broadcast(served->group, root, buffer, bytes, &problem);
+  if (result != 0) say("a broadcast of rank %u, at rank %u: %s", root, served->rank, problem.text);
+  served->broadcasts++;
+  served->bytes += bytes;
+  if (verbose) served->ns += (uint64_t)(vv_clock_ns() - began_ns);
+  return result;
+}
+
+/* Ending */
+
+void vv_served_end(struct vv_served *served) {
+  if (verbose && served->broadcasts > 0 && served->rank == 0) {
+    say("%llu broadcasts of %llu bytes among %u ranks took %.3f ms each at rank 0",
+        (unsigned long long)served->broadcasts, (unsigned long long)served->bytes, served->ranks,
+        (double)served->ns / (double)served->broadcasts / VV_MS);
+  }
+  if (served->is_further) {
+    lock();
+    vv_group_leave(served->group);
+    unlock();
+  }
+  *served = (struct vv_served){.way = VV_SERVED_BY_MPI};
+}
+
+void vv_served_end_all(void) {
+  vv_family_leave_all();
+}

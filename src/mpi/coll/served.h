@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A communicator of an MPI whose collective operations go by multicast, as a group
+ * (vaiven/group.h). The faces of the MPIs (openmpi.c, mpich.c) keep one for each
+ * communicator, hand over what can be served, and do all else as their MPI does.
+ *
+ * Whether a call is served all ranks decide alike, by what MPI makes the same at all of
+ * them: communicator, operation, root, the bytes of the signature. The first call that
+ * can be served finds out whether its communicator is: on three hosts or more, on one
+ * IPv4 network that carries multicast or broadcast. If not, it stays with its MPI.
+ *
+ * While a call waits, the MPI's own messages go on (`progress`). Where several threads
+ * may call MPI, calls on different communicators go on beside each other.
+ */
+#ifndef VV_MPI_COLL_SERVED_H
+#define VV_MPI_COLL_SERVED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vaiven/group.h"
+
+#define VV_SERVED_HOSTS_MIN 3
+#define VV_SERVED_BYTES_MAX ((size_t)1 << 30)
+
+/* What the MPI below does for us; `communicator` is its own name of one. */
+struct vv_served_mpi {
+  /* Gives `all` the records of all ranks, in their order, each of so many bytes. 0, or another number. */
+  int (*gather_all)(void *communicator, const void *own, void *all, size_t bytes);
+  /* The process of each rank, `ranks` of them: a number that is the same at all, and no two have. False: one is not of
+   * this job, or lacks what we are. */
+  bool (*who)(void *communicator, uint64_t *who);
+  /* Moves its messages on. From any thread, several at once where they may call MPI. */
+  void (*progress)(void);
+  bool threads; /* several threads may call MPI at once */
+};
+
+enum vv_served_way { VV_SERVED_UNTRIED, VV_SERVED_BY_GROUP, VV_SERVED_BY_MPI };
+
+struct vv_served {
+  void *communicator;
+  uint32_t ranks, rank;
+  enum vv_served_way way;
+  struct vv_group *group;
+  bool is_further; /* the group is this one's, to be left with it: not that of a family */
+  uint64_t broadcasts, bytes, ns;
+};
+
+/* Before the first call. Of the environment: VAIVEN_VERBOSE says what is served and why, VAIVEN_IFACE by which
+ * interface. */
+void vv_served_begin(const struct vv_served_mpi *mpi);
+
+/* Of a communicator that has just been made: costs nothing. */
+void vv_served_init(struct vv_served *served, void *communicator, uint32_t ranks, uint32_t rank);
+
+/* Finds out whether it is served: all ranks call it. */
+void vv_served_try(struct vv_served *served);
+
+/* Whether an operation of so many bytes, the same at all ranks, is to be served; not before it has been found out. */
+static inline bool vv_served_can(struct vv_served *served, size_t bytes) {
+  if (bytes == 0 || bytes > VV_SERVED_BYTES_MAX) return false;
+  if (served->way == VV_SERVED_UNTRIED) vv_served_try(served);
+  return served->way == VV_SERVED_BY_GROUP;
+}
+
+/* What the root's buffer has is in everybody's. 0, or -1: said on stderr, and the group is no more. */
+int vv_served_broadcast(struct vv_served *served, void *buffer, size_t bytes, uint32_t root);
+
+/* The communicator is freed. */
+void vv_served_end(struct vv_served *served);
+
+/* The MPI ends, everywhere. */
+void vv_served_end_all(void);
+
+#endif

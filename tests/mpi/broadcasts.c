@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An MPI program that knows of no group, for test_coll.py: what argv[1] names, every
+ * byte checked. Rank 0 prints "R ranks, W wrong".
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LARGE (3 << 20)
+
+static int rank, ranks;
+
+static unsigned char byte_of(size_t at, size_t size, int root) {
+  return (unsigned char)(at * 7 + (at >> 8) + size + (size_t)root * 31);
+}
+
+/* A broadcast of bytes by that rank of the communicator. */
+static long cast_on(MPI_Comm communicator, unsigned char *bytes, size_t size, int root) {
+  int own;
+  long wrong = 0;
+  MPI_Comm_rank(communicator, &own);
+  for (size_t i = 0; i < size; i++) bytes[i] = own == root ? byte_of(i, size, root) : 0;
+  wrong += MPI_Bcast(bytes, (int)size, MPI_BYTE, root, communicator) != MPI_SUCCESS;
+  for (size_t i = 0; i < size; i++) wrong += bytes[i] != byte_of(i, size, root);
+  return wrong;
+}
+
+static long sizes(void) {
+  static const size_t tried[] = {0, 1, 8, 1000, 1442, 1443, 1444, 1472, 3000, 65536, 100000, LARGE};
+  unsigned char *bytes = malloc(LARGE);
+  long wrong = 0;
+  for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+    for (int root = 0; root<ranks; root += tried[i]> 10000 ? 2 : 1)
+      wrong += cast_on(MPI_COMM_WORLD, bytes, tried[i], root);
+  }
+  for (int n = 0; n < 200; n++) wrong += cast_on(MPI_COMM_WORLD, bytes, (size_t)n * 17, n % ranks);
+  free(bytes);
+  return wrong;
+}
+
+/* Numbers that lie apart, in another order, or with holes; root and others with types of equal signature. */
+static long types(void) {
+  enum { COUNT = 3000 };
+  int *numbers = malloc(2 * COUNT * sizeof *numbers);
+  struct pair {
+    double value;
+    int place;
+  } pairs[50];
+  long wrong = 0;
+  MPI_Datatype apart, turned, whole;
+  MPI_Aint places[2] = {sizeof(int), 0};
+  int ones[2] = {1, 1};
+  MPI_Type_vector(COUNT, 1, 2, MPI_INT, &apart);
+  MPI_Type_create_hindexed(2, ones, places, MPI_INT, &turned);
+  MPI_Type_contiguous(COUNT, MPI_INT, &whole);
+  MPI_Type_commit(&apart), MPI_Type_commit(&turned), MPI_Type_commit(&whole);
+  for (int root = 0; root < ranks; root++) {
+    const bool sends = rank == root;
+    for (int i = 0; i < 2 * COUNT; i++) numbers[i] = sends ? i * 3 + root : -1;
+    MPI_Bcast(numbers, 1, apart, root, MPI_COMM_WORLD);
+    for (int i = 0; i < 2 * COUNT; i++) wrong += numbers[i] != (sends || i % 2 == 0 ? i * 3 + root : -1);
+    /* What the root sends in pairs that are turned round, the others take as they come. */
+    for (int i = 0; i < COUNT; i++) numbers[i] = sends ? i + root : -1;
+    MPI_Bcast(numbers, sends ? COUNT / 2 : COUNT, sends ? turned : MPI_INT, root, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT; i++) wrong += numbers[i] != (sends ? i : i ^ 1) + root;
+    for (int i = 0; i < COUNT; i++) numbers[i] = sends ? i - root : -1;
+    MPI_Bcast(numbers, sends ? 1 : COUNT, sends ? whole : MPI_INT, root, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT; i++) wrong += numbers[i] != i - root;
+    for (int i = 0; i < 50; i++) pairs[i] = sends ? (struct pair){i * 0.5, i} : (struct pair){0, 0};
+    MPI_Bcast(pairs, 50, MPI_DOUBLE_INT, root, MPI_COMM_WORLD);
+    for (int i = 0; i < 50; i++) wrong += pairs[i].value != i * 0.5 || pairs[i].place != i;
+  }
+  MPI_Type_free(&apart), MPI_Type_free(&turned), MPI_Type_free(&whole);
+  free(numbers);
+  return wrong;
+}
+
+/* Halves, which may share an id, turned round, before all have met and after, and across. */
+static long communicators(void) {
+  unsigned char *bytes = malloc(100000);
+  MPI_Comm half, turned, copy, across;
+  long wrong = 0;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned);
+  for (int n = 0; n < 20; n++) wrong += cast_on(half, bytes, 50000, n % (ranks / 2));
+  for (int n = 0; n < 20; n++) wrong += cast_on(turned, bytes, 100, n % ranks);
+  for (int n = 0; n < 20; n++) {
+    wrong += cast_on(MPI_COMM_WORLD, bytes, 100000, n % ranks);
+    wrong += cast_on(half, bytes, 100 + (size_t)n, n % (ranks / 2));
+    wrong += cast_on(turned, bytes, 20000, n % ranks);
+  }
+  for (int n = 0; n < 300; n++) {
+    MPI_Comm_dup(n % 2 ? MPI_COMM_WORLD : half, &copy);
+    if (n % 3 == 0) wrong += cast_on(copy, bytes, 3000, 0);
+    MPI_Comm_free(&copy);
+  }
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 ? 0 : 1, 7, &across);
+  int word = rank == 0 ? 77 : -1;
+  MPI_Bcast(&word, 1, MPI_INT, rank % 2 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, across);
+  wrong += word != (rank % 2 || rank == 0 ? 77 : -1);
+  MPI_Comm_free(&across), MPI_Comm_free(&half), MPI_Comm_free(&turned);
+  free(bytes);
+  return wrong;
+}
+
+/* More at once than a rank may have groups. */
+static long many(void) {
+  enum { AT_ONCE = 80 };
+  MPI_Comm copies[AT_ONCE];
+  unsigned char bytes[2000];
+  long wrong = cast_on(MPI_COMM_WORLD, bytes, 10, 0);
+  for (int i = 0; i < AT_ONCE; i++) MPI_Comm_dup(MPI_COMM_WORLD, &copies[i]);
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < AT_ONCE; i++) wrong += cast_on(copies[i], bytes, 1000 + (size_t)i, i % ranks);
+  }
+  for (int i = 0; i < AT_ONCE; i++) MPI_Comm_free(&copies[i]);
+  return wrong;
+}
+
+/* Rank 2 waits in a broadcast whose root comes late; what rank 1 sends it meanwhile arrives. */
+static long rendezvous(void) {
+  unsigned char *bytes = calloc(1, LARGE), small[8];
+  MPI_Request request = MPI_REQUEST_NULL;
+  long wrong = cast_on(MPI_COMM_WORLD, small, sizeof small, 0);
+  if (rank == 2) MPI_Irecv(bytes, LARGE, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
+  MPI_Barrier(MPI_COMM_WORLD);
+  double began = MPI_Wtime();
+  if (rank == 1) {
+    memset(bytes, 9, LARGE);
+    MPI_Send(bytes, LARGE, MPI_BYTE, 2, 0, MPI_COMM_WORLD);
+    wrong += MPI_Wtime() - began > 4;
+  }
+  if (rank == 0) sleep(6);
+  wrong += cast_on(MPI_COMM_WORLD, small, sizeof small, 0);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; rank == 2 && i < LARGE; i++) wrong += bytes[i] != 9;
+  free(bytes);
+  return wrong;
+}
+
+/* The root has returned and computes, or waits for a message of who has not got the broadcast yet. */
+static long leaves(void) {
+  unsigned char *bytes = malloc(LARGE), word = 1;
+  long wrong = 0;
+  for (int n = 0; n < 6; n++) {
+    double began = MPI_Wtime();
+    wrong += cast_on(MPI_COMM_WORLD, bytes, LARGE, 0);
+    if (rank == 0 && n % 2 == 0) sleep(2);
+    if (rank > 0 && n % 2 == 0) wrong += MPI_Wtime() - began > 1.9;
+    if (rank == 0) MPI_Recv(&word, 1, MPI_BYTE, ranks - 1, n, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == ranks - 1) MPI_Send(&word, 1, MPI_BYTE, 0, n, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  free(bytes);
+  return wrong;
+}
+
+/* Among other operations of all kinds, some of which are only begun. */
+static long mixed(void) {
+  unsigned char *bytes = malloc(60000), *other = malloc(60000);
+  long wrong = 0, one = rank, sum;
+  MPI_Request request;
+  for (int n = 0; n < 40; n++) {
+    int root = n % ranks;
+    for (int i = 0; i < 60000; i++) other[i] = rank == root ? byte_of((size_t)i, 60000, n) : 0;
+    MPI_Ibcast(other, 60000, MPI_BYTE, root, MPI_COMM_WORLD, &request);
+    wrong += cast_on(MPI_COMM_WORLD, bytes, 20000 + (size_t)n, (n + 1) % ranks);
+    MPI_Allreduce(&one, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    wrong += sum != (long)ranks * (ranks - 1) / 2;
+    wrong += cast_on(MPI_COMM_WORLD, bytes, 10, root);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 60000; i++) wrong += other[i] != byte_of((size_t)i, 60000, n);
+  }
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, NULL, 0);
+  wrong += cast_on(MPI_COMM_WORLD, bytes, 50000, 0);
+  free(bytes);
+  free(other);
+  return wrong;
+}
+
+static MPI_Comm of_thread[3];
+
+static void *thread(void *which) {
+  MPI_Comm own = of_thread[(long)which];
+  unsigned char *bytes = malloc(30000);
+  long wrong = 0;
+  for (int n = 0; n < 60; n++) wrong += cast_on(own, bytes, (size_t)n * 499, n % ranks);
+  free(bytes);
+  return (void *)wrong;
+}
+
+/* Each thread on a communicator of its own, and the first with messages beside. */
+static long threads(void) {
+  pthread_t others[3];
+  long wrong = 0;
+  void *found;
+  for (int i = 0; i < 3; i++) MPI_Comm_dup(MPI_COMM_WORLD, &of_thread[i]);
+  for (long i = 0; i < 3; i++) pthread_create(&others[i], NULL, thread, (void *)i);
+  for (int n = 0; n < 100; n++) {
+    int out = rank * 1000 + n, in = -1, next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+    MPI_Sendrecv(&out, 1, MPI_INT, next, n, &in, 1, MPI_INT, before, n, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    wrong += in != before * 1000 + n;
+  }
+  for (int i = 0; i < 3; i++) pthread_join(others[i], &found), wrong += (long)found;
+  for (int i = 0; i < 3; i++) MPI_Comm_free(&of_thread[i]);
+  return wrong;
+}
+
+/* What the program gets wrong it hears of as ever. */
+static long errors(void) {
+  int word = 0, class = 0;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  long wrong = cast_on(MPI_COMM_WORLD, (unsigned char[8]){0}, 8, 0);
+  MPI_Error_class(MPI_Bcast(&word, 1, MPI_INT, ranks, MPI_COMM_WORLD), &class);
+  wrong += class != MPI_ERR_ROOT;
+  MPI_Error_class(MPI_Bcast(&word, -1, MPI_INT, 0, MPI_COMM_WORLD), &class);
+  wrong += class != MPI_ERR_COUNT;
+  MPI_Error_class(MPI_Bcast(&word, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD), &class);
+  wrong += class != MPI_ERR_TYPE;
+  return wrong + cast_on(MPI_COMM_WORLD, (unsigned char[8]){0}, 8, 1);
+}
+
+/* In the middle of it a rank ends. */
+static long ends(void) {
+  unsigned char *bytes = malloc(LARGE);
+  long wrong = cast_on(MPI_COMM_WORLD, bytes, LARGE, 0);
+  if (rank == 1) _exit(3);
+  for (int n = 0; n < 1000; n++) wrong += cast_on(MPI_COMM_WORLD, bytes, LARGE, 0);
+  return wrong;
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    long (*does)(void);
+  } known[] = {{"sizes", sizes}, {"types", types},           {"communicators", communicators},
+               {"many", many},   {"rendezvous", rendezvous}, {"leaves", leaves},
+               {"mixed", mixed}, {"threads", threads},       {"errors", errors},
+               {"ends", ends}};
+  long wrong = 1, all = 0;
+  const char *what = argc > 1 ? argv[1] : "";
+  int provided, wanted = strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, wanted, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (strcmp(known[i].name, what) == 0) wrong = known[i].does();
+  }
+  MPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%d ranks, %ld wrong\n", ranks, all);
+  MPI_Finalize();
+  return 0;
+}

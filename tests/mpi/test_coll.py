@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Broadcasts of unmodified programs of both libraries by multicast, every byte checked, and what becomes of what goes
+wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from tests.lab.texts import lab_text
+
+from vaiven import resources
+from vaiven.run import mpi
+from vaiven.run.mpi import Manner
+from vaiven.run.place import Place
+
+from ..joined import hosts_of, processes, until
+
+EIGHT = lab_text("coll-test", 8, prefix="m")
+LOSSY = lab_text("coll-loss-test", 4, prefix="m") + '[[faults]]\nhost = "*"\nkind = "loss"\nprobability = 0.005\n'
+GROUP = Manner(yields=True, group=True)
+FOUR = ("m1", "m2", "m3", "m4")
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """The hosts m1 to m8."""
+    with hosts_of(EIGHT, tmp_path_factory.mktemp("state")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def lossy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """The hosts m1 to m4, on a network that loses one frame in 200."""
+    with hosts_of(LOSSY, tmp_path_factory.mktemp("state")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """broadcasts.c, built by each library's compiler and nothing else."""
+    home = tmp_path_factory.mktemp("programs")
+    source = Path(__file__).parent / "broadcasts.c"
+    for library in mpi.LIBRARIES:
+        subprocess.run([f"mpicc.{library}", "-O2", "-pthread", source, "-o", home / library], check=True)
+    return {library: str(home / library) for library in mpi.LIBRARIES}
+
+
+def run(
+    library: str, where: Place, names: Sequence[str], command: Sequence[str], manner: Manner = GROUP
+) -> subprocess.CompletedProcess[str]:
+    """A rank of that command on each of these hosts, which say what is served; a host may have several."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VAIVEN_VERBOSE", "1")
+        ranks = [mpi.Rank(where.hosts[name], tuple(command)) for name in names]
+        with mpi.job(library, ranks, manner) as words:
+            argv = where.hosts[names[0]].argv(words)
+            return subprocess.run(
+                argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
+            )
+
+
+def check(done: subprocess.CompletedProcess[str], ranks: int) -> None:
+    """All ranks were there, and no byte was wrong."""
+    assert (done.returncode, done.stdout) == (0, f"{ranks} ranks, 0 wrong\n"), done.stderr
+
+
+def served(done: subprocess.CompletedProcess[str]) -> int:
+    """Broadcasts that went by multicast."""
+    return sum(int(count) for count in re.findall(r"vaiven: (\d+) broadcasts of", done.stderr))
+
+
+both = pytest.mark.parametrize("library", list(mpi.LIBRARIES))
+
+
+@both
+@pytest.mark.parametrize("what", ["sizes", "types", "communicators", "many", "mixed", "threads"])
+def test_every_byte_arrives(hosts: Place, programs: dict[str, str], library: str, what: str) -> None:
+    done = run(library, hosts, FOUR, (programs[library], what))
+    check(done, 4)
+    assert served(done) > 15, done.stderr
+
+
+@both
+def test_no_broadcast_of_a_communicator_that_is_served_goes_another_way(
+    hosts: Place, programs: dict[str, str], library: str
+) -> None:
+    done = run(library, hosts, tuple(hosts.hosts), (programs[library], "sizes"))
+    check(done, 8)
+    small, large = 8 * 8, 3 * 4  # rank 0 counts those of MPI_COMM_WORLD; one without bytes is none
+    assert served(done) == small + large + 199, done.stderr
+    assert "go by multicast from 10.1.0.1" in done.stderr
+
+
+@both
+@pytest.mark.parametrize("what", ["rendezvous", "leaves"])
+def test_nobody_waits_for_whom_nothing_keeps(lossy: Place, programs: dict[str, str], library: str, what: str) -> None:
+    """On a network that loses frames: a rank that waits lets messages of its MPI through; a root that has returned
+    answers who has lost something, whatever it does."""
+    check(run(library, lossy, FOUR, (programs[library], what)), 4)
+
+
+@both
+@pytest.mark.parametrize("what", ["sizes", "communicators"])
+def test_every_byte_arrives_though_one_frame_in_200_is_lost(
+    lossy: Place, programs: dict[str, str], library: str, what: str
+) -> None:
+    check(run(library, lossy, FOUR, (programs[library], what)), 4)
+
+
+@both
+def test_several_ranks_of_a_host_are_each_served(hosts: Place, programs: dict[str, str], library: str) -> None:
+    done = run(library, hosts, ("m1", "m2", "m3", "m4") * 3, (programs[library], "sizes"))
+    check(done, 12)
+    assert served(done) > 200, done.stderr
+
+
+@both
+def test_two_hosts_stay_with_their_mpi(hosts: Place, programs: dict[str, str], library: str) -> None:
+    done = run(library, hosts, ("m1", "m2") * 2, (programs[library], "sizes"))
+    check(done, 4)
+    assert served(done) == 0
+    assert "stay with the MPI: they are on fewer than three hosts" in done.stderr
+
+
+@both
+def test_errors_of_the_program_are_those_of_its_mpi(hosts: Place, programs: dict[str, str], library: str) -> None:
+    done = run(library, hosts, FOUR, (programs[library], "errors"))
+    check(done, 4)
+    assert served(done) == 2
+
+
+@both
+def test_a_rank_that_ends_ends_the_others(hosts: Place, programs: dict[str, str], library: str) -> None:
+    began_s = time.monotonic()
+    done = run(library, hosts, FOUR, (programs[library], "ends"))
+    assert done.returncode != 0 and "0 wrong" not in done.stdout
+    assert time.monotonic() - began_s < 60
+    until(lambda: not any(programs[library] in words for words in processes(hosts).values()))
+
+
+def test_hosts_without_a_common_network_stay_with_their_mpi(hosts: Place, programs: dict[str, str]) -> None:
+    done = run("openmpi", hosts, FOUR, ("env", "VAIVEN_IFACE=eth7", programs["openmpi"], "sizes"))
+    check(done, 4)
+    assert "there is no IPv4 network that all are on" in done.stderr
+
+
+def test_a_rank_without_the_component_leaves_all_to_their_mpi(hosts: Place, programs: dict[str, str]) -> None:
+    """Nobody waits for it: all know before the first call."""
+    text = 'test "$OMPI_COMM_WORLD_RANK" = 2 && unset OMPI_MCA_mca_base_component_path; exec "$0" sizes'
+    done = run("openmpi", hosts, FOUR, ("sh", "-c", text, programs["openmpi"]))
+    check(done, 4)
+    assert served(done) == 0
+    assert "one of them is of another job, or has no vaiven" in done.stderr
+
+
+def test_its_parameters_are_listed() -> None:
+    places = f"{resources.program(mpi.GROUP['openmpi']).parent}:SYS_DEFAULT"
+    listed = subprocess.run(
+        ["ompi_info", "--param", "coll", "group", "--level", "9", "--parsable"],
+        env=os.environ | {"OMPI_MCA_mca_base_component_path": places}, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert "param:coll_group_priority:value" in listed
