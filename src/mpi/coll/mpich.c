@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mpi/coll/numbers.h"
 #include "mpi/coll/served.h"
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -135,21 +136,24 @@ static int forget(MPI_Comm communicator, int key, void *value, void *extra) {
   return MPI_SUCCESS;
 }
 
-/* False: there is an MPI that lacks something, and nothing is served. */
-static bool begin(void) {
-  static bool begun, can;
+static bool can; /* the MPI lacks nothing that is wanted of it */
+
+static void find_all(void) {
   int level;
-  if (begun) return can;
 #define FIND(name) pmpi.name = (__typeof__(pmpi.name))behind("PMPI_" #name);
   FUNCTIONS(FIND)
 #define HAS(name) &&pmpi.name
-  can = true FUNCTIONS(HAS);
-  begun = true;
-  if (!can) return false;
+  if (!(true FUNCTIONS(HAS))) return;
   pmpi.Query_thread(&level);
   mpi.threads = level == MPI_THREAD_MULTIPLE;
   vv_served_begin(&mpi);
   can = pmpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL) == MPI_SUCCESS;
+}
+
+/* Before anything of MPI is called here. False: nothing is served. */
+static bool begin(void) {
+  static pthread_once_t found = PTHREAD_ONCE_INIT;
+  pthread_once(&found, find_all);
   return can;
 }
 
@@ -173,92 +177,286 @@ static struct vv_served *served_of(MPI_Comm communicator) {
   int found = 0;
   if (communicator == MPI_COMM_NULL || communicator == MPI_COMM_SELF) return NULL;
   pthread_mutex_lock(&guard);
-  if (begin() && pmpi.Comm_get_attr(communicator, keyval, &served, &found) == MPI_SUCCESS && !found)
-    served = meet(communicator);
+  if (pmpi.Comm_get_attr(communicator, keyval, &served, &found) == MPI_SUCCESS && !found) served = meet(communicator);
   pthread_mutex_unlock(&guard);
   return served;
 }
 
-/* Broadcasts */
+/* Where numbers lie */
+
+/* Numbers of a program as they are sent: where they lie, or in memory of ours where they do not lie in one piece. */
+struct area {
+  char *bytes;
+  size_t size_bytes;
+  void *buffer;
+  int count;
+  MPI_Datatype type;
+  bool is_copy;
+};
+
+/* 0: one that is none, which the MPI says. */
+static size_t bytes_of(MPI_Count count, MPI_Datatype type) {
+  int bytes;
+  if (count <= 0 || type == MPI_DATATYPE_NULL || pmpi.Type_size(type, &bytes) != MPI_SUCCESS || bytes <= 0) return 0;
+  if ((size_t)count > VV_GAINS_BYTES_MAX / (size_t)bytes) return VV_GAINS_BYTES_MAX + 1;
+  return (size_t)count * (size_t)bytes;
+}
+
+static MPI_Aint extent_of(MPI_Datatype type) {
+  MPI_Aint lower, extent;
+  pmpi.Type_get_extent(type, &lower, &extent);
+  return extent;
+}
 
 /*
  * Whether numbers of that type lie one behind the other, in the order in which they are sent. Of one that a program has
  * made nobody tells: its numbers may lie side by side in another order.
  */
-static bool is_one_piece(MPI_Datatype type, size_t type_bytes) {
-  MPI_Aint lower, extent;
+static bool is_one_piece(MPI_Datatype type) {
   int numbers, addresses, types, combiner;
   pmpi.Type_get_envelope(type, &numbers, &addresses, &types, &combiner);
-  pmpi.Type_get_extent(type, &lower, &extent);
-  return combiner == MPI_COMBINER_NAMED && (size_t)extent == type_bytes;
+  return combiner == MPI_COMBINER_NAMED && (size_t)extent_of(type) == bytes_of(1, type);
 }
 
-static int broadcast_pieces(struct vv_served *served, void *buffer, int count, MPI_Datatype type, size_t size_bytes,
-                            int root) {
-  const MPI_Comm communicator = name_of(served->communicator);
-  const bool sends = served->rank == (uint32_t)root;
-  void *bytes = malloc(size_bytes);
+static bool convert(const struct area *area, bool packs, MPI_Comm communicator) {
+  const int size_bytes = (int)area->size_bytes;
   int at = 0;
-  if (!bytes) return MPI_ERR_NO_MEM;
-  int result = sends ? pmpi.Pack(buffer, count, type, bytes, (int)size_bytes, &at, communicator) : MPI_SUCCESS;
-  if (result == MPI_SUCCESS && vv_served_broadcast(served, bytes, size_bytes, (uint32_t)root) != 0)
-    result = MPI_ERR_OTHER;
-  if (result == MPI_SUCCESS && !sends)
-    result = pmpi.Unpack(bytes, (int)size_bytes, &at, buffer, count, type, communicator);
-  free(bytes);
-  return result;
+  if (size_bytes == 0) return true;
+  if (packs)
+    return pmpi.Pack(area->buffer, area->count, area->type, area->bytes, size_bytes, &at, communicator) == MPI_SUCCESS;
+  return pmpi.Unpack(area->bytes, size_bytes, &at, area->buffer, area->count, area->type, communicator) == MPI_SUCCESS;
 }
 
-static int broadcast(struct vv_served *served, void *buffer, int count, MPI_Datatype type, size_t size_bytes,
-                     int root) {
-  int result = MPI_SUCCESS;
-  if (!is_one_piece(type, size_bytes / (size_t)count))
-    result = broadcast_pieces(served, buffer, count, type, size_bytes, root);
-  else if (vv_served_broadcast(served, buffer, size_bytes, (uint32_t)root) != 0)
-    result = MPI_ERR_OTHER;
-  if (result != MPI_SUCCESS) pmpi.Comm_call_errhandler(name_of(served->communicator), result);
-  return result;
+/* `filled`: what is there already is wanted. False: there is no memory. */
+static bool area_begin(struct area *area, const void *buffer, MPI_Count count, MPI_Datatype type, bool filled,
+                       MPI_Comm communicator) {
+  *area = (struct area){.size_bytes = bytes_of(count, type),
+                        .buffer = (void *)(uintptr_t)buffer,
+                        .count = (int)count,
+                        .type = type,
+                        .is_copy = !is_one_piece(type)};
+  area->bytes = area->is_copy ? malloc(area->size_bytes + 1) : area->buffer;
+  return !area->is_copy || (area->bytes && (!filled || convert(area, true, communicator)));
 }
 
-/* Whom a call goes to: NULL, it is not served. What is wrong with its arguments its MPI says. */
-static struct vv_served *serves(MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator,
-                                size_t *size_bytes) {
-  int type_bytes;
-  if (count <= 0 || type == MPI_DATATYPE_NULL) return NULL;
+/* `changed`: the program is to have it. */
+static bool area_end(struct area *area, bool changed, MPI_Comm communicator) {
+  const bool done = !area->is_copy || !changed || convert(area, false, communicator);
+  if (area->is_copy) free(area->bytes);
+  return done;
+}
+
+/* Operations: whatever is wrong with their arguments they leave to the MPI, which says it */
+
+/* NULL: it is not served. */
+static struct vv_served *serves(enum vv_coll_kind kind, size_t size_bytes, MPI_Comm communicator) {
+  if (!vv_gains(kind, size_bytes)) return NULL;
   struct vv_served *served = served_of(communicator);
-  if (!served || served->way == VV_SERVED_BY_MPI || root < 0 || (uint32_t)root >= served->ranks) return NULL;
-  if (pmpi.Type_size(type, &type_bytes) != MPI_SUCCESS || type_bytes <= 0) return NULL;
-  if (count > (MPI_Count)(VV_SERVED_BYTES_MAX / (size_t)type_bytes)) return NULL;
-  *size_bytes = (size_t)type_bytes * (size_t)count;
-  return vv_served_can(served, *size_bytes) ? served : NULL;
+  return served && vv_served_can(served, kind, size_bytes) ? served : NULL;
+}
+
+static int end_with(bool done, MPI_Comm communicator) {
+  if (!done) pmpi.Comm_call_errhandler(communicator, MPI_ERR_OTHER);
+  return done ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+/* The function behind that one of ours, of the same name. */
+#define NEXT(name)                                                                                                     \
+  static __typeof__(MPI_##name) *next;                                                                                 \
+  if (!next) next = (__typeof__(next))behind("MPI_" #name);                                                            \
+  assert(next) /* the caller was linked with it */
+
+static bool broadcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator, int *result) {
+  struct area area;
+  struct vv_served *served =
+      begin() && root >= 0 ? serves(VV_COLL_BROADCAST, bytes_of(count, type), communicator) : NULL;
+  if (!served || (uint32_t)root >= served->ranks) return false;
+  const bool sends = served->rank == (uint32_t)root;
+  bool done = area_begin(&area, buffer, count, type, sends, communicator) &&
+              vv_served_broadcast(served, area.bytes, area.size_bytes, (uint32_t)root) == 0;
+  done = area_end(&area, done && !sends, communicator) && done;
+  *result = end_with(done, communicator);
+  return true;
 }
 
 PUBLIC int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator) {
-  static __typeof__(MPI_Bcast) *next;
-  size_t size_bytes;
-  struct vv_served *served = serves(count, type, root, communicator, &size_bytes);
-  if (served) return broadcast(served, buffer, count, type, size_bytes, root);
-  if (!next) next = (__typeof__(next))behind("MPI_Bcast");
-  assert(next); /* the caller was linked with it */
+  int result;
+  NEXT(Bcast);
+  if (broadcast(buffer, count, type, root, communicator, &result)) return result;
   return next(buffer, count, type, root, communicator);
 }
 
-/* More numbers than an int can count are left to the MPI. */
 PUBLIC int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator) {
-  static __typeof__(MPI_Bcast_c) *next;
-  size_t size_bytes;
-  struct vv_served *served = serves(count, type, root, communicator, &size_bytes);
-  if (served) return broadcast(served, buffer, (int)count, type, size_bytes, root);
-  if (!next) next = (__typeof__(next))behind("MPI_Bcast_c");
-  assert(next);
+  int result;
+  NEXT(Bcast_c);
+  if (broadcast(buffer, count, type, root, communicator, &result)) return result;
   return next(buffer, count, type, root, communicator);
 }
+
+PUBLIC int MPI_Barrier(MPI_Comm communicator) {
+  NEXT(Barrier);
+  struct vv_served *served = begin() ? serves(VV_COLL_BARRIER, 0, communicator) : NULL;
+  if (!served) return next(communicator);
+  const struct vv_coll_call call = {VV_COLL_CALL, .kind = VV_COLL_BARRIER};
+  return end_with(vv_served_call(served, &call) == 0, communicator);
+}
+
+/* What each rank gives is a part of everybody's result: `counts` of them, which begin at `firsts`, or all of `count`.
+ */
+struct gathering {
+  const void *given;
+  MPI_Count given_count;
+  MPI_Datatype given_type;
+  char *result;
+  MPI_Count (*count)(const struct gathering *gathering, uint32_t rank);
+  MPI_Count (*first)(const struct gathering *gathering, uint32_t rank);
+  const void *counts, *firsts;
+  MPI_Count each;
+  MPI_Datatype type;
+  MPI_Comm communicator;
+};
+
+static MPI_Count each_count(const struct gathering *gathering, uint32_t rank) {
+  (void)rank;
+  return gathering->each;
+}
+
+static MPI_Count each_first(const struct gathering *gathering, uint32_t rank) {
+  return gathering->each * rank;
+}
+
+static MPI_Count int_count(const struct gathering *gathering, uint32_t rank) {
+  return ((const int *)gathering->counts)[rank];
+}
+
+static MPI_Count int_first(const struct gathering *gathering, uint32_t rank) {
+  return ((const int *)gathering->firsts)[rank];
+}
+
+static MPI_Count wide_count(const struct gathering *gathering, uint32_t rank) {
+  return ((const MPI_Count *)gathering->counts)[rank];
+}
+
+static MPI_Count wide_first(const struct gathering *gathering, uint32_t rank) {
+  return ((const MPI_Aint *)gathering->firsts)[rank];
+}
+
+static size_t gathering_bytes(const struct gathering *gathering, uint32_t ranks) {
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < ranks && bytes <= VV_GAINS_BYTES_MAX; i++) {
+    const MPI_Count count = gathering->count(gathering, i);
+    if (count < 0) return 0;
+    bytes += bytes_of(count, gathering->type);
+  }
+  return bytes;
+}
+
+/* All parts lie one behind the other where the program wants them, or in memory of ours. */
+static bool gather_parts(struct vv_served *served, const struct gathering *gathering, struct area *parts,
+                         struct vv_coll_part *places, size_t size_bytes) {
+  const MPI_Comm communicator = gathering->communicator;
+  const MPI_Aint extent = extent_of(gathering->type);
+  const bool in_place = gathering->given == MPI_IN_PLACE;
+  struct area from = {0};
+  char *bytes = malloc(size_bytes + 1);
+  size_t first = 0;
+  for (uint32_t i = 0; bytes && i < served->ranks; i++) {
+    parts[i] = (struct area){.bytes = bytes + first,
+                             .size_bytes = bytes_of(gathering->count(gathering, i), gathering->type),
+                             .buffer = gathering->result + extent * gathering->first(gathering, i),
+                             .count = (int)gathering->count(gathering, i),
+                             .type = gathering->type};
+    places[i] = (struct vv_coll_part){first, parts[i].size_bytes};
+    first += parts[i].size_bytes;
+  }
+  bool done = bytes != NULL;
+  if (in_place)
+    done = done && convert(&parts[served->rank], true, communicator);
+  else if (gathering->given_count > 0)
+    done =
+        done && area_begin(&from, gathering->given, gathering->given_count, gathering->given_type, true, communicator);
+  const struct vv_coll_call call = {
+      VV_COLL_CALL,    .kind = VV_COLL_ALLGATHER, .given = in_place ? parts[served->rank].bytes : from.bytes,
+      .result = bytes, .type = VV_DATA_CHAR,      .parts = places};
+  done = done && vv_served_call(served, &call) == 0;
+  for (uint32_t i = 0; done && i < served->ranks; i++) done = convert(&parts[i], false, communicator);
+  area_end(&from, false, communicator);
+  free(bytes);
+  return done;
+}
+
+/* False: it is not served. */
+static bool gather(const struct gathering *gathering, int *result) {
+  int ranks, inter;
+  if (!begin() || gathering->communicator == MPI_COMM_NULL || gathering->type == MPI_DATATYPE_NULL ||
+      pmpi.Comm_test_inter(gathering->communicator, &inter) != MPI_SUCCESS || inter)
+    return false;
+  pmpi.Comm_size(gathering->communicator, &ranks);
+  const size_t size_bytes = gathering_bytes(gathering, (uint32_t)ranks);
+  struct vv_served *served = serves(VV_COLL_ALLGATHER, size_bytes, gathering->communicator);
+  if (!served || gathering->given == gathering->result) return false;
+  struct area *parts = calloc((size_t)ranks, sizeof *parts);
+  struct vv_coll_part *places = calloc((size_t)ranks, sizeof *places);
+  const bool done = parts && places && gather_parts(served, gathering, parts, places, size_bytes);
+  free(parts);
+  free(places);
+  *result = end_with(done, gathering->communicator);
+  return true;
+}
+
+#define GATHERS(name, Count)                                                                                           \
+  PUBLIC int MPI_##name(const void *given, Count given_count, MPI_Datatype given_type, void *result, Count count,      \
+                        MPI_Datatype type, MPI_Comm communicator) {                                                    \
+    const struct gathering gathering = {given, given_count, given_type, result, each_count,  each_first,               \
+                                        NULL,  NULL,        count,      type,   communicator};                         \
+    int done;                                                                                                          \
+    NEXT(name);                                                                                                        \
+    if (gather(&gathering, &done)) return done;                                                                        \
+    return next(given, given_count, given_type, result, count, type, communicator);                                    \
+  }
+GATHERS(Allgather, int)
+GATHERS(Allgather_c, MPI_Count)
+
+#define GATHERS_PARTS(name, Count, First, kind)                                                                        \
+  PUBLIC int MPI_##name(const void *given, Count given_count, MPI_Datatype given_type, void *result,                   \
+                        const Count *counts, const First *firsts, MPI_Datatype type, MPI_Comm communicator) {          \
+    const struct gathering gathering = {given,  given_count, given_type, result, kind##_count, kind##_first,           \
+                                        counts, firsts,      0,          type,   communicator};                        \
+    int done;                                                                                                          \
+    NEXT(name);                                                                                                        \
+    if (gather(&gathering, &done)) return done;                                                                        \
+    return next(given, given_count, given_type, result, counts, firsts, type, communicator);                           \
+  }
+GATHERS_PARTS(Allgatherv, int, int, int)
+GATHERS_PARTS(Allgatherv_c, MPI_Count, MPI_Aint, wide)
+
+static bool reduce_all(const void *given, void *result, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                       MPI_Comm communicator, int *done) {
+  if (given == result || !begin() || !vv_numbers_fold(type, op)) return false;
+  struct vv_served *served = serves(VV_COLL_ALLREDUCE, bytes_of(count, type), communicator);
+  if (!served) return false;
+  const struct vv_coll_call call = {
+      VV_COLL_CALL,           .kind = VV_COLL_ALLREDUCE, .given = given == MPI_IN_PLACE ? result : given,
+      .result = result,       .count = (size_t)count,    .type = vv_numbers_type(type),
+      .op = vv_numbers_op(op)};
+  *done = end_with(vv_served_call(served, &call) == 0, communicator);
+  return true;
+}
+
+#define REDUCES(name, Count)                                                                                           \
+  PUBLIC int MPI_##name(const void *given, void *result, Count count, MPI_Datatype type, MPI_Op op,                    \
+                        MPI_Comm communicator) {                                                                       \
+    int done;                                                                                                          \
+    NEXT(name);                                                                                                        \
+    if (reduce_all(given, result, count, type, op, communicator, &done)) return done;                                  \
+    return next(given, result, count, type, op, communicator);                                                         \
+  }
+REDUCES(Allreduce, int)
+REDUCES(Allreduce_c, MPI_Count)
 
 /* All ranks are done with each other when all have come here. */
 PUBLIC int MPI_Finalize(void) {
-  static __typeof__(MPI_Finalize) *next;
-  if (!next) next = (__typeof__(next))behind("MPI_Finalize");
-  assert(next);
+  NEXT(Finalize);
   vv_served_end_all();
   end_progress();
   return next();

@@ -21,34 +21,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mpi/coll/numbers.h"
 #include "mpi/coll/served.h"
 
 enum { PRIORITY = 90 }; /* above all that Open MPI brings for ranks of several hosts */
 
 extern OMPI_MODULE_DECLSPEC mca_coll_base_component_2_0_0_t mca_coll_group_component;
 
-/* A communicator that may be served. */
+/* The operations that may be served, by their name in Open MPI. */
+#define OPERATIONS(X) X(allgather) X(allgatherv) X(allreduce) X(barrier) X(bcast)
+
+/* A communicator that may be served, and who would have its operations without us. */
+#define MEMBERS(name)                                                                                                  \
+  mca_coll_base_module_##name##_fn_t name;                                                                             \
+  mca_coll_base_module_t *name##_of;
 struct vv_module {
   mca_coll_base_module_t super;
   struct ompi_communicator_t *communicator;
   struct vv_served served;
-  mca_coll_base_module_bcast_fn_t broadcast; /* of whoever would have it without us, as what follows */
-  mca_coll_base_module_t *broadcast_of;
-  mca_coll_base_module_allgather_fn_t allgather;
-  mca_coll_base_module_t *allgather_of;
+  OPERATIONS(MEMBERS)
 };
 typedef struct vv_module vv_module_t;
 
 static void construct(vv_module_t *module) {
+#define CLEAR(name) module->name##_of = NULL;
+  OPERATIONS(CLEAR)
   module->communicator = NULL;
-  module->broadcast_of = module->allgather_of = NULL;
   vv_served_init(&module->served, module, 0, 0);
 }
 
 static void destruct(vv_module_t *module) {
+#define RELEASE(name)                                                                                                  \
+  if (module->name##_of) OBJ_RELEASE(module->name##_of);
   vv_served_end(&module->served);
-  if (module->broadcast_of) OBJ_RELEASE(module->broadcast_of);
-  if (module->allgather_of) OBJ_RELEASE(module->allgather_of);
+  OPERATIONS(RELEASE)
 }
 
 static OBJ_CLASS_INSTANCE(vv_module_t, mca_coll_base_module_t, construct, destruct);
@@ -89,64 +95,183 @@ static void progress(void) {
 
 static struct vv_served_mpi mpi = {.gather_all = gather_all, .who = who, .progress = progress};
 
-/* Broadcasts */
+/* Where bytes lie */
 
-/* All that a convertor has goes into so many bytes, or comes out of them. */
-static bool convert(opal_convertor_t *convertor, bool packs, void *bytes, size_t size_bytes) {
-  struct iovec all = {.iov_base = bytes, .iov_len = size_bytes};
+/* Numbers of a program as they are sent: where they lie, or in memory of ours where they do not lie in one piece. */
+struct area {
+  uint8_t *bytes;
+  size_t size_bytes;
+  void *buffer;
+  size_t count;
+  struct ompi_datatype_t *type;
+  bool is_copy;
+};
+
+static size_t bytes_of(size_t count, struct ompi_datatype_t *type) {
+  size_t bytes;
+  ompi_datatype_type_size(type, &bytes);
+  return count * bytes;
+}
+
+/* Copies what lies apart. */
+static bool convert(const struct area *area, bool packs) {
+  opal_convertor_t convertor;
+  struct iovec all = {.iov_base = area->bytes, .iov_len = area->size_bytes};
   uint32_t pieces = 1;
-  size_t done = size_bytes;
-  if (packs) return opal_convertor_pack(convertor, &all, &pieces, &done) >= 0 && done == size_bytes;
-  return opal_convertor_unpack(convertor, &all, &pieces, &done) >= 0 && done == size_bytes;
+  size_t done = area->size_bytes;
+  OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+  int result = packs ? opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &area->type->super,
+                                                                area->count, area->buffer, 0, &convertor)
+                     : opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &area->type->super,
+                                                                area->count, area->buffer, 0, &convertor);
+  if (result == OPAL_SUCCESS)
+    result = packs ? opal_convertor_pack(&convertor, &all, &pieces, &done)
+                   : opal_convertor_unpack(&convertor, &all, &pieces, &done);
+  OBJ_DESTRUCT(&convertor);
+  return result >= 0 && done == area->size_bytes;
 }
 
-static bool pack(const void *buffer, int count, struct ompi_datatype_t *type, void *bytes, size_t size_bytes) {
-  opal_convertor_t convertor;
-  OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-  bool done = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, (size_t)count, buffer, 0,
-                                                       &convertor) == OPAL_SUCCESS &&
-              convert(&convertor, true, bytes, size_bytes);
-  OBJ_DESTRUCT(&convertor);
+/* `filled`: what is there already is wanted. False: there is no memory. */
+static bool area_begin(struct area *area, const void *buffer, size_t count, struct ompi_datatype_t *type, bool filled) {
+  ptrdiff_t first, extent;
+  *area = (struct area){.size_bytes = bytes_of(count, type),
+                        .buffer = (void *)(uintptr_t)buffer,
+                        .count = count,
+                        .type = type,
+                        .is_copy = !ompi_datatype_is_contiguous_memory_layout(type, (int32_t)count)};
+  ompi_datatype_get_true_extent(type, &first, &extent);
+  area->bytes = area->is_copy ? malloc(area->size_bytes + 1) : (uint8_t *)area->buffer + first;
+  return !area->is_copy || (area->bytes && (!filled || convert(area, true)));
+}
+
+/* `changed`: the program is to have it. */
+static bool area_end(struct area *area, bool changed) {
+  const bool done = !area->is_copy || !changed || convert(area, false);
+  if (area->is_copy) free(area->bytes);
   return done;
 }
 
-static bool unpack(void *buffer, int count, struct ompi_datatype_t *type, void *bytes, size_t size_bytes) {
-  opal_convertor_t convertor;
-  OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-  bool done = opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super, (size_t)count, buffer, 0,
-                                                       &convertor) == OPAL_SUCCESS &&
-              convert(&convertor, false, bytes, size_bytes);
-  OBJ_DESTRUCT(&convertor);
-  return done;
-}
-
-/* What does not lie in one piece goes by way of one. */
-static int broadcast_pieces(vv_module_t *module, void *buffer, int count, struct ompi_datatype_t *type,
-                            size_t size_bytes, int root) {
-  void *bytes = malloc(size_bytes);
-  if (!bytes) return MPI_ERR_NO_MEM;
-  const bool sends = module->served.rank == (uint32_t)root;
-  bool done = !sends || pack(buffer, count, type, bytes, size_bytes);
-  done = done && vv_served_broadcast(&module->served, bytes, size_bytes, (uint32_t)root) == 0;
-  done = done && (sends || unpack(buffer, count, type, bytes, size_bytes));
-  free(bytes);
-  return done ? MPI_SUCCESS : MPI_ERR_OTHER;
-}
+/* Operations */
 
 static int broadcast(void *buffer, int count, struct ompi_datatype_t *type, int root, struct ompi_communicator_t *comm,
                      mca_coll_base_module_t *super) {
   vv_module_t *module = (vv_module_t *)super;
-  size_t type_bytes;
-  ptrdiff_t first, extent;
-  ompi_datatype_type_size(type, &type_bytes);
-  const size_t size_bytes = type_bytes * (size_t)count;
-  if (!vv_served_can(&module->served, size_bytes))
-    return module->broadcast(buffer, count, type, root, comm, module->broadcast_of);
-  if (!ompi_datatype_is_contiguous_memory_layout(type, count))
-    return broadcast_pieces(module, buffer, count, type, size_bytes, root);
-  ompi_datatype_get_true_extent(type, &first, &extent);
-  const int result = vv_served_broadcast(&module->served, (char *)buffer + first, size_bytes, (uint32_t)root);
-  return result == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+  const bool sends = module->served.rank == (uint32_t)root;
+  struct area area;
+  if (!vv_served_can(&module->served, VV_COLL_BROADCAST, bytes_of((size_t)count, type)))
+    return module->bcast(buffer, count, type, root, comm, module->bcast_of);
+  bool done = area_begin(&area, buffer, (size_t)count, type, sends) &&
+              vv_served_broadcast(&module->served, area.bytes, area.size_bytes, (uint32_t)root) == 0;
+  done = area_end(&area, done && !sends) && done;
+  return done ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *super) {
+  vv_module_t *module = (vv_module_t *)super;
+  if (!vv_served_can(&module->served, VV_COLL_BARRIER, 0)) return module->barrier(comm, module->barrier_of);
+  const struct vv_coll_call call = {VV_COLL_CALL, .kind = VV_COLL_BARRIER};
+  return vv_served_call(&module->served, &call) == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+static int allgather(const void *given, int given_count, struct ompi_datatype_t *given_type, void *result, int count,
+                     struct ompi_datatype_t *type, struct ompi_communicator_t *comm, mca_coll_base_module_t *super) {
+  vv_module_t *module = (vv_module_t *)super;
+  const size_t ranks = module->served.ranks, part_bytes = bytes_of((size_t)count, type);
+  const bool in_place = given == MPI_IN_PLACE;
+  struct area from = {0}, to;
+  if (!vv_served_can(&module->served, VV_COLL_ALLGATHER, part_bytes * ranks))
+    return module->allgather(given, given_count, given_type, result, count, type, comm, module->allgather_of);
+  bool done = area_begin(&to, result, (size_t)count * ranks, type, in_place) &&
+              (in_place || area_begin(&from, given, (size_t)given_count, given_type, true));
+  const uint8_t *own = in_place ? to.bytes + module->served.rank * part_bytes : from.bytes;
+  const struct vv_coll_call call = {VV_COLL_CALL,       .kind = VV_COLL_ALLGATHER, .given = own,
+                                    .result = to.bytes, .count = part_bytes,       .type = VV_DATA_CHAR};
+  done = done && vv_served_call(&module->served, &call) == 0;
+  area_end(&from, false);
+  done = area_end(&to, done) && done;
+  return done ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+/* Each rank's part of the result, which lie where the program says. */
+static bool parts_end(struct area *parts, uint32_t ranks, bool changed) {
+  bool done = changed;
+  for (uint32_t i = 0; i < ranks; i++) {
+    if (done && parts[i].size_bytes > 0) done = convert(&parts[i], false);
+  }
+  return done;
+}
+
+/*
+ * All parts, one behind the other in memory of ours, which `parts` are then of. What is there of this rank's own is
+ * wanted where it is given in place.
+ */
+static bool parts_begin(struct area *parts, struct vv_coll_part *places, uint32_t ranks, uint8_t **bytes) {
+  size_t first = 0;
+  for (uint32_t i = 0; i < ranks; i++) {
+    places[i] = (struct vv_coll_part){first, parts[i].size_bytes};
+    first += parts[i].size_bytes;
+  }
+  *bytes = malloc(first + 1);
+  for (uint32_t i = 0; *bytes && i < ranks; i++) parts[i].bytes = *bytes + places[i].first;
+  return *bytes != NULL;
+}
+
+static int carry_allgatherv(vv_module_t *module, const void *given, int given_count, struct ompi_datatype_t *given_type,
+                            struct area *parts, struct vv_coll_part *places) {
+  const uint32_t ranks = module->served.ranks, rank = module->served.rank;
+  struct area from = {0};
+  uint8_t *bytes = NULL;
+  bool done = parts_begin(parts, places, ranks, &bytes);
+  if (given == MPI_IN_PLACE)
+    done = done && (parts[rank].size_bytes == 0 || convert(&parts[rank], true));
+  else
+    done = done && area_begin(&from, given, (size_t)given_count, given_type, true);
+  const struct vv_coll_call call = {
+      VV_COLL_CALL,    .kind = VV_COLL_ALLGATHER, .given = given == MPI_IN_PLACE ? parts[rank].bytes : from.bytes,
+      .result = bytes, .type = VV_DATA_CHAR,      .parts = places};
+  done = parts_end(parts, ranks, done && vv_served_call(&module->served, &call) == 0);
+  area_end(&from, false);
+  free(bytes);
+  return done ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+static int allgatherv(const void *given, int given_count, struct ompi_datatype_t *given_type, void *result,
+                      const int *counts, const int *firsts, struct ompi_datatype_t *type,
+                      struct ompi_communicator_t *comm, mca_coll_base_module_t *super) {
+  vv_module_t *module = (vv_module_t *)super;
+  const uint32_t ranks = module->served.ranks;
+  size_t count = 0;
+  ptrdiff_t lower, extent;
+  for (uint32_t i = 0; i < ranks; i++) count += (size_t)counts[i];
+  if (!vv_served_can(&module->served, VV_COLL_ALLGATHER, bytes_of(count, type)))
+    return module->allgatherv(given, given_count, given_type, result, counts, firsts, type, comm,
+                              module->allgatherv_of);
+  struct area *parts = calloc(ranks, sizeof *parts);
+  struct vv_coll_part *places = calloc(ranks, sizeof *places);
+  ompi_datatype_get_extent(type, &lower, &extent);
+  for (uint32_t i = 0; parts && i < ranks; i++) {
+    parts[i] = (struct area){.size_bytes = bytes_of((size_t)counts[i], type),
+                             .buffer = (char *)result + extent * firsts[i],
+                             .count = (size_t)counts[i],
+                             .type = type};
+  }
+  const int done =
+      parts && places ? carry_allgatherv(module, given, given_count, given_type, parts, places) : MPI_ERR_NO_MEM;
+  free(parts);
+  free(places);
+  return done;
+}
+
+static int allreduce(const void *given, void *result, int count, struct ompi_datatype_t *type, struct ompi_op_t *op,
+                     struct ompi_communicator_t *comm, mca_coll_base_module_t *super) {
+  vv_module_t *module = (vv_module_t *)super;
+  if (!vv_numbers_fold(type, op) || !vv_served_can(&module->served, VV_COLL_ALLREDUCE, bytes_of((size_t)count, type)))
+    return module->allreduce(given, result, count, type, op, comm, module->allreduce_of);
+  const struct vv_coll_call call = {
+      VV_COLL_CALL,           .kind = VV_COLL_ALLREDUCE, .given = given == MPI_IN_PLACE ? result : given,
+      .result = result,       .count = (size_t)count,    .type = vv_numbers_type(type),
+      .op = vv_numbers_op(op)};
+  return vv_served_call(&module->served, &call) == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 /* The component */
@@ -154,13 +279,13 @@ static int broadcast(void *buffer, int count, struct ompi_datatype_t *type, int 
 static int enable(mca_coll_base_module_t *super, struct ompi_communicator_t *comm) {
   vv_module_t *module = (vv_module_t *)super;
   const mca_coll_base_comm_coll_t *now = comm->c_coll;
-  if (!now->coll_bcast || !now->coll_allgather) return OMPI_ERROR;
-  module->broadcast = now->coll_bcast;
-  module->broadcast_of = now->coll_bcast_module;
-  module->allgather = now->coll_allgather;
-  module->allgather_of = now->coll_allgather_module;
-  OBJ_RETAIN(module->broadcast_of);
-  OBJ_RETAIN(module->allgather_of);
+#define LACKS(name) || !now->coll_##name
+#define TAKE(name)                                                                                                     \
+  module->name = now->coll_##name;                                                                                     \
+  module->name##_of = now->coll_##name##_module;                                                                       \
+  OBJ_RETAIN(module->name##_of);
+  if (false OPERATIONS(LACKS)) return OMPI_ERROR;
+  OPERATIONS(TAKE)
   return OMPI_SUCCESS;
 }
 
@@ -179,6 +304,10 @@ static mca_coll_base_module_t *query(struct ompi_communicator_t *comm, int *rank
   vv_served_init(&module->served, module, (uint32_t)ompi_comm_size(comm), (uint32_t)ompi_comm_rank(comm));
   module->super.coll_module_enable = enable;
   module->super.coll_module_disable = disable;
+  module->super.coll_allgather = allgather;
+  module->super.coll_allgatherv = allgatherv;
+  module->super.coll_allreduce = allreduce;
+  module->super.coll_barrier = barrier;
   module->super.coll_bcast = broadcast;
   return &module->super;
 }

@@ -185,7 +185,7 @@ static void meet(struct trial *trial) {
   served->group = group;
   served->way = VV_SERVED_BY_GROUP;
   if (verbose && served->rank == 0) {
-    say("broadcasts of %u ranks go by %s from %s: opened in %.1f ms", served->ranks,
+    say("collective operations of %u ranks go by %s from %s: opened in %.1f ms", served->ranks,
         vv_group_route_of(group) == VV_GROUP_MULTICAST ? "multicast" : "broadcast",
         inet_ntoa((struct in_addr){htonl(trial->addresses[0])}), (double)(vv_clock_ns() - began_ns) / VV_MS);
   }
@@ -213,7 +213,7 @@ static void join(struct trial *trial, struct vv_family *family) {
   }
   if (!served->group) return leave_to_mpi(served, problem.text, true);
   served->way = VV_SERVED_BY_GROUP;
-  if (verbose && served->rank == 0) say("broadcasts of %u ranks go by a further group", served->ranks);
+  if (verbose && served->rank == 0) say("collective operations of %u ranks go by a further group", served->ranks);
 }
 
 /* Where threads call, families may have come in another order elsewhere: then they tell each other which one they mean.
@@ -250,47 +250,67 @@ void vv_served_try(struct vv_served *served) {
 /* Calls */
 
 /* Several threads: whoever waits leaves the group to the others, and lets the MPI's messages go on. */
-static int await_beside_others(struct vv_group *group, struct vv_group_operation *operation, struct pollfd *news,
+static int await_beside_others(struct vv_group *group, struct vv_group_operation *operation,
                                struct vv_group_problem *problem) {
+  struct pollfd news = {.fd = -1, .events = POLLIN};
   for (;;) {
     lock();
     const int result = vv_group_test(operation, NULL, problem);
-    if (news->fd < 0) news->fd = vv_group_descriptor(group, problem);
+    if (news.fd < 0) news.fd = vv_group_descriptor(group, problem);
     unlock();
     if (result != VV_GROUP_PENDING) return result;
     below->progress();
-    poll(news, 1, TURN_MS);
+    poll(&news, 1, TURN_MS);
   }
 }
 
-static int broadcast_beside_others(struct vv_served *served, void *buffer, size_t bytes, uint32_t root,
+static int broadcast_beside_others(struct vv_group *group, void *buffer, size_t bytes, uint32_t root,
                                    struct vv_group_problem *problem) {
-  struct pollfd news = {.fd = -1, .events = POLLIN};
   lock();
-  struct vv_group_operation *operation = vv_group_begin_broadcast(served->group, root, buffer, bytes, problem);
+  struct vv_group_operation *operation = vv_group_begin_broadcast(group, root, buffer, bytes, problem);
   unlock();
-  return operation ? await_beside_others(served->group, operation, &news, problem) : -1;
+  return operation ? await_beside_others(group, operation, problem) : -1;
+}
+
+static int call_beside_others(struct vv_group *group, const struct vv_coll_call *call,
+                              struct vv_group_problem *problem) {
+  lock();
+  struct vv_group_operation *operation = vv_coll_begin(group, call, problem);
+  unlock();
+  return operation ? await_beside_others(group, operation, problem) : -1;
+}
+
+static void count(struct vv_served *served, vv_ns began_ns) {
+  served->calls++;
+  if (verbose) served->ns += (uint64_t)(vv_clock_ns() - began_ns);
 }
 
 int vv_served_broadcast(struct vv_served *served, void *buffer, size_t bytes, uint32_t root) {
   struct vv_group_problem problem;
   const vv_ns began_ns = verbose ? vv_clock_ns() : 0;
-  const int result = below->threads ? broadcast_beside_others(served, buffer, bytes, root, &problem)
+  const int result = below->threads ? broadcast_beside_others(served->group, buffer, bytes, root, &problem)
                                     : vv_group_broadcast(served->group, root, buffer, bytes, &problem);
   if (result != 0) say("a broadcast of rank %u, at rank %u: %s", root, served->rank, problem.text);
-  served->broadcasts++;
-  served->bytes += bytes;
-  if (verbose) served->ns += (uint64_t)(vv_clock_ns() - began_ns);
+  count(served, began_ns);
+  return result;
+}
+
+int vv_served_call(struct vv_served *served, const struct vv_coll_call *call) {
+  struct vv_group_problem problem;
+  const vv_ns began_ns = verbose ? vv_clock_ns() : 0;
+  const int result =
+      below->threads ? call_beside_others(served->group, call, &problem) : vv_coll(served->group, call, &problem);
+  if (result != 0) say("a collective operation at rank %u: %s", served->rank, problem.text);
+  count(served, began_ns);
   return result;
 }
 
 /* Ending */
 
 void vv_served_end(struct vv_served *served) {
-  if (verbose && served->broadcasts > 0 && served->rank == 0) {
-    say("%llu broadcasts of %llu bytes among %u ranks took %.3f ms each at rank 0",
-        (unsigned long long)served->broadcasts, (unsigned long long)served->bytes, served->ranks,
-        (double)served->ns / (double)served->broadcasts / VV_MS);
+  if (verbose && served->calls > 0 && served->rank == 0) {
+    say("%llu collective operations among %u ranks took %.3f ms each at rank 0", (unsigned long long)served->calls,
+        served->ranks, (double)served->ns / (double)served->calls / VV_MS);
   }
   if (served->is_further) {
     lock();

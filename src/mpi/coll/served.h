@@ -19,10 +19,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mpi/coll/gains.h"
+#include "vaiven/coll.h"
 #include "vaiven/group.h"
 
 #define VV_SERVED_HOSTS_MIN 3
-#define VV_SERVED_BYTES_MAX ((size_t)1 << 30)
 
 /* What the MPI below does for us; `communicator` is its own name of one. */
 struct vv_served_mpi {
@@ -44,7 +45,7 @@ struct vv_served {
   enum vv_served_way way;
   struct vv_group *group;
   bool is_further; /* the group is this one's, to be left with it: not that of a family */
-  uint64_t broadcasts, bytes, ns;
+  uint64_t calls, ns;
 };
 
 /* Before the first call. Of the environment: VAIVEN_VERBOSE says what is served and why, VAIVEN_IFACE by which
@@ -57,15 +58,19 @@ void vv_served_init(struct vv_served *served, void *communicator, uint32_t ranks
 /* Finds out whether it is served: all ranks call it. */
 void vv_served_try(struct vv_served *served);
 
-/* Whether an operation of so many bytes, the same at all ranks, is to be served; not before it has been found out. */
-static inline bool vv_served_can(struct vv_served *served, size_t bytes) {
-  if (bytes == 0 || bytes > VV_SERVED_BYTES_MAX) return false;
+/* Whether an operation is to be served by which everybody gets so many bytes, the same number at all ranks. The first
+ * that may be finds out whether its communicator is. */
+static inline bool vv_served_can(struct vv_served *served, enum vv_coll_kind kind, size_t bytes) {
+  if (!vv_gains(kind, bytes)) return false;
   if (served->way == VV_SERVED_UNTRIED) vv_served_try(served);
   return served->way == VV_SERVED_BY_GROUP;
 }
 
 /* What the root's buffer has is in everybody's. 0, or -1: said on stderr, and the group is no more. */
 int vv_served_broadcast(struct vv_served *served, void *buffer, size_t bytes, uint32_t root);
+
+/* Any other operation, likewise. */
+int vv_served_call(struct vv_served *served, const struct vv_coll_call *call);
 
 /* The communicator is freed. */
 void vv_served_end(struct vv_served *served);

@@ -81,6 +81,89 @@ static long types(void) {
   return wrong;
 }
 
+/* Everybody's numbers at everybody: in place and not, in parts of unlike lengths, of types that lie apart. */
+static long gathers(void) {
+  enum { COUNT = 700 };
+  int *all = malloc((size_t)ranks * 2 * COUNT * sizeof *all), own[2 * COUNT];
+  int *counts = malloc((size_t)ranks * sizeof *counts), *firsts = malloc((size_t)ranks * sizeof *firsts);
+  long wrong = 0;
+  MPI_Datatype apart;
+  MPI_Type_vector(COUNT, 1, 2, MPI_INT, &apart);
+  MPI_Type_commit(&apart);
+  for (int count = 1; count <= COUNT; count += 233) {
+    for (int i = 0; i < count; i++) own[i] = rank * 10000 + i;
+    for (int i = 0; i < ranks * count; i++) all[i] = -1;
+    MPI_Allgather(own, count, MPI_INT, all, count, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < ranks * count; i++) wrong += all[i] != i / count * 10000 + i % count;
+    for (int i = 0; i < ranks * count; i++) all[i] = i / count == rank ? rank * 777 + i % count : -1;
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, all, count, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < ranks * count; i++) wrong += all[i] != i / count * 777 + i % count;
+  }
+  /* Every other number of each, which the others have side by side. */
+  for (int i = 0; i < 2 * COUNT; i++) own[i] = rank * 10000 + i;
+  MPI_Allgather(own, 1, apart, all, COUNT, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < ranks * COUNT; i++) wrong += all[i] != i / COUNT * 10000 + 2 * (i % COUNT);
+  int first = 5;
+  for (int i = 0; i < ranks; i++) counts[i] = i % 3 * 100, firsts[i] = first, first += counts[i] + 3;
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < first; i++) all[i] = -1;
+    for (int i = 0; i < counts[rank]; i++) own[i] = all[firsts[rank] + i] = rank * 1000 + i;
+    MPI_Allgatherv(round ? MPI_IN_PLACE : own, counts[rank], MPI_INT, all, counts, firsts, MPI_INT, MPI_COMM_WORLD);
+    for (int k = 0, i = 0; k < ranks; k++) {
+      for (; i < firsts[k]; i++) wrong += all[i] != -1;
+      for (; i < firsts[k] + counts[k]; i++) wrong += all[i] != k * 1000 + i - firsts[k];
+    }
+  }
+  MPI_Type_free(&apart);
+  free(all), free(counts), free(firsts);
+  return wrong;
+}
+
+static void last(void *in, void *out, int *count, MPI_Datatype *type) {
+  (void)type;
+  memcpy(out, in, (size_t)*count * sizeof(int));
+}
+
+/* Reductions of all that ours has and of some that it leaves to the MPI, and barriers that nobody leaves too early. */
+static long reduces(void) {
+  enum { COUNT = 5000 };
+  double *own = malloc(COUNT * sizeof *own), *sum = malloc(COUNT * sizeof *sum);
+  struct {
+    double value;
+    int rank;
+  } pair = {rank == 2 ? 9.5 : 1, rank}, most;
+  long wrong = 0;
+  for (int count = 1; count <= COUNT; count = count * 7 + 1) {
+    for (int i = 0; i < count; i++) own[i] = rank + i;
+    MPI_Allreduce(own, sum, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < count; i++) wrong += sum[i] != ranks * i + ranks * (ranks - 1) / 2;
+    MPI_Allreduce(MPI_IN_PLACE, own, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    for (int i = 0; i < count; i++) wrong += own[i] != ranks - 1 + i;
+  }
+  unsigned char bits = (unsigned char)(1 << rank % 8), all = 0;
+  MPI_Allreduce(&bits, &all, 1, MPI_UNSIGNED_CHAR, MPI_BOR, MPI_COMM_WORLD);
+  wrong += all != (unsigned char)((1 << ranks) - 1);
+  MPI_Allreduce(&pair, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+  wrong += most.value != 9.5 || most.rank != 2;
+  int one = rank + 1, logical = 0, mine = 0;
+  MPI_Allreduce(&one, &logical, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+  wrong += logical != 1;
+  MPI_Op own_op;
+  MPI_Op_create(last, 1, &own_op);
+  MPI_Allreduce(&one, &mine, 1, MPI_INT, own_op, MPI_COMM_WORLD);
+  wrong += mine < 1 || mine > ranks;
+  MPI_Op_free(&own_op);
+  for (int late = 0; late < ranks; late++) {
+    double before = MPI_Wtime();
+    if (rank == late) usleep(50000);
+    MPI_Barrier(MPI_COMM_WORLD);
+    wrong += MPI_Wtime() - before < 0.03; /* who came early was kept */
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  free(own), free(sum);
+  return wrong;
+}
+
 /* Halves, which may share an id, turned round, before all have met and after, and across. */
 static long communicators(void) {
   unsigned char *bytes = malloc(100000);
@@ -241,9 +324,17 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     long (*does)(void);
-  } known[] = {{"sizes", sizes}, {"types", types},           {"communicators", communicators},
-               {"many", many},   {"rendezvous", rendezvous}, {"leaves", leaves},
-               {"mixed", mixed}, {"threads", threads},       {"errors", errors},
+  } known[] = {{"sizes", sizes},
+               {"gathers", gathers},
+               {"reduces", reduces},
+               {"types", types},
+               {"communicators", communicators},
+               {"many", many},
+               {"rendezvous", rendezvous},
+               {"leaves", leaves},
+               {"mixed", mixed},
+               {"threads", threads},
+               {"errors", errors},
                {"ends", ends}};
   long wrong = 1, all = 0;
   const char *what = argc > 1 ? argv[1] : "";
