@@ -33,6 +33,7 @@ ARROWS = {
     "bpf": ["io", "core"],
     "sim": ["core"],
     "mpi/btl": ["io", "core"],
+    "mpi/coll": ["io", "core"],
     "mpi": [],
     "raw": [],
 }

@@ -83,14 +83,14 @@ static long types(void) {
 
 /* Everybody's numbers at everybody: in place and not, in parts of unlike lengths, of types that lie apart. */
 static long gathers(void) {
-  enum { COUNT = 700 };
+  enum { COUNT = 7000 };
   int *all = malloc((size_t)ranks * 2 * COUNT * sizeof *all), own[2 * COUNT];
   int *counts = malloc((size_t)ranks * sizeof *counts), *firsts = malloc((size_t)ranks * sizeof *firsts);
   long wrong = 0;
   MPI_Datatype apart;
   MPI_Type_vector(COUNT, 1, 2, MPI_INT, &apart);
   MPI_Type_commit(&apart);
-  for (int count = 1; count <= COUNT; count += 233) {
+  for (int count = 1; count <= COUNT; count += 777) {
     for (int i = 0; i < count; i++) own[i] = rank * 10000 + i;
     for (int i = 0; i < ranks * count; i++) all[i] = -1;
     MPI_Allgather(own, count, MPI_INT, all, count, MPI_INT, MPI_COMM_WORLD);
@@ -104,7 +104,7 @@ static long gathers(void) {
   MPI_Allgather(own, 1, apart, all, COUNT, MPI_INT, MPI_COMM_WORLD);
   for (int i = 0; i < ranks * COUNT; i++) wrong += all[i] != i / COUNT * 10000 + 2 * (i % COUNT);
   int first = 5;
-  for (int i = 0; i < ranks; i++) counts[i] = i % 3 * 100, firsts[i] = first, first += counts[i] + 3;
+  for (int i = 0; i < ranks; i++) counts[i] = i % 3 * 3000, firsts[i] = first, first += counts[i] + 3;
   for (int round = 0; round < 2; round++) {
     for (int i = 0; i < first; i++) all[i] = -1;
     for (int i = 0; i < counts[rank]; i++) own[i] = all[firsts[rank] + i] = rank * 1000 + i;
@@ -126,7 +126,7 @@ static void last(void *in, void *out, int *count, MPI_Datatype *type) {
 
 /* Reductions of all that ours has and of some that it leaves to the MPI, and barriers that nobody leaves too early. */
 static long reduces(void) {
-  enum { COUNT = 5000 };
+  enum { COUNT = 20000 };
   double *own = malloc(COUNT * sizeof *own), *sum = malloc(COUNT * sizeof *sum);
   struct {
     double value;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which collective operations of an MPI are quicker by multicast, on three hosts or more
- * of a 100 Mb/s Ethernet; measured by `make bench`, case `served`.
+ * of an Ethernet: `make bench`, case `served`, has what stands behind these numbers. A
+ * barrier and little from each are messages of the MPI as before: there the ranks of a
+ * group take turns, and those of an MPI all send at once.
  */
 #ifndef VV_MPI_COLL_GAINS_H
 #define VV_MPI_COLL_GAINS_H
@@ -12,17 +14,20 @@
 
 #include "vaiven/coll.h"
 
-#define VV_GAINS_BYTES_MAX ((size_t)1 << 30) /* of what all get together */
+#define VV_GAINS_BYTES_MAX       ((size_t)1 << 30) /* of what every rank gets */
+#define VV_GAINS_ALLGATHER_BYTES 32768             /* of all ranks together, at least */
+#define VV_GAINS_ALLREDUCE_BYTES 100000            /* of the result, at least */
 
-/* `bytes`: what every rank gets; of a barrier 0. The same at all ranks. */
+/* `bytes`: what every rank gets, the same number at all of them. */
 static inline bool vv_gains(enum vv_coll_kind kind, size_t bytes) {
   switch (kind) {
-  case VV_COLL_BARRIER:
-    return true;
   case VV_COLL_BROADCAST:
-  case VV_COLL_ALLGATHER:
-  case VV_COLL_ALLREDUCE:
     return bytes > 0 && bytes <= VV_GAINS_BYTES_MAX;
+  case VV_COLL_ALLGATHER:
+    return bytes >= VV_GAINS_ALLGATHER_BYTES && bytes <= VV_GAINS_BYTES_MAX;
+  case VV_COLL_ALLREDUCE:
+    return bytes >= VV_GAINS_ALLREDUCE_BYTES && bytes <= VV_GAINS_BYTES_MAX;
+  case VV_COLL_BARRIER:
   case VV_COLL_GATHER:
   case VV_COLL_SCATTER:
   case VV_COLL_REDUCE:

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What collective operations of unmodified programs gain by group: bench/served.c over each MPI with and without it.
+
+    python bench/served.py [--lab LAB] [--ranks N] [--rounds R] [--libraries openmpi,mpich]
+
+Both ways of a library are started afresh in each round, in random order, and compared by round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ratio import Ratio, ratio
+
+HERE = Path(__file__).resolve().parent
+LIBRARIES = ("openmpi", "mpich")
+SLOWER_MOST = 1.05  # of what is served, nothing is slower than so much of the MPI's own
+
+
+def served(lab: str, ranks: int, rounds: int, libraries: Sequence[str] = LIBRARIES) -> list[Ratio]:
+    """Every operation and size: by group over the MPI's own."""
+    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    order = random.Random(1)
+    with tempfile.TemporaryDirectory() as scratch:
+        programs = {library: _built(library, Path(scratch)) for library in libraries}
+        for _ in range(rounds):
+            for library, program in programs.items():
+                ways = [f"{library}:group", library]
+                order.shuffle(ways)
+                spent = {way: _round(lab, ranks, way, program) for way in ways}
+                for what, own in spent[library].items():
+                    found[f"{library} {what}"].append((spent[f"{library}:group"][what], own))
+    return [
+        ratio(f"{lab}, {ranks} ranks, {what}; MPI's own {_middle(pairs):.0f} us", pairs, SLOWER_MOST)
+        for what, pairs in found.items()
+    ]
+
+
+def _middle(pairs: Sequence[tuple[float, float]]) -> float:
+    """us of the MPI's own."""
+    return sorted(own for _, own in pairs)[len(pairs) // 2] / 1e3
+
+
+def _built(library: str, scratch: Path) -> Path:
+    program = scratch / library
+    subprocess.run([f"mpicc.{library}", "-O2", HERE / "served.c", "-o", program], check=True)
+    return program
+
+
+def _round(lab: str, ranks: int, stack: str, program: Path) -> Mapping[str, float]:
+    """What -> ns, of a job of the program."""
+    vaiven = str(Path(sys.executable).parent / "vaiven")
+    words = [vaiven, "run", "--lab", lab, "--stack", stack, "-n", str(ranks), "--", str(program)]
+    said = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    rows = [line.split() for line in said.splitlines()]
+    return {f"{name} {size} B": float(ns) for name, size, ns in rows}
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--lab", default="lidi")
+    options.add_argument("--ranks", type=int, default=8)
+    options.add_argument("--rounds", type=int, default=6)
+    options.add_argument("--libraries", default=",".join(LIBRARIES))
+    given = options.parse_args()
+    for one in served(given.lab, given.ranks, given.rounds, given.libraries.split(",")):
+        print(f"{one.what}: {one.middle:.3f} ({one.low:.3f} - {one.high:.3f})", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
