@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective operations by multicast under MPIs of PyPI's wheels, which vaiven was not built with: MPICH 4 and 5, Intel's;
-of programs in C and of mpi4py's."""
+"""Collective operations by multicast under MPIs that vaiven was not built with, of PyPI's wheels: MPICH 4 and 5, Intel's.
+Of programs in C and of mpi4py's."""
 
 from __future__ import annotations
 

@@ -36,8 +36,9 @@ class _Config(ctypes.Structure):
     _fields_ = (
         ("size_bytes", ctypes.c_size_t), ("ranks", ctypes.c_uint32), ("rank", ctypes.c_uint32),
         ("address", ctypes.c_char_p), ("meeting", ctypes.c_char_p), ("key", ctypes.c_uint8 * _KEY_BYTES),
-        ("timeout_ms", ctypes.c_uint32), ("patience_ms", ctypes.c_uint32), ("route", ctypes.c_int), ("spin", ctypes.c_bool), ("notice", _NOTICE),
-        ("stop", _STOP), ("exchange", _EXCHANGE), ("meanwhile", ctypes.c_void_p), ("context", ctypes.c_void_p),
+        ("timeout_ms", ctypes.c_uint32), ("patience_ms", ctypes.c_uint32), ("route", ctypes.c_int),
+        ("spin", ctypes.c_bool), ("notice", _NOTICE), ("stop", _STOP), ("exchange", _EXCHANGE),
+        ("meanwhile", ctypes.c_void_p), ("context", ctypes.c_void_p),
     )  # fmt: skip
 
 
