@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What collective operations take in a loop: a program of any MPI, which knows of no group. Rank 0 prints a line for each
- * operation and number of bytes, "allgather 512 81200", the time of one in ns: all ranks begin together and the last is
- * the one that counts, over as many as take so long that the two barriers about them are nothing.
+ * What collective operations take in a loop: a program of any MPI, which knows of no
+ * group. Rank 0 prints a line for each operation and number of bytes, "allgather 512
+ * 81200", the time of one in ns: all ranks begin together and the last is the one that
+ * counts, over as many as take so long that the two barriers about them are nothing.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective operations by multicast under MPIs that vaiven was not built with, of PyPI's wheels: MPICH 4 and 5, Intel's.
+"""Collective operations by multicast under MPIs of PyPI, which vaiven was not built with: MPICH 4 and 5, Intel MPI.
 Of programs in C and of mpi4py's."""
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ struct vv_job {
   struct vv_meeting meeting;
   struct vv_lanes lanes;
   struct vv_reach reach; /* as it was found */
-  vv_ns patience_ns; /* for ranks that may come late */
+  vv_ns patience_ns;     /* for ranks that may come late */
   bool spin;
   void (*notice)(void *context, const char *text);
   bool (*stop)(void *context);

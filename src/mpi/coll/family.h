@@ -14,7 +14,7 @@
 #include "vaiven/group.h"
 
 /* Of one process: programs that never call MPI by all their ranks have few kinds of communicators. */
-enum { VV_FAMILIES_MAX = 8 };
+enum { VV_FAMILY_COUNT_MAX = 8 };
 
 struct vv_family {
   uint64_t number;        /* the same at all members, never 0 */

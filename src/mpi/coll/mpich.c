@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mpi/coll/area.h"
+#include "mpi/coll/gathering.h"
 #include "mpi/coll/numbers.h"
 #include "mpi/coll/served.h"
 
@@ -184,16 +186,6 @@ static struct vv_served *served_of(MPI_Comm communicator) {
 
 /* Where numbers lie */
 
-/* Numbers of a program as they are sent: where they lie, or in memory of ours where they do not lie in one piece. */
-struct area {
-  char *bytes;
-  size_t size_bytes;
-  void *buffer;
-  int count;
-  MPI_Datatype type;
-  bool is_copy;
-};
-
 /* 0: one that is none, which the MPI says. */
 static size_t bytes_of(MPI_Count count, MPI_Datatype type) {
   int bytes;
@@ -218,32 +210,26 @@ static bool is_one_piece(MPI_Datatype type) {
   return combiner == MPI_COMBINER_NAMED && (size_t)extent_of(type) == bytes_of(1, type);
 }
 
-static bool convert(const struct area *area, bool packs, MPI_Comm communicator) {
-  const int size_bytes = (int)area->size_bytes;
+static MPI_Datatype type_of(const struct vv_area *area) {
+  return (MPI_Datatype)(intptr_t)area->type;
+}
+
+/* Packing is the same for all communicators of processes of one kind. */
+static bool convert(const struct vv_area *area, bool packs) {
+  const int size_bytes = (int)area->size_bytes, count = (int)area->count;
   int at = 0;
-  if (size_bytes == 0) return true;
   if (packs)
-    return pmpi.Pack(area->buffer, area->count, area->type, area->bytes, size_bytes, &at, communicator) == MPI_SUCCESS;
-  return pmpi.Unpack(area->bytes, size_bytes, &at, area->buffer, area->count, area->type, communicator) == MPI_SUCCESS;
+    return pmpi.Pack(area->buffer, count, type_of(area), area->bytes, size_bytes, &at, MPI_COMM_SELF) == MPI_SUCCESS;
+  return pmpi.Unpack(area->bytes, size_bytes, &at, area->buffer, count, type_of(area), MPI_COMM_SELF) == MPI_SUCCESS;
 }
 
-/* `filled`: what is there already is wanted. False: there is no memory. */
-static bool area_begin(struct area *area, const void *buffer, MPI_Count count, MPI_Datatype type, bool filled,
-                       MPI_Comm communicator) {
-  *area = (struct area){.size_bytes = bytes_of(count, type),
-                        .buffer = (void *)(uintptr_t)buffer,
-                        .count = (int)count,
-                        .type = type,
-                        .is_copy = !is_one_piece(type)};
-  area->bytes = area->is_copy ? malloc(area->size_bytes + 1) : area->buffer;
-  return !area->is_copy || (area->bytes && (!filled || convert(area, true, communicator)));
-}
-
-/* `changed`: the program is to have it. */
-static bool area_end(struct area *area, bool changed, MPI_Comm communicator) {
-  const bool done = !area->is_copy || !changed || convert(area, false, communicator);
-  if (area->is_copy) free(area->bytes);
-  return done;
+static struct vv_area area_of(const void *buffer, MPI_Count count, MPI_Datatype type) {
+  return (struct vv_area){.bytes = (uint8_t *)(uintptr_t)buffer,
+                          .size_bytes = bytes_of(count, type),
+                          .is_copy = !is_one_piece(type),
+                          .buffer = (void *)(uintptr_t)buffer,
+                          .count = (size_t)count,
+                          .type = (void *)(intptr_t)type};
 }
 
 /* Operations: whatever is wrong with their arguments they leave to the MPI, which says it */
@@ -267,14 +253,14 @@ static int end_with(bool done, MPI_Comm communicator) {
   assert(next) /* the caller was linked with it */
 
 static bool broadcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator, int *result) {
-  struct area area;
-  struct vv_served *served =
-      begin() && root >= 0 ? serves(VV_COLL_BROADCAST, bytes_of(count, type), communicator) : NULL;
+  if (!begin() || root < 0) return false;
+  struct vv_served *served = serves(VV_COLL_BROADCAST, bytes_of(count, type), communicator);
   if (!served || (uint32_t)root >= served->ranks) return false;
   const bool sends = served->rank == (uint32_t)root;
-  bool done = area_begin(&area, buffer, count, type, sends, communicator) &&
+  struct vv_area area = area_of(buffer, count, type);
+  bool done = vv_area_begin(&area, convert, sends) &&
               vv_served_broadcast(served, area.bytes, area.size_bytes, (uint32_t)root) == 0;
-  done = area_end(&area, done && !sends, communicator) && done;
+  done = vv_area_end(&area, convert, done && !sends) && done;
   *result = end_with(done, communicator);
   return true;
 }
@@ -291,14 +277,6 @@ PUBLIC int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int roo
   NEXT(Bcast_c);
   if (broadcast(buffer, count, type, root, communicator, &result)) return result;
   return next(buffer, count, type, root, communicator);
-}
-
-PUBLIC int MPI_Barrier(MPI_Comm communicator) {
-  NEXT(Barrier);
-  struct vv_served *served = begin() ? serves(VV_COLL_BARRIER, 0, communicator) : NULL;
-  if (!served) return next(communicator);
-  const struct vv_coll_call call = {VV_COLL_CALL, .kind = VV_COLL_BARRIER};
-  return end_with(vv_served_call(served, &call) == 0, communicator);
 }
 
 /* What each rank gives is a part of everybody's result: `counts` of them, which begin at `firsts`, or all of `count`.
@@ -351,38 +329,20 @@ static size_t gathering_bytes(const struct gathering *gathering, uint32_t ranks)
   return bytes;
 }
 
-/* All parts lie one behind the other where the program wants them, or in memory of ours. */
-static bool gather_parts(struct vv_served *served, const struct gathering *gathering, struct area *parts,
-                         struct vv_coll_part *places, size_t size_bytes) {
-  const MPI_Comm communicator = gathering->communicator;
+static bool gather_parts(struct vv_served *served, const struct gathering *gathering) {
+  struct vv_area *parts = calloc(served->ranks, sizeof *parts), from = {0};
   const MPI_Aint extent = extent_of(gathering->type);
   const bool in_place = gathering->given == MPI_IN_PLACE;
-  struct area from = {0};
-  char *bytes = malloc(size_bytes + 1);
-  size_t first = 0;
-  for (uint32_t i = 0; bytes && i < served->ranks; i++) {
-    parts[i] = (struct area){.bytes = bytes + first,
-                             .size_bytes = bytes_of(gathering->count(gathering, i), gathering->type),
-                             .buffer = gathering->result + extent * gathering->first(gathering, i),
-                             .count = (int)gathering->count(gathering, i),
-                             .type = gathering->type};
-    places[i] = (struct vv_coll_part){first, parts[i].size_bytes};
-    first += parts[i].size_bytes;
+  if (!parts) return false;
+  for (uint32_t i = 0; i < served->ranks; i++) {
+    const char *buffer = gathering->result + extent * gathering->first(gathering, i);
+    parts[i] = area_of(buffer, gathering->count(gathering, i), gathering->type);
   }
-  bool done = bytes != NULL;
-  if (in_place)
-    done = done && convert(&parts[served->rank], true, communicator);
-  else if (gathering->given_count > 0)
-    done =
-        done && area_begin(&from, gathering->given, gathering->given_count, gathering->given_type, true, communicator);
-  const struct vv_coll_call call = {
-      VV_COLL_CALL,    .kind = VV_COLL_ALLGATHER, .given = in_place ? parts[served->rank].bytes : from.bytes,
-      .result = bytes, .type = VV_DATA_CHAR,      .parts = places};
-  done = done && vv_served_call(served, &call) == 0;
-  for (uint32_t i = 0; done && i < served->ranks; i++) done = convert(&parts[i], false, communicator);
-  area_end(&from, false, communicator);
-  free(bytes);
-  return done;
+  if (!in_place && gathering->given_count > 0)
+    from = area_of(gathering->given, gathering->given_count, gathering->given_type);
+  const int result = vv_gathering(served, convert, in_place ? NULL : &from, parts);
+  free(parts);
+  return result == 0;
 }
 
 /* False: it is not served. */
@@ -395,12 +355,7 @@ static bool gather(const struct gathering *gathering, int *result) {
   const size_t size_bytes = gathering_bytes(gathering, (uint32_t)ranks);
   struct vv_served *served = serves(VV_COLL_ALLGATHER, size_bytes, gathering->communicator);
   if (!served || gathering->given == gathering->result) return false;
-  struct area *parts = calloc((size_t)ranks, sizeof *parts);
-  struct vv_coll_part *places = calloc((size_t)ranks, sizeof *places);
-  const bool done = parts && places && gather_parts(served, gathering, parts, places, size_bytes);
-  free(parts);
-  free(places);
-  *result = end_with(done, gathering->communicator);
+  *result = end_with(gather_parts(served, gathering), gathering->communicator);
   return true;
 }
 

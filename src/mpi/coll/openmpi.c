@@ -21,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mpi/coll/area.h"
+#include "mpi/coll/gathering.h"
 #include "mpi/coll/numbers.h"
 #include "mpi/coll/served.h"
 
@@ -29,42 +31,42 @@ enum { PRIORITY = 90 }; /* above all that Open MPI brings for ranks of several h
 extern OMPI_MODULE_DECLSPEC mca_coll_base_component_2_0_0_t mca_coll_group_component;
 
 /* The operations that may be served, by their name in Open MPI. */
-#define OPERATIONS(X) X(allgather) X(allgatherv) X(allreduce) X(barrier) X(bcast)
+#define OPERATIONS(X) X(allgather) X(allgatherv) X(allreduce) X(bcast)
 
 /* A communicator that may be served, and who would have its operations without us. */
 #define MEMBERS(name)                                                                                                  \
   mca_coll_base_module_##name##_fn_t name;                                                                             \
   mca_coll_base_module_t *name##_of;
-struct vv_module {
+struct vv_face {
   mca_coll_base_module_t super;
   struct ompi_communicator_t *communicator;
   struct vv_served served;
   OPERATIONS(MEMBERS)
 };
-typedef struct vv_module vv_module_t;
+typedef struct vv_face vv_face_t;
 
-static void construct(vv_module_t *module) {
+static void construct(vv_face_t *module) {
 #define CLEAR(name) module->name##_of = NULL;
   OPERATIONS(CLEAR)
   module->communicator = NULL;
   vv_served_init(&module->served, module, 0, 0);
 }
 
-static void destruct(vv_module_t *module) {
+static void destruct(vv_face_t *module) {
 #define RELEASE(name)                                                                                                  \
   if (module->name##_of) OBJ_RELEASE(module->name##_of);
   vv_served_end(&module->served);
   OPERATIONS(RELEASE)
 }
 
-static OBJ_CLASS_INSTANCE(vv_module_t, mca_coll_base_module_t, construct, destruct);
+static OBJ_CLASS_INSTANCE(vv_face_t, mca_coll_base_module_t, construct, destruct);
 
 static int priority = PRIORITY;
 
 /* What Open MPI does for us */
 
 static int gather_all(void *communicator, const void *own, void *all, size_t bytes) {
-  const vv_module_t *module = communicator;
+  const vv_face_t *module = communicator;
   return module->allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, module->communicator,
                            module->allgather_of);
 }
@@ -80,7 +82,7 @@ static bool has_component(const opal_process_name_t *name) {
 }
 
 static bool who(void *communicator, uint64_t *who) {
-  const vv_module_t *module = communicator;
+  const vv_face_t *module = communicator;
   for (uint32_t i = 0; i < module->served.ranks; i++) {
     const opal_process_name_t name = ompi_group_get_proc_name(module->communicator->c_local_group, (int)i);
     if (name.jobid != OPAL_PROC_MY_NAME.jobid || !has_component(&name)) return false;
@@ -97,33 +99,23 @@ static struct vv_served_mpi mpi = {.gather_all = gather_all, .who = who, .progre
 
 /* Where bytes lie */
 
-/* Numbers of a program as they are sent: where they lie, or in memory of ours where they do not lie in one piece. */
-struct area {
-  uint8_t *bytes;
-  size_t size_bytes;
-  void *buffer;
-  size_t count;
-  struct ompi_datatype_t *type;
-  bool is_copy;
-};
-
-static size_t bytes_of(size_t count, struct ompi_datatype_t *type) {
+static size_t bytes_of(size_t count, const struct ompi_datatype_t *type) {
   size_t bytes;
   ompi_datatype_type_size(type, &bytes);
   return count * bytes;
 }
 
-/* Copies what lies apart. */
-static bool convert(const struct area *area, bool packs) {
+static bool convert(const struct vv_area *area, bool packs) {
+  const struct ompi_datatype_t *type = area->type;
   opal_convertor_t convertor;
   struct iovec all = {.iov_base = area->bytes, .iov_len = area->size_bytes};
   uint32_t pieces = 1;
   size_t done = area->size_bytes;
   OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-  int result = packs ? opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &area->type->super,
-                                                                area->count, area->buffer, 0, &convertor)
-                     : opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &area->type->super,
-                                                                area->count, area->buffer, 0, &convertor);
+  int result = packs ? opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, area->count,
+                                                                area->buffer, 0, &convertor)
+                     : opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super, area->count,
+                                                                area->buffer, 0, &convertor);
   if (result == OPAL_SUCCESS)
     result = packs ? opal_convertor_pack(&convertor, &all, &pieces, &done)
                    : opal_convertor_unpack(&convertor, &all, &pieces, &done);
@@ -131,140 +123,74 @@ static bool convert(const struct area *area, bool packs) {
   return result >= 0 && done == area->size_bytes;
 }
 
-/* `filled`: what is there already is wanted. False: there is no memory. */
-static bool area_begin(struct area *area, const void *buffer, size_t count, struct ompi_datatype_t *type, bool filled) {
+static struct vv_area area_of(const void *buffer, size_t count, struct ompi_datatype_t *type) {
   ptrdiff_t first, extent;
-  *area = (struct area){.size_bytes = bytes_of(count, type),
-                        .buffer = (void *)(uintptr_t)buffer,
-                        .count = count,
-                        .type = type,
-                        .is_copy = !ompi_datatype_is_contiguous_memory_layout(type, (int32_t)count)};
   ompi_datatype_get_true_extent(type, &first, &extent);
-  area->bytes = area->is_copy ? malloc(area->size_bytes + 1) : (uint8_t *)area->buffer + first;
-  return !area->is_copy || (area->bytes && (!filled || convert(area, true)));
-}
-
-/* `changed`: the program is to have it. */
-static bool area_end(struct area *area, bool changed) {
-  const bool done = !area->is_copy || !changed || convert(area, false);
-  if (area->is_copy) free(area->bytes);
-  return done;
+  return (struct vv_area){.bytes = (uint8_t *)(uintptr_t)buffer + first,
+                          .size_bytes = bytes_of(count, type),
+                          .is_copy = !ompi_datatype_is_contiguous_memory_layout(type, (int32_t)count),
+                          .buffer = (void *)(uintptr_t)buffer,
+                          .count = count,
+                          .type = type};
 }
 
 /* Operations */
 
 static int broadcast(void *buffer, int count, struct ompi_datatype_t *type, int root, struct ompi_communicator_t *comm,
                      mca_coll_base_module_t *super) {
-  vv_module_t *module = (vv_module_t *)super;
+  vv_face_t *module = (vv_face_t *)super;
   const bool sends = module->served.rank == (uint32_t)root;
-  struct area area;
   if (!vv_served_can(&module->served, VV_COLL_BROADCAST, bytes_of((size_t)count, type)))
     return module->bcast(buffer, count, type, root, comm, module->bcast_of);
-  bool done = area_begin(&area, buffer, (size_t)count, type, sends) &&
+  struct vv_area area = area_of(buffer, (size_t)count, type);
+  bool done = vv_area_begin(&area, convert, sends) &&
               vv_served_broadcast(&module->served, area.bytes, area.size_bytes, (uint32_t)root) == 0;
-  done = area_end(&area, done && !sends) && done;
+  done = vv_area_end(&area, convert, done && !sends) && done;
   return done ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *super) {
-  vv_module_t *module = (vv_module_t *)super;
-  if (!vv_served_can(&module->served, VV_COLL_BARRIER, 0)) return module->barrier(comm, module->barrier_of);
-  const struct vv_coll_call call = {VV_COLL_CALL, .kind = VV_COLL_BARRIER};
-  return vv_served_call(&module->served, &call) == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+/* Parts of the result: `counts` of them, or `count` each. */
+static int gather(vv_face_t *module, const void *given, int given_count, struct ompi_datatype_t *given_type,
+                  void *result, const int *counts, const int *firsts, int count, struct ompi_datatype_t *type) {
+  const uint32_t ranks = module->served.ranks;
+  struct vv_area *parts = calloc(ranks, sizeof *parts), from = {0};
+  ptrdiff_t lower, extent;
+  if (!parts) return MPI_ERR_NO_MEM;
+  ompi_datatype_get_extent(type, &lower, &extent);
+  for (uint32_t i = 0; i < ranks; i++) {
+    const ptrdiff_t first = firsts ? firsts[i] : (ptrdiff_t)i * count;
+    parts[i] = area_of((char *)result + extent * first, (size_t)(counts ? counts[i] : count), type);
+  }
+  const bool in_place = given == MPI_IN_PLACE;
+  if (!in_place) from = area_of(given, (size_t)given_count, given_type);
+  const int done = vv_gathering(&module->served, convert, in_place ? NULL : &from, parts);
+  free(parts);
+  return done == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 static int allgather(const void *given, int given_count, struct ompi_datatype_t *given_type, void *result, int count,
                      struct ompi_datatype_t *type, struct ompi_communicator_t *comm, mca_coll_base_module_t *super) {
-  vv_module_t *module = (vv_module_t *)super;
-  const size_t ranks = module->served.ranks, part_bytes = bytes_of((size_t)count, type);
-  const bool in_place = given == MPI_IN_PLACE;
-  struct area from = {0}, to;
-  if (!vv_served_can(&module->served, VV_COLL_ALLGATHER, part_bytes * ranks))
+  vv_face_t *module = (vv_face_t *)super;
+  if (!vv_served_can(&module->served, VV_COLL_ALLGATHER, bytes_of((size_t)count * module->served.ranks, type)))
     return module->allgather(given, given_count, given_type, result, count, type, comm, module->allgather_of);
-  bool done = area_begin(&to, result, (size_t)count * ranks, type, in_place) &&
-              (in_place || area_begin(&from, given, (size_t)given_count, given_type, true));
-  const uint8_t *own = in_place ? to.bytes + module->served.rank * part_bytes : from.bytes;
-  const struct vv_coll_call call = {VV_COLL_CALL,       .kind = VV_COLL_ALLGATHER, .given = own,
-                                    .result = to.bytes, .count = part_bytes,       .type = VV_DATA_CHAR};
-  done = done && vv_served_call(&module->served, &call) == 0;
-  area_end(&from, false);
-  done = area_end(&to, done) && done;
-  return done ? MPI_SUCCESS : MPI_ERR_OTHER;
-}
-
-/* Each rank's part of the result, which lie where the program says. */
-static bool parts_end(struct area *parts, uint32_t ranks, bool changed) {
-  bool done = changed;
-  for (uint32_t i = 0; i < ranks; i++) {
-    if (done && parts[i].size_bytes > 0) done = convert(&parts[i], false);
-  }
-  return done;
-}
-
-/*
- * All parts, one behind the other in memory of ours, which `parts` are then of. What is there of this rank's own is
- * wanted where it is given in place.
- */
-static bool parts_begin(struct area *parts, struct vv_coll_part *places, uint32_t ranks, uint8_t **bytes) {
-  size_t first = 0;
-  for (uint32_t i = 0; i < ranks; i++) {
-    places[i] = (struct vv_coll_part){first, parts[i].size_bytes};
-    first += parts[i].size_bytes;
-  }
-  *bytes = malloc(first + 1);
-  for (uint32_t i = 0; *bytes && i < ranks; i++) parts[i].bytes = *bytes + places[i].first;
-  return *bytes != NULL;
-}
-
-static int carry_allgatherv(vv_module_t *module, const void *given, int given_count, struct ompi_datatype_t *given_type,
-                            struct area *parts, struct vv_coll_part *places) {
-  const uint32_t ranks = module->served.ranks, rank = module->served.rank;
-  struct area from = {0};
-  uint8_t *bytes = NULL;
-  bool done = parts_begin(parts, places, ranks, &bytes);
-  if (given == MPI_IN_PLACE)
-    done = done && (parts[rank].size_bytes == 0 || convert(&parts[rank], true));
-  else
-    done = done && area_begin(&from, given, (size_t)given_count, given_type, true);
-  const struct vv_coll_call call = {
-      VV_COLL_CALL,    .kind = VV_COLL_ALLGATHER, .given = given == MPI_IN_PLACE ? parts[rank].bytes : from.bytes,
-      .result = bytes, .type = VV_DATA_CHAR,      .parts = places};
-  done = parts_end(parts, ranks, done && vv_served_call(&module->served, &call) == 0);
-  area_end(&from, false);
-  free(bytes);
-  return done ? MPI_SUCCESS : MPI_ERR_OTHER;
+  return gather(module, given, given_count, given_type, result, NULL, NULL, count, type);
 }
 
 static int allgatherv(const void *given, int given_count, struct ompi_datatype_t *given_type, void *result,
                       const int *counts, const int *firsts, struct ompi_datatype_t *type,
                       struct ompi_communicator_t *comm, mca_coll_base_module_t *super) {
-  vv_module_t *module = (vv_module_t *)super;
-  const uint32_t ranks = module->served.ranks;
+  vv_face_t *module = (vv_face_t *)super;
   size_t count = 0;
-  ptrdiff_t lower, extent;
-  for (uint32_t i = 0; i < ranks; i++) count += (size_t)counts[i];
+  for (uint32_t i = 0; i < module->served.ranks; i++) count += (size_t)counts[i];
   if (!vv_served_can(&module->served, VV_COLL_ALLGATHER, bytes_of(count, type)))
     return module->allgatherv(given, given_count, given_type, result, counts, firsts, type, comm,
                               module->allgatherv_of);
-  struct area *parts = calloc(ranks, sizeof *parts);
-  struct vv_coll_part *places = calloc(ranks, sizeof *places);
-  ompi_datatype_get_extent(type, &lower, &extent);
-  for (uint32_t i = 0; parts && i < ranks; i++) {
-    parts[i] = (struct area){.size_bytes = bytes_of((size_t)counts[i], type),
-                             .buffer = (char *)result + extent * firsts[i],
-                             .count = (size_t)counts[i],
-                             .type = type};
-  }
-  const int done =
-      parts && places ? carry_allgatherv(module, given, given_count, given_type, parts, places) : MPI_ERR_NO_MEM;
-  free(parts);
-  free(places);
-  return done;
+  return gather(module, given, given_count, given_type, result, counts, firsts, 0, type);
 }
 
 static int allreduce(const void *given, void *result, int count, struct ompi_datatype_t *type, struct ompi_op_t *op,
                      struct ompi_communicator_t *comm, mca_coll_base_module_t *super) {
-  vv_module_t *module = (vv_module_t *)super;
+  vv_face_t *module = (vv_face_t *)super;
   if (!vv_numbers_fold(type, op) || !vv_served_can(&module->served, VV_COLL_ALLREDUCE, bytes_of((size_t)count, type)))
     return module->allreduce(given, result, count, type, op, comm, module->allreduce_of);
   const struct vv_coll_call call = {
@@ -277,7 +203,7 @@ static int allreduce(const void *given, void *result, int count, struct ompi_dat
 /* The component */
 
 static int enable(mca_coll_base_module_t *super, struct ompi_communicator_t *comm) {
-  vv_module_t *module = (vv_module_t *)super;
+  vv_face_t *module = (vv_face_t *)super;
   const mca_coll_base_comm_coll_t *now = comm->c_coll;
 #define LACKS(name) || !now->coll_##name
 #define TAKE(name)                                                                                                     \
@@ -291,14 +217,14 @@ static int enable(mca_coll_base_module_t *super, struct ompi_communicator_t *com
 
 static int disable(mca_coll_base_module_t *super, struct ompi_communicator_t *comm) {
   (void)comm;
-  vv_served_end(&((vv_module_t *)super)->served);
+  vv_served_end(&((vv_face_t *)super)->served);
   return OMPI_SUCCESS;
 }
 
 static mca_coll_base_module_t *query(struct ompi_communicator_t *comm, int *rank_of_component) {
   *rank_of_component = priority;
   if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < VV_SERVED_HOSTS_MIN) return NULL;
-  vv_module_t *module = OBJ_NEW(vv_module_t);
+  vv_face_t *module = OBJ_NEW(vv_face_t);
   if (!module) return NULL;
   module->communicator = comm;
   vv_served_init(&module->served, module, (uint32_t)ompi_comm_size(comm), (uint32_t)ompi_comm_rank(comm));
@@ -307,7 +233,6 @@ static mca_coll_base_module_t *query(struct ompi_communicator_t *comm, int *rank
   module->super.coll_allgather = allgather;
   module->super.coll_allgatherv = allgatherv;
   module->super.coll_allreduce = allreduce;
-  module->super.coll_barrier = barrier;
   module->super.coll_bcast = broadcast;
   return &module->super;
 }

@@ -129,7 +129,7 @@ static const char *greet(struct trial *trial, uint64_t number) {
   struct vv_passport own = {.threads = below->threads, .family = number, .offer = new_number()};
   uint8_t bytes[VV_PASSPORT_BYTES];
   vv_networks_own(getenv("VAIVEN_IFACE"), &own);
-  own.unwilling = vv_family_count() >= VV_FAMILIES_MAX;
+  own.unwilling = vv_family_count() >= VV_FAMILY_COUNT_MAX;
   vv_passport_emit(&own, bytes);
   if (below->gather_all(trial->served->communicator, bytes, trial->bytes, VV_PASSPORT_BYTES) != 0)
     return "the MPI has failed";
