@@ -2,6 +2,7 @@
 /* By MPI, whichever it is: an error ends the job, which is what MPI does by itself. */
 #include <mpi.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "carrier.h"
@@ -17,7 +18,10 @@ struct carrier carrier_open(int tasks, char **argv) {
   MPI_Init(NULL, NULL);
   MPI_Comm_rank(MPI_COMM_WORLD, &at.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &at.ranks);
-  if (at.ranks > CARRIER_RANKS_MAX) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (at.ranks > CARRIER_RANKS_MAX) {
+    fprintf(stderr, "vaiven-matmul: %d ranks are more than %d\n", at.ranks, CARRIER_RANKS_MAX);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
   return at;
 }
 
@@ -39,6 +43,7 @@ void carrier_allgather(const void *own, void *all, size_t part_bytes) {
 
 void carrier_mesh(const void *own, void *all, size_t part_bytes) {
   static MPI_Request requests[2 * CARRIER_RANKS_MAX];
+  static MPI_Status statuses[2 * CARRIER_RANKS_MAX]; /* gcc warns of MPI_STATUSES_IGNORE of MPICH */
   int count = 0, bytes = (int)part_bytes;
   uint8_t *parts = all;
   for (int other = 0; other < at.ranks; other++) {
@@ -47,7 +52,7 @@ void carrier_mesh(const void *own, void *all, size_t part_bytes) {
     MPI_Isend(own, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, &requests[count++]);
   }
   memcpy(parts + (size_t)at.rank * part_bytes, own, part_bytes);
-  MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+  MPI_Waitall(count, requests, statuses);
 }
 
 void carrier_barrier(void) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * By PVM 3: `vaiven run --stack pvm -n 1` starts one task, which spawns the others by the name of its program and tells
- * all of them by pvm_mcast who they are. Messages are copied (PvmDataRaw) and take direct connections where PVM makes
- * them. A broadcast is on its way when pvm_mcast returns; a receiver takes it in carrier_wait.
+ * all of them by pvm_mcast who they are. Messages are copied (PvmDataRaw) and go over direct connections. A broadcast
+ * is on its way when pvm_mcast returns; a receiver takes it in carrier_wait.
  */
 #include <pvm3.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 #include "carrier.h"
 
-/* What goes to all and what goes to one have tags of their own: they may take different ways, and overtake. */
+/* What goes to all and what goes to one have tags of their own: on different ways one overtakes the other. */
 #define TAG_ALL 1
 #define TAG_ONE 2
 
@@ -88,6 +88,18 @@ static void spawn(char **argv) {
   give_all(tasks_of, (size_t)at.ranks * sizeof *tasks_of);
 }
 
+/*
+ * Makes the direct connections, each from the lower rank to the higher one, which answers. Where both begin at once,
+ * messages that go through the daemons meanwhile are overtaken by later ones.
+ */
+static void connect_all(void) {
+  for (int other = 0; other < at.ranks; other++) {
+    if (other > at.rank) give(other, "", 1);
+    if (other != at.rank) take(tasks_of[other], TAG_ONE, &(char){0}, 1);
+    if (other < at.rank) give(other, "", 1);
+  }
+}
+
 struct carrier carrier_open(int tasks, char **argv) {
   pvm_setopt(PvmAutoErr, 0);
   int own = need(pvm_mytid(), "find its daemon"), parent = pvm_parent();
@@ -96,11 +108,12 @@ struct carrier carrier_open(int tasks, char **argv) {
     tasks_of[0] = own;
     at.ranks = tasks;
     spawn(argv);
-    return at;
+  } else {
+    take(parent, TAG_ALL, &at.ranks, sizeof at.ranks);
+    take(parent, TAG_ALL, tasks_of, (size_t)at.ranks * sizeof *tasks_of);
+    while (tasks_of[at.rank] != own) at.rank++;
   }
-  take(parent, TAG_ALL, &at.ranks, sizeof at.ranks);
-  take(parent, TAG_ALL, tasks_of, (size_t)at.ranks * sizeof *tasks_of);
-  while (tasks_of[at.rank] != own) at.rank++;
+  connect_all();
   return at;
 }
 
