@@ -80,13 +80,17 @@ static int slower(const struct work *work) {
 
 /* setting up ---------------------------------------------------------- */
 
+static void need_memory(const struct work *work, bool there) {
+  if (there) return;
+  fprintf(stderr, "vaiven-matmul: rank %d has no memory for its rows\n", work->at.rank);
+  exit(1);
+}
+
 /* By sums that are rounded, so no rank is off by a row or more, and all ranks deal alike. */
 static void deal(struct work *work) {
   double sum = 0, all = 0, own = 1;
-  if (!work->wanted->equal) {
-    carrier_barrier(); /* ranks that share a processor measure at once */
-    own = matrix_products_per_s(slower(work), work->wanted->single);
-  }
+  if (!work->wanted->equal) own = matrix_products_per_s(slower(work), work->wanted->single);
+  need_memory(work, own > 0);
   carrier_allgather(&own, work->speeds, sizeof own);
   for (int rank = 0; rank < work->at.ranks; rank++) all += work->speeds[rank];
   for (int rank = 0; rank < work->at.ranks; rank++) {
@@ -308,10 +312,7 @@ static int run(struct work *work) {
   size_t times = (size_t)work->wanted->times;
   struct took *took = malloc((2 + (size_t)work->at.ranks) * times * sizeof *took);
   deal(work);
-  if (!took || !cut_panels(work) || !fill(work)) {
-    fprintf(stderr, "vaiven-matmul: rank %d has no memory for its rows\n", work->at.rank);
-    exit(1);
-  }
+  need_memory(work, took && cut_panels(work) && fill(work));
   measure(work, took, took + 2 * times, took + times);
   bool saved = !work->wanted->save || save_all(work);
   double error = error_of_all(work);

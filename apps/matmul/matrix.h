@@ -22,7 +22,10 @@ void matrix_fill(enum matrix which, uint64_t first, void *numbers, size_t count,
 void matrix_multiply_add(void *a, const void *b, const void *c, int rows, int columns, int inner, int b_width,
                          bool single);
 
-/* How many products of its own this rank computes in a second, each SLOWER times over; measured for a tenth of one. */
+/*
+ * How many products of its own this rank computes in a second, each `slower` times over: by the quickest of a tenth of
+ * a second, for what else runs on its processor makes products later, never earlier. 0: no memory.
+ */
 double matrix_products_per_s(int slower, bool single);
 
 /* Number of floating-point operations of such a product. */
