@@ -14,17 +14,17 @@
 
 #include "vaiven/coll.h"
 
-#define VV_GAINS_BYTES_MAX       ((size_t)1 << 30) /* of what every rank gets */
-#define VV_GAINS_ALLGATHER_BYTES 32768             /* of all ranks together, at least */
-#define VV_GAINS_ALLREDUCE_BYTES 100000            /* of the result, at least */
+#define VV_GAINS_BYTES_MAX       ((size_t)1 << 30)   /* of what every rank gets */
+#define VV_GAINS_ALLGATHER_BYTES ((size_t)128 << 10) /* of all ranks together, times their number, at least */
+#define VV_GAINS_ALLREDUCE_BYTES 100000              /* of the result, at least */
 
 /* `bytes`: what every rank gets, the same number at all of them. */
-static inline bool vv_gains(enum vv_coll_kind kind, size_t bytes) {
+static inline bool vv_gains(enum vv_coll_kind kind, uint32_t ranks, size_t bytes) {
   switch (kind) {
   case VV_COLL_BROADCAST:
     return bytes > 0 && bytes <= VV_GAINS_BYTES_MAX;
   case VV_COLL_ALLGATHER:
-    return bytes >= VV_GAINS_ALLGATHER_BYTES && bytes <= VV_GAINS_BYTES_MAX;
+    return bytes >= VV_GAINS_ALLGATHER_BYTES / ranks && bytes <= VV_GAINS_BYTES_MAX;
   case VV_COLL_ALLREDUCE:
     return bytes >= VV_GAINS_ALLREDUCE_BYTES && bytes <= VV_GAINS_BYTES_MAX;
   case VV_COLL_BARRIER:

@@ -236,7 +236,7 @@ static struct vv_area area_of(const void *buffer, MPI_Count count, MPI_Datatype 
 
 /* NULL: it is not served. */
 static struct vv_served *serves(enum vv_coll_kind kind, size_t size_bytes, MPI_Comm communicator) {
-  if (!vv_gains(kind, size_bytes)) return NULL;
+  if (size_bytes == 0) return NULL;
   struct vv_served *served = served_of(communicator);
   return served && vv_served_can(served, kind, size_bytes) ? served : NULL;
 }

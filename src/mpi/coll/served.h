@@ -61,7 +61,7 @@ void vv_served_try(struct vv_served *served);
 /* Whether an operation is to be served by which everybody gets so many bytes, the same number at all ranks. The first
  * that may be finds out whether its communicator is. */
 static inline bool vv_served_can(struct vv_served *served, enum vv_coll_kind kind, size_t bytes) {
-  if (!vv_gains(kind, bytes)) return false;
+  if (!vv_gains(kind, served->ranks, bytes)) return false;
   if (served->way == VV_SERVED_UNTRIED) vv_served_try(served);
   return served->way == VV_SERVED_BY_GROUP;
 }

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPICH's test suite as a judge of collective operations by group: its programs as they are, with us and without.
+
+    python -m tests.mpi.judge [--library LIBRARY] [--loss P] [--rooms coll,comm,...] [--programs NAME,...]
+
+Its source comes from Debian (`apt-get source mpich`) when it is wanted, and nothing of it is kept. A program that fails
+with us and without us says nothing: what counts is the difference. Prints a line for each program that differs, and how
+many there were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vaiven.run import mpi
+from vaiven.run.mpi import Manner
+from vaiven.run.place import Place
+
+ROOMS = ("coll", "comm", "datatype", "threads/comm", "threads/coll")
+HOSTS = 4
+LAB = """
+name = "judge"
+[fabric]
+kind = "switch"
+class = "free"
+[[hosts]]
+prefix = "m"
+count = 4
+"""
+TIME_S = 60  # of one program
+_SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A line of a list of tests: so many ranks of that file with these arguments."""
+
+    room: str
+    name: str
+    ranks: int
+    arguments: tuple[str, ...] = ()
+    says: bool = True  # "No Errors"; else its exit status is all
+
+    def __str__(self) -> str:
+        return " ".join((f"{self.room}/{self.name}", str(self.ranks), *self.arguments))
+
+
+@dataclass
+class Judgement:
+    """What came of the programs. served: operations by group."""
+
+    passed: int = 0
+    served: int = 0
+    failed_without: list[Program] = field(default_factory=list)
+    differ: list[tuple[Program, str]] = field(default_factory=list)
+
+
+def fetched(home: Path) -> Path:
+    """The suite's directory, by Debian's own sources, with lists of our own."""
+    sources = home / "own.sources"
+    sources.write_text(_SOURCES.read_text().replace("Types: deb\n", "Types: deb-src\n"))
+    for name in ("lists/partial", "cache/archives/partial"):
+        (home / name).mkdir(parents=True)
+    apt = ["apt-get", "-qq", "-o", f"Dir::Etc::sourcelist={sources}", "-o", "Dir::Etc::sourceparts=/dev/null"]
+    apt += ["-o", f"Dir::State::Lists={home}/lists", "-o", f"Dir::Cache={home}/cache", "-o", "APT::Sandbox::User=root"]
+    subprocess.run([*apt, "update"], cwd=home, check=True)
+    subprocess.run([*apt, "source", "--download-only", "mpich"], cwd=home, check=True)
+    (archive,) = home.glob("mpich_*.orig.tar.*")
+    subprocess.run(["tar", "xf", archive, "--wildcards", "*/test/mpi/*"], cwd=home, check=True)
+    return next(home.glob("*/test/mpi"))
+
+
+def configured(suite: Path, library: str, home: Path) -> Path:
+    """A copy of it for that library; its times are kept, or make would want to make its Makefiles anew."""
+    own = home / library
+    subprocess.run(["cp", "-a", suite, own], check=True)
+    compat = ["CPPFLAGS=-DOMPI_OMIT_MPI1_COMPAT_DECLS=1"] * (library == "openmpi")  # functions that MPI-3 has removed
+    options = [*compat, "--disable-fortran", "--disable-cxx", "--disable-spawn", "--enable-strictmpi"]
+    _quietly(["./configure", f"MPICC=mpicc.{library}", f"CC=mpicc.{library}", *options], own)
+    for part in ("dtpools", "util"):
+        _quietly(["make", "-j2", "-C", part], own)
+    return own
+
+
+def build(suite: Path, programs: Collection[Program]) -> list[Program]:
+    """Those that can be built: of functions of MPI that this library has not got nobody makes one."""
+    for room in {program.room for program in programs}:
+        names = sorted({program.name for program in programs if program.room == room})
+        _quietly(["make", "-k", "-j2", "-C", room, *names], suite, status=None)
+    return [program for program in programs if (suite / program.room / program.name).is_file()]
+
+
+def _quietly(command: Sequence[str], where: Path, status: int | None = 0) -> None:
+    done = subprocess.run(command, cwd=where, capture_output=True, text=True)
+    if status is not None and done.returncode != status:
+        raise RuntimeError(f"{' '.join(command)}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+def listed(suite: Path, room: str) -> Iterator[Program]:
+    """What its list of tests names, but for programs that want an environment of their own."""
+    for line in (suite / room / "testlist").read_text().splitlines():
+        words = line.partition("#")[0].split()
+        if len(words) < 2 or not words[1].isdigit() or any(word.startswith("env=") for word in words):
+            continue
+        arguments = tuple(word.removeprefix("arg=") for word in words[2:] if word.startswith("arg="))
+        if (suite / room / f"{words[0]}.c").is_file():
+            says = not any(word.startswith("resultTest=") for word in words)
+            yield Program(room, words[0], int(words[1]), arguments, says)
+
+
+def run(suite: Path, library: str, place: Place, program: Program, manner: Manner) -> tuple[bool, str]:
+    """(whether it found nothing wrong, what it said)."""
+    hosts = list(place.hosts.values())
+    command = ("env", "VAIVEN_VERBOSE=1", str(suite / program.room / program.name), *program.arguments)
+    members = [mpi.Rank(hosts[n % len(hosts)], command) for n in range(program.ranks)]
+    with mpi.job(library, members, manner) as words:
+        argv = hosts[0].argv(words)
+        try:
+            done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_S)
+        except subprocess.TimeoutExpired as expired:
+            return False, f"the time is up: {(expired.stderr or b'')[-1000:]!r}"
+    sound = done.returncode == 0 and (not program.says or " No Errors" in done.stdout)
+    return sound, done.stdout[-2000:] + done.stderr[-20000:]
+
+
+def judge(suite: Path, library: str, place: Place, programs: Collection[Program]) -> Judgement:
+    """Each with us, and where it fails without us, too."""
+    found = Judgement()
+    for program in programs:
+        sound, said = run(suite, library, place, program, Manner(yields=True, group=True))
+        found.served += sum(int(count) for count in re.findall(r"vaiven: (\d+) collective operations among", said))
+        if sound:
+            found.passed += 1
+        elif run(suite, library, place, program, Manner(yields=True))[0]:
+            found.differ.append((program, said))
+        else:
+            found.failed_without.append(program)
+    return found
+
+
+def main() -> int:
+    from ..joined import hosts_of
+
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--library", choices=list(mpi.LIBRARIES), action="append")
+    options.add_argument("--loss", type=float, default=0.0)
+    options.add_argument("--rooms", default=",".join(ROOMS))
+    options.add_argument("--programs", default="", help="only these, with commas between")
+    given = options.parse_args()
+    faults = f'[[faults]]\nhost = "*"\nkind = "loss"\nprobability = {given.loss}\n' if given.loss else ""
+    only = set(filter(None, given.programs.split(",")))
+    differ = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch)
+        (home / "state").mkdir()
+        suite = fetched(home)
+        for library in given.library or list(mpi.LIBRARIES):
+            own = configured(suite, library, home)
+            listing = [one for room in given.rooms.split(",") for one in listed(own, room)]
+            programs = build(own, [one for one in listing if not only or one.name in only])
+            with hosts_of(LAB + faults, home / "state") as place:
+                found = judge(own, library, place, programs)
+            print(
+                f"{library}: {found.passed} of {len(programs)} pass with us, {len(found.failed_without)} fail without us, "
+                f"too, {len(found.differ)} differ; {found.served} operations went by group",
+                flush=True,
+            )
+            for program, said in found.differ:
+                print(f"{program} differs:\n{said[-3000:]}", flush=True)
+            for program in found.failed_without:
+                print(f"{program} fails without us, too", flush=True)
+            differ += len(found.differ)
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
