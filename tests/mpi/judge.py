@@ -11,17 +11,22 @@ many there were.
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from vaiven.run import mpi
 from vaiven.run.mpi import Manner
 from vaiven.run.place import Place
+
+from ..joined import hosts_of, processes
 
 ROOMS = ("coll", "comm", "datatype", "threads/comm", "threads/coll")
 HOSTS = 4
@@ -125,9 +130,18 @@ def run(suite: Path, library: str, place: Place, program: Program, manner: Manne
         try:
             done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_S)
         except subprocess.TimeoutExpired as expired:
+            _end(place, command[-1 - len(program.arguments)])
             return False, f"the time is up: {(expired.stderr or b'')[-1000:]!r}"
     sound = done.returncode == 0 and (not program.says or " No Errors" in done.stdout)
     return sound, done.stdout[-2000:] + done.stderr[-20000:]
+
+
+def _end(place: Place, program: str) -> None:
+    """Ranks whose launcher is gone would take the processors of those that come after them."""
+    for process, words in processes(place).items():
+        if program in words:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
 
 
 def judge(suite: Path, library: str, place: Place, programs: Collection[Program]) -> Judgement:
@@ -146,8 +160,6 @@ def judge(suite: Path, library: str, place: Place, programs: Collection[Program]
 
 
 def main() -> int:
-    from ..joined import hosts_of
-
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--library", choices=list(mpi.LIBRARIES), action="append")
     options.add_argument("--loss", type=float, default=0.0)
@@ -167,11 +179,9 @@ def main() -> int:
             programs = build(own, [one for one in listing if not only or one.name in only])
             with hosts_of(LAB + faults, home / "state") as place:
                 found = judge(own, library, place, programs)
-            print(
-                f"{library}: {found.passed} of {len(programs)} pass with us, {len(found.failed_without)} fail without us, "
-                f"too, {len(found.differ)} differ; {found.served} operations went by group",
-                flush=True,
-            )
+            without = f"{len(found.failed_without)} fail without us, too"
+            print(f"{library}: {found.passed} of {len(programs)} pass with us, {without}, {len(found.differ)} differ")
+            print(f"{library}: {found.served} operations went by group", flush=True)
             for program, said in found.differ:
                 print(f"{program} differs:\n{said[-3000:]}", flush=True)
             for program in found.failed_without:

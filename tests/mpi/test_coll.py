@@ -97,6 +97,7 @@ def test_no_broadcast_of_a_communicator_that_is_served_goes_another_way(
     assert "go by multicast from 10.1.0.1" in done.stderr
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("what", ["rendezvous", "leaves"])
 def test_nobody_waits_for_whom_nothing_keeps(lossy: Place, programs: dict[str, str], library: str, what: str) -> None:
@@ -105,6 +106,7 @@ def test_nobody_waits_for_whom_nothing_keeps(lossy: Place, programs: dict[str, s
     check(run(library, lossy, FOUR, (programs[library], what)), 4)
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("what", ["sizes", "gathers", "reduces", "communicators"])
 def test_every_byte_arrives_though_one_frame_in_200_is_lost(
