@@ -26,6 +26,7 @@ import group
 import latency
 import llc
 import repeat
+import served
 import sides
 import strangers
 import witness
@@ -177,6 +178,7 @@ CASES: dict[str, Case] = {
     "witness": lambda a: witnesses(a.rounds, a.seed),
     "sides": lambda a: sides.sides(a.seed),
     "foretold": lambda _: foretold.foretold(),
+    "served": lambda a: served.served("lidi", 8, min(a.rounds, 6)) + served.served("lidi", 4, min(a.rounds, 6)),
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),

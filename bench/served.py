@@ -29,12 +29,12 @@ def served(lab: str, ranks: int, rounds: int, libraries: Sequence[str] = LIBRARI
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     order = random.Random(1)
     with tempfile.TemporaryDirectory() as scratch:
-        programs = {library: _built(library, Path(scratch)) for library in libraries}
+        programs = {library: built(library, Path(scratch)) for library in libraries}
         for _ in range(rounds):
             for library, program in programs.items():
                 ways = [f"{library}:group", library]
                 order.shuffle(ways)
-                spent = {way: _round(lab, ranks, way, program) for way in ways}
+                spent = {way: loops(lab, ranks, way, program) for way in ways}
                 for what, own in spent[library].items():
                     found[f"{library} {what}"].append((spent[f"{library}:group"][what], own))
     return [
@@ -48,13 +48,14 @@ def _middle(pairs: Sequence[tuple[float, float]]) -> float:
     return sorted(own for _, own in pairs)[len(pairs) // 2] / 1e3
 
 
-def _built(library: str, scratch: Path) -> Path:
+def built(library: str, scratch: Path) -> Path:
+    """The program, by that library's compiler."""
     program = scratch / library
     subprocess.run([f"mpicc.{library}", "-O2", HERE / "served.c", "-o", program], check=True)
     return program
 
 
-def _round(lab: str, ranks: int, stack: str, program: Path) -> Mapping[str, float]:
+def loops(lab: str, ranks: int, stack: str, program: Path) -> Mapping[str, float]:
     """What -> ns, of a job of the program."""
     vaiven = str(Path(sys.executable).parent / "vaiven")
     words = [vaiven, "run", "--lab", lab, "--stack", stack, "-n", str(ranks), "--", str(program)]

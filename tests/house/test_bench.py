@@ -133,6 +133,8 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.days, "recorded", lambda scratch, _seed: (scratch, ["first", "second"]))
     monkeypatch.setattr(run.days, "_seconds", lambda _command: 1.0)
     monkeypatch.setattr(run.foretold, "_timed", lambda *_: (10.0, 12.0))
+    monkeypatch.setattr(run.served, "built", lambda *_: Path("program"))
+    monkeypatch.setattr(run.served, "loops", lambda *_: {"bcast 8 B": 100.0 + next(counter)})
     monkeypatch.setattr(run.sides.query, "open_run", lambda path: path)
     monkeypatch.setattr(run.sides.between, "medians", launch_medians)
     monkeypatch.setattr(run.strangers, "counted", strangers)
