@@ -65,6 +65,20 @@ def run() -> ModuleType:
         sys.modules.pop(name, None)
 
 
+def group_made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch, counter: itertools.count, ranks) -> None:
+    """What the cases of `group` would measure."""
+    monkeypatch.setattr(run.group, "_built", lambda *_, **__: Path("program"))
+    monkeypatch.setattr(run.group, "_ranks", ranks)
+    monkeypatch.setattr(run.group, "_own_port", lambda *_: "1")
+    monkeypatch.setattr(run.group, "_total", lambda _counts: 1000 * next(counter))
+    monkeypatch.setattr(run.group, "_openings", lambda _lab, _program, rounds: [10.0 + n for n in range(rounds)])
+    monkeypatch.setattr(run.group, "_round_trips", lambda *_: [(110.0 + n, 100.0) for n in range(7)])
+    monkeypatch.setattr(run.group, "_simulated", lambda *_: ({"busiest_overhead_percent": 1.0}, 1.0, 1.0))
+    monkeypatch.setattr(run.group.subprocess, "Popen", Flood)
+    monkeypatch.setattr(run.group.faults, "change", lambda *_: None)
+    monkeypatch.setattr(run.group.faults, "cure", lambda *_: None)
+
+
 @pytest.fixture
 def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """What each case would measure."""
@@ -111,16 +125,7 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "raised", raised)
     monkeypatch.setattr(run.labs, "up", lambda *_, **__: LAB)
     monkeypatch.setattr(run.labs, "down", lambda _lab: None)
-    monkeypatch.setattr(run.group, "_built", lambda *_, **__: Path("program"))
-    monkeypatch.setattr(run.group, "_ranks", ranks)
-    monkeypatch.setattr(run.group, "_own_port", lambda *_: "1")
-    monkeypatch.setattr(run.group, "_total", lambda _counts: 1000 * next(counter))
-    monkeypatch.setattr(run.group, "_openings", lambda _lab, _program, rounds: [10.0 + n for n in range(rounds)])
-    monkeypatch.setattr(run.group, "_round_trips", lambda *_: [(110.0 + n, 100.0) for n in range(7)])
-    monkeypatch.setattr(run.group, "_simulated", lambda *_: ({"busiest_overhead_percent": 1.0}, 1.0, 1.0))
-    monkeypatch.setattr(run.group.subprocess, "Popen", Flood)
-    monkeypatch.setattr(run.group.faults, "change", lambda *_: None)
-    monkeypatch.setattr(run.group.faults, "cure", lambda *_: None)
+    group_made_up(run, monkeypatch, counter, ranks)
     monkeypatch.setattr(run, "_seconds", lambda _command: 0.1)
     monkeypatch.setattr(run.check, "run", lambda _lab: SimpleNamespace(rows=[]))
     monkeypatch.setattr(run, "worst", lambda _report: 0.5)
