@@ -16,6 +16,7 @@ from pathlib import Path
 import repeat
 from ratio import Ratio, anchor, ratio, within
 
+from vaiven.run import mpi
 from vaiven.store import query
 
 _PLAN = """
@@ -41,6 +42,7 @@ MB, MIB = 1_000_000, 2**20
 LAUNCHES = 8
 LINEAR_MARGIN = 0.4 / 15  # of the receivers
 OURS = ("raw", "group")
+SERVED = ("openmpi:group", "mpich:group")
 Key = tuple[str, int, int]  # (stack, receivers, size)
 Medians = dict[Key, dict[int, float]]  # block -> median in ns
 
@@ -61,7 +63,8 @@ class Measured:
 
 @dataclass(frozen=True)
 class Field:
-    """What is asked on one lab. most: of group over raw at 1 MB. cell_ms, launches: of the peers, the slowest too.
+    """What is asked on one lab. most: of group over raw at 1 MB; unmodified: of MPI_Bcast by group. cell_ms, launches:
+    of the peers, the slowest too.
 
     anchors: stack -> size -> how many times the wire it took when the goals were set, where it was measured then.
     linear: those that send to each in turn. long: those that are asked 8 MiB, which take the others minutes.
@@ -69,6 +72,7 @@ class Field:
 
     many: int
     most: float
+    unmodified: float
     cell_ms: int
     launches: int
     anchors: Mapping[str, Mapping[int, float]]
@@ -78,7 +82,7 @@ class Field:
 
 FIELDS = {
     "lidi": Field(
-        7, 1.03, 1000, 6,
+        7, 1.03, 1.03, 1000, 6,
         {
             "openmpi:default": {MB: 7.0, MIB: 7.11, 8 * MIB: 7.02},
             "openmpi:pipeline": {MIB: 1.48, 8 * MIB: 1.12},
@@ -92,7 +96,7 @@ FIELDS = {
         long=("openmpi:default", "openmpi:pipeline", "mpich:default", "udpcast", "uftp"),
     ),
     "inpe": Field(
-        15, 1.05, 1500, 4,
+        15, 1.05, 1.04, 1500, 4,
         {
             "openmpi:default": {MB: 9.8, MIB: 3.41, 8 * MIB: 3.37},
             "openmpi:linear": {MB: 15},
@@ -106,7 +110,7 @@ FIELDS = {
         long=("openmpi:default", "openmpi:split-binary", "mpich:default", "udpcast", "uftp"),
     ),
     "hub8": Field(
-        7, 1.02, 2500, 3,
+        7, 1.02, 1.02, 2500, 3,
         {
             "openmpi:default": {MB: 7.4},
             "mpich:default": {MB: 9.0},
@@ -164,6 +168,30 @@ def goals(lab: str, seed: int) -> list[Ratio]:
         what = f"{lab}: {flat} B, group to {field.many} / to 1"
         found.append(ratio(what, pairs(what, times, ("group", field.many, flat), ("group", 1, flat)), 1.02))
     return found
+
+
+def unmodified(lab: str, seed: int) -> list[Ratio]:
+    """MPI_Bcast by group, of programs that know of no group, over raw; where all are asked over what each MPI does
+    best itself."""
+    field = FIELDS[lab]
+    times = medians(Measured(lab, ("raw", *SERVED), (field.many,), (MB,), 15, field.cell_ms, LAUNCHES), seed)
+    found = [ratio(*_over_raw(lab, times, stack, MB), field.unmodified) for stack in SERVED]
+    if lab != "lidi":
+        return found
+    own = {"openmpi:group": [f"openmpi:{one}" for one in mpi.BROADCASTS], "mpich:group": ["mpich:default"]}
+    stacks = ("raw", *(stack for served, others in own.items() for stack in (served, *others)))
+    small = medians(Measured(lab, stacks, (field.many,), (1, 1000, 10_000), 100, 500, LAUNCHES), seed)
+    found += [ratio(*_over_raw(lab, small, stack, 1), 2.0) for stack in SERVED]
+    for stack, others in own.items():
+        for size in (1000, 10_000):
+            best = min(others, key=lambda one, size=size: _middle(small[one, field.many, size]))
+            what = f"{lab}: {size} B to {field.many}, {stack} / {best}"
+            found.append(ratio(what, pairs(what, small, (stack, field.many, size), (best, field.many, size)), 0.4))
+    return found
+
+
+def _middle(launches: Mapping[int, float]) -> float:
+    return sorted(launches.values())[len(launches) // 2]
 
 
 def peers(lab: str, seed: int) -> list[Ratio]:

@@ -193,6 +193,7 @@ CASES: dict[str, Case] = {
     "group-lossy": lambda _: group.lossy(6),
     "group-thousand": lambda _: group.thousand(),
     **{f"broadcast-{lab}": lambda a, lab=lab: broadcast.goals(lab, a.seed) for lab in broadcast.FIELDS},
+    **{f"unmodified-{lab}": lambda a, lab=lab: broadcast.unmodified(lab, a.seed) for lab in broadcast.FIELDS},
     **{f"peers-{lab}": lambda a, lab=lab: broadcast.peers(lab, a.seed) for lab in broadcast.FIELDS},
 }
 

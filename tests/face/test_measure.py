@@ -22,7 +22,8 @@ def test_a_run_on_this_host_tells_how_it_goes_on(tmp_path: Path) -> None:
     assert isinstance(heard[0], Began) and heard[0].path == run.path
     assert isinstance(heard[-1], Ended) and heard[-1].launches == 18  # two stacks and a sentinel in six blocks
     begun = [one for one in heard if isinstance(one, LaunchBegan)]
-    assert [one.number for one in begun] == list(range(18)) and begun[0].launches_left == 18
+    numbers = [one.number for one in begun]  # a launch from which the machine took time is done again
+    assert list(dict.fromkeys(numbers)) == list(range(18)) and begun[0].launches_left == 18
     timed = [one for one in heard if isinstance(one, CellTimed) and not one.sentinel]
     assert {(one.stack, one.size_bytes) for one in timed} == {("udp", 8), ("udp", 1000), ("tcp", 8), ("tcp", 1000)}
     assert all(str(one) for one in heard)

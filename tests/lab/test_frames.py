@@ -108,12 +108,17 @@ def _wire_bytes(frame: bytes) -> int:
     return max(len(frame), 60) + 24
 
 
+def _sent(frames: list[bytes], protocol: int) -> list[bytes]:
+    """Those with IPv4 packets of that protocol from the near end."""
+    near = bytes(map(int, _NEAR.split(".")))
+    return [one for one in frames if one[12:14] == b"\x08\x00" and one[23] == protocol and one[26:30] == near]
+
+
 def _by_ip_id(frames: list[bytes], protocol: int) -> dict[object, list[bytes]]:
-    """IPv4 packets of that protocol from the near end, fragments under the packet that they are of."""
+    """Those, fragments under the packet that they are of."""
     found = defaultdict(list)
-    for frame in frames:
-        if frame[12:14] == b"\x08\x00" and frame[23] == protocol and frame[26:30] == bytes(map(int, _NEAR.split("."))):
-            found[frame[18:20]].append(frame)
+    for frame in _sent(frames, protocol):
+        found[frame[18:20]].append(frame)
     return found
 
 
@@ -138,7 +143,7 @@ def _by_stream_place(frames: list[bytes], size: int) -> dict[object, list[bytes]
     """TCP segments with data, not of the control connection (the first), under the message that they begin in."""
     streams: dict[bytes, int] = {}
     found = defaultdict(list)
-    for frame in (f for packets in _by_ip_id(frames, 6).values() for f in packets):
+    for frame in _sent(frames, 6):  # two connections may have packets of one IP id
         sequence, data = _segment(frame)
         stream = frame[34:38]
         if frame[47] & 2:  # SYN
@@ -148,6 +153,23 @@ def _by_stream_place(frames: list[bytes], size: int) -> dict[object, list[bytes]
             assert first // size == (first + data - 1) // size, "a segment holds the end of one message and more"
             found[stream, first // size].append(frame)
     return found
+
+
+def test_packets_of_two_connections_may_have_one_id() -> None:
+    def segment(stream: bytes, packet: bytes, sequence: int, flags: int, data: int) -> bytes:
+        ip = b"\x45\x00" + struct.pack(">H", 40 + data) + packet + b"\x00\x00\x40\x06\x00\x00"
+        ip += bytes(map(int, _NEAR.split("."))) + bytes(4)
+        tcp = stream + struct.pack(">IIBB", sequence, 0, 5 << 4, flags) + bytes(6 + data)
+        return bytes(12) + b"\x08\x00" + ip + tcp
+
+    syn, control, messages = 2, b"\x00\x01\x00\x02", b"\x00\x03\x00\x04"
+    frames = [
+        segment(control, b"\x00\x07", 100, syn, 0),
+        segment(messages, b"\x00\x09", 500, syn, 0),
+        segment(messages, b"\x00\x07", 501, 0, 10),
+        segment(messages, b"\x00\x0a", 511, 0, 10),
+    ]
+    assert _by_stream_place(frames, 10) == {(messages, 0): frames[2:3], (messages, 1): frames[3:]}
 
 
 _SORT: dict[str, Callable[[list[bytes], int], dict[object, list[bytes]]]] = {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -311,6 +312,27 @@ static long errors(void) {
   return wrong + cast_on(MPI_COMM_WORLD, (unsigned char[8]){0}, 8, 1);
 }
 
+/* One rank has no descriptor left for a group, but all that its MPI needs. */
+static long lacks(void) {
+  int *there = calloc(2 * (size_t)ranks, sizeof *there), free_fd = dup(0);
+  struct rlimit most = {(rlim_t)free_fd + 2, (rlim_t)free_fd + 2};
+  unsigned char bytes[3000];
+  MPI_Comm copy;
+  long wrong = 0;
+  close(free_fd);
+  MPI_Alltoall(there, 1, MPI_INT, there + ranks, 1, MPI_INT, MPI_COMM_WORLD);
+  for (int other = 0; other < ranks; other++) { /* a rank that has asked for nobody's message may not know him yet */
+    MPI_Sendrecv(bytes, 1, MPI_BYTE, other, 0, bytes + 1, 1, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  if (rank == 2) wrong += setrlimit(RLIMIT_NOFILE, &most) != 0;
+  for (int n = 0; n < 10; n++) wrong += cast_on(MPI_COMM_WORLD, bytes, sizeof bytes, n % ranks);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  for (int n = 0; n < 10; n++) wrong += cast_on(copy, bytes, sizeof bytes, n % ranks);
+  MPI_Comm_free(&copy);
+  free(there);
+  return wrong;
+}
+
 /* In the middle of it a rank ends. */
 static long ends(void) {
   unsigned char *bytes = malloc(LARGE);
@@ -335,6 +357,7 @@ int main(int argc, char **argv) {
                {"mixed", mixed},
                {"threads", threads},
                {"errors", errors},
+               {"lacks", lacks},
                {"ends", ends}};
   long wrong = 1, all = 0;
   const char *what = argc > 1 ? argv[1] : "";

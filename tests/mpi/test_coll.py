@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from vaiven.run.mpi import Manner
 from vaiven.run.place import Place
 
 from ..joined import hosts_of, processes, until
+from ..pvm.frames import captured
 
 EIGHT = lab_text("coll-test", 8, prefix="m")
 LOSSY = lab_text("coll-loss-test", 4, prefix="m") + '[[faults]]\nhost = "*"\nkind = "loss"\nprobability = 0.005\n'
@@ -159,6 +160,38 @@ def test_a_rank_without_the_component_leaves_all_to_their_mpi(hosts: Place, prog
     check(done, 4)
     assert served(done) == 0
     assert "one of them is of another job, or has no vaiven" in done.stderr
+
+
+@both
+def test_it_is_a_stack_of_fanout(hosts: Place, launched: Callable, library: str) -> None:
+    with captured(hosts.hosts["m1"]) as seen:
+        outcome = launched(hosts, f"{library}:group", 1, 100_000, ask="fanout", to=FOUR[1:], cell_ms=30_000)
+    assert outcome.failure is None, outcome.failure
+    whole = [cell for cell in outcome.cells if cell.whole]
+    assert [cell.size_bytes for cell in whole] == [1, 100_000]
+    assert all(cell.corrupt == cell.lost == 0 and len(cell.ns) == 3 for cell in whole)
+    assert seen["group_frames"] > 20 and seen["tcp"] < 3 * 100_000  # trains are seen as one frame
+
+
+def test_a_program_of_the_other_mpi_goes_on_without_us(hosts: Place, programs: dict[str, str]) -> None:
+    """Whoever preloads what is MPICH's before a rank of Open MPI."""
+    preloading = ("env", f"LD_PRELOAD={resources.program(mpi.GROUP['mpich'])}")
+    done = run("openmpi", hosts, FOUR, (*preloading, programs["openmpi"], "sizes"), Manner(yields=True))
+    check(done, 4)
+    assert served(done) == 0
+    assert done.stderr.count("vaiven: this is Open MPI, which goes on without vaiven-mpich-group.so") == 1
+
+
+@both
+def test_where_one_rank_cannot_meet_the_others_all_stay_with_their_mpi(
+    hosts: Place, programs: dict[str, str], library: str
+) -> None:
+    """It has no descriptor left for a group. Nobody tries again."""
+    done = run(library, hosts, FOUR, (programs[library], "lacks"))
+    check(done, 4)
+    assert served(done) == 0
+    assert done.stderr.count("vaiven: rank 2 cannot be in a group") == 1
+    assert "stay with the MPI: they could not meet as a group" in done.stderr
 
 
 def test_its_parameters_are_listed() -> None:

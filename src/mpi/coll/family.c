@@ -55,11 +55,14 @@ struct vv_family *vv_family_add(const struct vv_family *family) {
   return added;
 }
 
+void vv_family_leave(struct vv_family *family) {
+  struct vv_family **place = &families;
+  while (*place != family) place = &(*place)->next;
+  *place = family->next;
+  vv_group_leave(family->group);
+  free_one(family);
+}
+
 void vv_family_leave_all(void) {
-  while (families) {
-    struct vv_family *first = families;
-    families = first->next;
-    vv_group_leave(first->group);
-    free_one(first);
-  }
+  while (families) vv_family_leave(families);
 }

@@ -39,6 +39,9 @@ struct vv_family *vv_family_add(const struct vv_family *family);
 /* The rank of a process; UINT32_MAX: it is none of them. */
 uint32_t vv_family_rank(const struct vv_family *family, uint64_t who);
 
+/* Leaves one that has come to nothing, because others could not meet. */
+void vv_family_leave(struct vv_family *family);
+
 /* Leaves all of them, in an order that is the same at all their processes, which do so, too. */
 void vv_family_leave_all(void);
 

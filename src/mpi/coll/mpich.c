@@ -6,7 +6,9 @@
  * itself alone. All ranks preload it, or none.
  *
  * What is not served goes where it would go without it: to the next tool that stands
- * before the MPI, or to the MPI.
+ * before the MPI, or to the MPI. That may be Open MPI, where somebody has preloaded the
+ * wrong library. So the functions that programs call here take words, and pass them on as
+ * they came: of a handle of MPICH the lower half counts, of Open MPI's all of it.
  */
 #include <assert.h>
 #include <dlfcn.h>
@@ -14,6 +16,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/coll/area.h"
 #include "mpi/coll/gathering.h"
@@ -26,7 +29,7 @@
 
 /* A function of the MPI of this process, behind us. */
 static void *behind(const char *name) {
-  static const char *const libraries[] = {"libmpi.so.12", "libmpich.so.12", "libmpi.so.40"};
+  static const char *const libraries[] = {"libmpi.so.12", "libmpich.so.12"};
   void *found = dlsym(RTLD_NEXT, name);
   for (size_t i = 0; !found && i < sizeof libraries / sizeof *libraries; i++) {
     void *library = dlopen(libraries[i], RTLD_NOLOAD | RTLD_LAZY);
@@ -54,7 +57,6 @@ static void *behind(const char *name) {
   X(Irecv)                                                                                                             \
   X(Pack)                                                                                                              \
   X(Query_thread)                                                                                                      \
-  X(Request_free)                                                                                                      \
   X(Test)                                                                                                              \
   X(Type_get_envelope)                                                                                                 \
   X(Type_get_extent)                                                                                                   \
@@ -140,8 +142,19 @@ static int forget(MPI_Comm communicator, int key, void *value, void *extra) {
 
 static bool can; /* the MPI lacks nothing that is wanted of it */
 
+/* Open MPI calls its functions alike, and its handles are addresses. */
+static bool is_open_mpi(void) {
+  const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+  if (!dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world")) return false;
+  if (!rank || strcmp(rank, "0") == 0)
+    fprintf(stderr,
+            "vaiven: this is Open MPI, which goes on without vaiven-mpich-group.so; mca_coll_group.so is for it\n");
+  return true;
+}
+
 static void find_all(void) {
   int level;
+  if (is_open_mpi()) return;
 #define FIND(name) pmpi.name = (__typeof__(pmpi.name))behind("PMPI_" #name);
   FUNCTIONS(FIND)
 #define HAS(name) &&pmpi.name
@@ -246,9 +259,15 @@ static int end_with(bool done, MPI_Comm communicator) {
   return done ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-/* The function behind that one of ours, of the same name. */
+/* An argument, however wide it is. */
+typedef intptr_t word;
+
+/* The function that programs call by that name of MPI, and the one behind it. */
+#define ENTRY(name, ...)                                                                                               \
+  PUBLIC int vv_mpich_##name(__VA_ARGS__) __asm__("MPI_" #name);                                                       \
+  int vv_mpich_##name(__VA_ARGS__)
 #define NEXT(name)                                                                                                     \
-  static __typeof__(MPI_##name) *next;                                                                                 \
+  static __typeof__(vv_mpich_##name) *next;                                                                            \
   if (!next) next = (__typeof__(next))behind("MPI_" #name);                                                            \
   assert(next) /* the caller was linked with it */
 
@@ -265,19 +284,15 @@ static bool broadcast(void *buffer, MPI_Count count, MPI_Datatype type, int root
   return true;
 }
 
-PUBLIC int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator) {
-  int result;
-  NEXT(Bcast);
-  if (broadcast(buffer, count, type, root, communicator, &result)) return result;
-  return next(buffer, count, type, root, communicator);
-}
-
-PUBLIC int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator) {
-  int result;
-  NEXT(Bcast_c);
-  if (broadcast(buffer, count, type, root, communicator, &result)) return result;
-  return next(buffer, count, type, root, communicator);
-}
+#define BROADCASTS(name, Count)                                                                                        \
+  ENTRY(name, void *buffer, word count, word type, word root, word communicator) {                                     \
+    int done;                                                                                                          \
+    NEXT(name);                                                                                                        \
+    if (broadcast(buffer, (Count)count, (MPI_Datatype)type, (int)root, (MPI_Comm)communicator, &done)) return done;    \
+    return next(buffer, count, type, root, communicator);                                                              \
+  }
+BROADCASTS(Bcast, int)
+BROADCASTS(Bcast_c, MPI_Count)
 
 /* What each rank gives is a part of everybody's result: `counts` of them, which begin at `firsts`, or all of `count`.
  */
@@ -320,13 +335,12 @@ static MPI_Count wide_first(const struct gathering *gathering, uint32_t rank) {
 }
 
 static size_t gathering_bytes(const struct gathering *gathering, uint32_t ranks) {
-  size_t bytes = 0;
-  for (uint32_t i = 0; i < ranks && bytes <= VV_GAINS_BYTES_MAX; i++) {
+  MPI_Count all = 0;
+  for (uint32_t i = 0; i < ranks; i++) {
     const MPI_Count count = gathering->count(gathering, i);
-    if (count < 0) return 0;
-    bytes += bytes_of(count, gathering->type);
+    if (count < 0 || __builtin_add_overflow(all, count, &all)) return 0;
   }
-  return bytes;
+  return bytes_of(all, gathering->type);
 }
 
 static bool gather_parts(struct vv_served *served, const struct gathering *gathering) {
@@ -360,10 +374,11 @@ static bool gather(const struct gathering *gathering, int *result) {
 }
 
 #define GATHERS(name, Count)                                                                                           \
-  PUBLIC int MPI_##name(const void *given, Count given_count, MPI_Datatype given_type, void *result, Count count,      \
-                        MPI_Datatype type, MPI_Comm communicator) {                                                    \
-    const struct gathering gathering = {given, given_count, given_type, result, each_count,  each_first,               \
-                                        NULL,  NULL,        count,      type,   communicator};                         \
+  ENTRY(name, const void *given, word given_count, word given_type, void *result, word count, word type,               \
+        word communicator) {                                                                                           \
+    const struct gathering gathering = {                                                                               \
+        given,        (Count)given_count, (MPI_Datatype)given_type, result, each_count, each_first, NULL, NULL,        \
+        (Count)count, (MPI_Datatype)type, (MPI_Comm)communicator};                                                     \
     int done;                                                                                                          \
     NEXT(name);                                                                                                        \
     if (gather(&gathering, &done)) return done;                                                                        \
@@ -372,22 +387,23 @@ static bool gather(const struct gathering *gathering, int *result) {
 GATHERS(Allgather, int)
 GATHERS(Allgather_c, MPI_Count)
 
-#define GATHERS_PARTS(name, Count, First, kind)                                                                        \
-  PUBLIC int MPI_##name(const void *given, Count given_count, MPI_Datatype given_type, void *result,                   \
-                        const Count *counts, const First *firsts, MPI_Datatype type, MPI_Comm communicator) {          \
-    const struct gathering gathering = {given,  given_count, given_type, result, kind##_count, kind##_first,           \
-                                        counts, firsts,      0,          type,   communicator};                        \
+#define GATHERS_PARTS(name, Count, kind)                                                                               \
+  ENTRY(name, const void *given, word given_count, word given_type, void *result, const void *counts,                  \
+        const void *firsts, word type, word communicator) {                                                            \
+    const struct gathering gathering = {                                                                               \
+        given, (Count)given_count, (MPI_Datatype)given_type, result, kind##_count, kind##_first, counts, firsts,       \
+        0,     (MPI_Datatype)type, (MPI_Comm)communicator};                                                            \
     int done;                                                                                                          \
     NEXT(name);                                                                                                        \
     if (gather(&gathering, &done)) return done;                                                                        \
     return next(given, given_count, given_type, result, counts, firsts, type, communicator);                           \
   }
-GATHERS_PARTS(Allgatherv, int, int, int)
-GATHERS_PARTS(Allgatherv_c, MPI_Count, MPI_Aint, wide)
+GATHERS_PARTS(Allgatherv, int, int)
+GATHERS_PARTS(Allgatherv_c, MPI_Count, wide)
 
 static bool reduce_all(const void *given, void *result, MPI_Count count, MPI_Datatype type, MPI_Op op,
                        MPI_Comm communicator, int *done) {
-  if (given == result || !begin() || !vv_numbers_fold(type, op)) return false;
+  if (!begin() || given == result || !vv_numbers_fold(type, op)) return false;
   struct vv_served *served = serves(VV_COLL_ALLREDUCE, bytes_of(count, type), communicator);
   if (!served) return false;
   const struct vv_coll_call call = {
@@ -399,18 +415,18 @@ static bool reduce_all(const void *given, void *result, MPI_Count count, MPI_Dat
 }
 
 #define REDUCES(name, Count)                                                                                           \
-  PUBLIC int MPI_##name(const void *given, void *result, Count count, MPI_Datatype type, MPI_Op op,                    \
-                        MPI_Comm communicator) {                                                                       \
+  ENTRY(name, const void *given, void *result, word count, word type, word op, word communicator) {                    \
     int done;                                                                                                          \
     NEXT(name);                                                                                                        \
-    if (reduce_all(given, result, count, type, op, communicator, &done)) return done;                                  \
+    if (reduce_all(given, result, (Count)count, (MPI_Datatype)type, (MPI_Op)op, (MPI_Comm)communicator, &done))        \
+      return done;                                                                                                     \
     return next(given, result, count, type, op, communicator);                                                         \
   }
 REDUCES(Allreduce, int)
 REDUCES(Allreduce_c, MPI_Count)
 
 /* All ranks are done with each other when all have come here. */
-PUBLIC int MPI_Finalize(void) {
+ENTRY(Finalize, void) {
   NEXT(Finalize);
   vv_served_end_all();
   end_progress();

@@ -22,6 +22,7 @@ enum {
 
 static const struct vv_served_mpi *below;
 static bool verbose;
+static bool gave_up; /* a meeting has come to nothing here */
 /* Where several threads call MPI: groups want one at a time. Never held while a rank that is elsewhere is waited for.
  */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -84,7 +85,6 @@ struct trial {
   uint32_t *members; /* of a family */
   uint8_t *bytes;    /* of all passports */
   struct vv_passport *passports;
-  bool has_exchanged;
 };
 
 static bool trial_begin(struct trial *trial, struct vv_served *served) {
@@ -129,7 +129,7 @@ static const char *greet(struct trial *trial, uint64_t number) {
   struct vv_passport own = {.threads = below->threads, .family = number, .offer = new_number()};
   uint8_t bytes[VV_PASSPORT_BYTES];
   vv_networks_own(getenv("VAIVEN_IFACE"), &own);
-  own.unwilling = vv_family_count() >= VV_FAMILY_COUNT_MAX;
+  own.unwilling = gave_up || vv_family_count() >= VV_FAMILY_COUNT_MAX;
   vv_passport_emit(&own, bytes);
   if (below->gather_all(trial->served->communicator, bytes, trial->bytes, VV_PASSPORT_BYTES) != 0)
     return "the MPI has failed";
@@ -139,7 +139,7 @@ static const char *greet(struct trial *trial, uint64_t number) {
       return "one of them has another version of vaiven";
     unwilling = unwilling || trial->passports[i].unwilling;
   }
-  if (unwilling) return "one of them is in too many groups of other ranks already";
+  if (unwilling) return "one of them could not meet others before, or has met too many";
   if (!vv_passport_common(trial->passports, ranks, trial->addresses)) return "there is no IPv4 network that all are on";
   if (vv_passport_hosts(trial->addresses, ranks, VV_SERVED_HOSTS_MIN) < VV_SERVED_HOSTS_MIN)
     return "they are on fewer than three hosts";
@@ -159,11 +159,11 @@ static struct vv_group *open_group(struct trial *trial, struct vv_group_problem 
   const struct vv_group_config config = {VV_GROUP_CONFIG,    .ranks = served->ranks, .rank = served->rank,
                                          .address = address, .timeout_ms = OPEN_MS,  .patience_ms = UINT32_MAX,
                                          .notice = notice,   .exchange = exchange,   .meanwhile = meanwhile,
-                                         .context = trial};
+                                         .context = trial}; /* of the exchange alone, which is over then */
   return vv_group_open(&config, problem);
 }
 
-/* The ranks meet: they are a family from now on. */
+/* The ranks meet: they are a family from now on, or none of them has one. */
 static void meet(struct trial *trial) {
   struct vv_served *served = trial->served;
   struct vv_group_problem problem = {.text = "another rank of them says why"};
@@ -178,10 +178,17 @@ static void meet(struct trial *trial) {
                                    .addresses = trial->addresses,
                                    .threads = threads};
   lock();
-  const struct vv_family *family = group ? vv_family_add(&wanted) : NULL;
+  struct vv_family *family = group ? vv_family_add(&wanted) : NULL;
   unlock();
   if (!group) say("rank %u cannot be in a group: %s", served->rank, problem.text);
-  if (!all_agree(trial, family != NULL)) return leave_to_mpi(served, "they could not meet as a group", true);
+  if (group && !family) vv_group_leave(group);
+  if (!all_agree(trial, family != NULL)) {
+    lock();
+    if (family) vv_family_leave(family);
+    gave_up = true;
+    unlock();
+    return leave_to_mpi(served, "they could not meet as a group", true);
+  }
   served->group = group;
   served->way = VV_SERVED_BY_GROUP;
   if (verbose && served->rank == 0) {
@@ -194,7 +201,7 @@ static void meet(struct trial *trial) {
 /* A further group of a family. All its ranks hear the same of its end, but where one of them has died. */
 static void join(struct trial *trial, struct vv_family *family) {
   struct vv_served *served = trial->served;
-  struct vv_group_problem problem = {.text = "another rank of them says why"};
+  struct vv_group_problem problem = {.code = "", .text = "another rank of them says why"};
   for (uint32_t i = 0; i < served->ranks; i++) {
     trial->members[i] = vv_family_rank(family, trial->who[i]);
     trial->addresses[i] = family->addresses[trial->members[i]];
@@ -211,7 +218,8 @@ static void join(struct trial *trial, struct vv_family *family) {
     unlock();
     served->group = NULL;
   }
-  if (!served->group) return leave_to_mpi(served, problem.text, true);
+  /* Programs may have communicators by thousands. */
+  if (!served->group) return leave_to_mpi(served, problem.text, strcmp(problem.code, "too-many-groups") != 0);
   served->way = VV_SERVED_BY_GROUP;
   if (verbose && served->rank == 0) say("collective operations of %u ranks go by a further group", served->ranks);
 }
