@@ -281,7 +281,7 @@ mca_coll_base_component_2_0_0_t mca_coll_group_component = {
     .collm_version = {MCA_COLL_BASE_VERSION_2_0_0, .mca_component_name = "group",
                       MCA_BASE_MAKE_VERSION(component, 1, 0, 0), .mca_open_component = open_component,
                       .mca_close_component = close_component, .mca_register_component_params = register_parameters},
-    .collm_data = {MCA_BASE_METADATA_PARAM_NONE},
+    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
     .collm_init_query = begin,
     .collm_comm_query = query,
 };
