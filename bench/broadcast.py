@@ -8,6 +8,7 @@ as many times the wire as there are receivers says that the lab is right.
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -184,14 +185,10 @@ def unmodified(lab: str, seed: int) -> list[Ratio]:
     found += [ratio(*_over_raw(lab, small, stack, 1), 2.0) for stack in SERVED]
     for stack, others in own.items():
         for size in (1000, 10_000):
-            best = min(others, key=lambda one, size=size: _middle(small[one, field.many, size]))
+            best = min(others, key=lambda one, size=size: statistics.median(small[one, field.many, size].values()))
             what = f"{lab}: {size} B to {field.many}, {stack} / {best}"
             found.append(ratio(what, pairs(what, small, (stack, field.many, size), (best, field.many, size)), 0.4))
     return found
-
-
-def _middle(launches: Mapping[int, float]) -> float:
-    return sorted(launches.values())[len(launches) // 2]
 
 
 def peers(lab: str, seed: int) -> list[Ratio]:

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What collective operations of unmodified programs gain by group: bench/served.c over each MPI with and without it.
 
-    python bench/served.py [--lab LAB] [--ranks N] [--rounds R] [--libraries openmpi,mpich]
-
 Both ways of a library are started afresh in each round, in random order, and compared by round.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,12 +22,12 @@ LIBRARIES = ("openmpi", "mpich")
 SLOWER_MOST = 1.05  # of what is served, nothing is slower than so much of the MPI's own
 
 
-def served(lab: str, ranks: int, rounds: int, libraries: Sequence[str] = LIBRARIES) -> list[Ratio]:
+def served(lab: str, ranks: int, rounds: int) -> list[Ratio]:
     """Every operation and size: by group over the MPI's own."""
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     order = random.Random(1)
     with tempfile.TemporaryDirectory() as scratch:
-        programs = {library: built(library, Path(scratch)) for library in libraries}
+        programs = {library: built(library, Path(scratch)) for library in LIBRARIES}
         for _ in range(rounds):
             for library, program in programs.items():
                 ways = [f"{library}:group", library]
@@ -45,7 +43,7 @@ def served(lab: str, ranks: int, rounds: int, libraries: Sequence[str] = LIBRARI
 
 def _middle(pairs: Sequence[tuple[float, float]]) -> float:
     """us of the MPI's own."""
-    return sorted(own for _, own in pairs)[len(pairs) // 2] / 1e3
+    return statistics.median(own for _, own in pairs) / 1e3
 
 
 def built(library: str, scratch: Path) -> Path:
@@ -62,19 +60,3 @@ def loops(lab: str, ranks: int, stack: str, program: Path) -> Mapping[str, float
     said = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     rows = [line.split() for line in said.splitlines()]
     return {f"{name} {size} B": float(ns) for name, size, ns in rows}
-
-
-def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--lab", default="lidi")
-    options.add_argument("--ranks", type=int, default=8)
-    options.add_argument("--rounds", type=int, default=6)
-    options.add_argument("--libraries", default=",".join(LIBRARIES))
-    given = options.parse_args()
-    for one in served(given.lab, given.ranks, given.rounds, given.libraries.split(",")):
-        print(f"{one.what}: {one.middle:.3f} ({one.low:.3f} - {one.high:.3f})", flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

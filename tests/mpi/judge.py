@@ -22,6 +22,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.lab.texts import lab_text
+
 from vaiven.run import mpi
 from vaiven.run.mpi import Manner
 from vaiven.run.place import Place
@@ -29,16 +31,7 @@ from vaiven.run.place import Place
 from ..joined import hosts_of, processes
 
 ROOMS = ("coll", "comm", "datatype", "threads/comm", "threads/coll")
-HOSTS = 4
-LAB = """
-name = "judge"
-[fabric]
-kind = "switch"
-class = "free"
-[[hosts]]
-prefix = "m"
-count = 4
-"""
+LAB = lab_text("judge", 4, prefix="m")
 TIME_S = 60  # of one program
 _SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 
