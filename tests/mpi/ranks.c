@@ -115,6 +115,25 @@ static long leaves(void) {
   return rank > 0 && MPI_Wtime() - begun > 3;
 }
 
+/* Rank 1 calls no MPI for a time after each message: who sends the next one meanwhile need not wait for it. */
+static long rests(void) {
+  enum { COUNT = 8000, MESSAGES = 4 };
+  static unsigned char bytes[COUNT];
+  double longest = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < MESSAGES && rank == 0; i++) {
+    double begun = MPI_Wtime();
+    MPI_Send(bytes, COUNT, MPI_BYTE, 1, 4, MPI_COMM_WORLD);
+    if (MPI_Wtime() - begun > longest) longest = MPI_Wtime() - begun;
+    usleep(500000); /* what is acknowledged meanwhile waits to be read */
+  }
+  for (int i = 0; i < MESSAGES && rank == 1; i++) {
+    MPI_Recv(bytes, COUNT, MPI_BYTE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    usleep(400000);
+  }
+  return longest > 0.2;
+}
+
 /* Collective operations, in which all are senders and receivers at once. */
 static long together(void) {
   enum { COUNT = 5000 };
@@ -196,6 +215,7 @@ static long work(char **argv) {
   if (strcmp(argv[1], "any") == 0) return any();
   if (strcmp(argv[1], "sleeps") == 0) return sleeps();
   if (strcmp(argv[1], "leaves") == 0) return leaves();
+  if (strcmp(argv[1], "rests") == 0) return rests();
   if (strcmp(argv[1], "together") == 0) return together();
   if (strcmp(argv[1], "threads") == 0) return threads();
   return ends(argv[2]);

@@ -41,13 +41,30 @@ static bool is_up(const struct vv_courier_peer *peer) {
 
 /* what the station tells ------------------------------------------------ */
 
+static void begin_leaving(struct vv_courier *courier, struct vv_courier_load *load) {
+  load->other = courier->leaving;
+  load->at = &courier->leaving;
+  if (load->other) load->other->at = &load->other;
+  courier->leaving = load;
+}
+
+static void end_leaving(struct vv_courier_load *load) {
+  if (!load->at) return;
+  *load->at = load->other;
+  if (load->other) load->other->at = load->at;
+  load->at = NULL;
+}
+
 static bool give(struct vv_courier *courier, struct vv_courier_load *load) {
-  return vv_llc_station_send(&courier->node.station, vv_node_now(), load->peer->link, load->bytes, load->count,
-                             (uint64_t)(uintptr_t)load);
+  bool given = vv_llc_station_send(&courier->node.station, vv_node_now(), load->peer->link, load->bytes, load->count,
+                                   (uint64_t)(uintptr_t)load);
+  if (given) begin_leaving(courier, load);
+  return given;
 }
 
 static void tell_sent(struct vv_courier *courier, struct vv_courier_load *load, bool arrived) {
   courier->under_way--;
+  end_leaving(load);
   if (courier->closing) return;
   begin_telling(courier);
   courier->config.user.sent(courier->config.user.context, load, arrived);
@@ -244,12 +261,14 @@ enum vv_courier_sent vv_courier_send(struct vv_courier *courier, struct vv_couri
   lock(courier);
   bool taken = is_up(peer);
   load->peer = peer;
+  load->at = NULL;
   load->left = false;
   if (taken) {
     courier->under_way++;
     if (courier->first || !give(courier, load)) wait_in_line(courier, load);
     if (!courier->telling) vv_node_flush(&courier->node, &ignored);
     load->left = has_left(courier, peer);
+    if (load->left) end_leaving(load);
   }
   enum vv_courier_sent sent = !taken ? VV_COURIER_GONE : load->left ? VV_COURIER_LEFT : VV_COURIER_TAKEN;
   unlock(courier);
@@ -288,10 +307,25 @@ static void watch(struct vv_courier *courier) {
   }
 }
 
+/* While the user is told only those before it come to the list, so the next one stays where it is. */
+static void see_off(struct vv_courier *courier) {
+  struct vv_courier_load *load = courier->closing ? NULL : courier->leaving, *other;
+  for (; load; load = other) {
+    other = load->other;
+    if (!is_up(load->peer) || !has_left(courier, load->peer)) continue;
+    end_leaving(load);
+    load->left = true;
+    begin_telling(courier);
+    courier->config.user.left(courier->config.user.context, load);
+    end_telling(courier);
+  }
+}
+
 int vv_courier_turn(struct vv_courier *courier, struct vv_error *error) {
   if (__atomic_test_and_set(&courier->turning, __ATOMIC_ACQUIRE)) return 0;
   lock(courier);
   int count = vv_node_turn(&courier->node, error);
+  if (count >= 0) see_off(courier);
   if (count >= 0) watch(courier);
   unlock(courier);
   __atomic_clear(&courier->turning, __ATOMIC_RELEASE);

@@ -4,8 +4,8 @@
  * 2, and knows nothing of MPI. It owns a node (io/engine/node.h), and works in
  * turns: whoever waits for something calls vv_courier_turn again and again.
  *
- * A message is the caller's until `sent` is called for it. It goes out at once
- * if it can; else behind those that wait. What comes is given to `came` as a
+ * A message is the courier's until `sent` is called for it. It goes out at once
+ * if it can; else behind those that wait, and `left` tells when it has. What comes is given to `came` as a
  * whole: out of the ring when it fits one frame, else put together in memory of
  * its link. A peer may send before it was joined here.
  *
@@ -39,14 +39,17 @@ struct vv_courier_load {
   const uint8_t *bytes;
   uint32_t count;
   struct vv_courier_peer *peer;
-  struct vv_courier_load *next; /* of those that wait */
-  bool left;                    /* it was said to have left, when it was sent */
+  struct vv_courier_load *next;        /* of those that wait */
+  struct vv_courier_load *other, **at; /* of those that leave; at: what points to it, NULL: nothing does */
+  bool left;                           /* it was said to have left */
 };
 
 /* What the caller is told, in a turn and not while the courier closes. */
 struct vv_courier_user {
   /* A message came; its bytes are there until the call returns. */
   void (*came)(void *context, const uint8_t *bytes, size_t count);
+  /* The message, which had not left when it was sent, has: its peer need not take it for the caller to go on. */
+  void (*left)(void *context, struct vv_courier_load *load);
   /* The message is the caller's again. False: its peer may not have got it. */
   void (*sent)(void *context, struct vv_courier_load *load, bool arrived);
   /* The connection with that peer is no more. */
@@ -74,6 +77,7 @@ struct vv_courier {
   struct vv_node node;
   struct vv_courier_flow *flows;        /* by link */
   struct vv_courier_load *first, *last; /* those that wait: the station has no room for them */
+  struct vv_courier_load *leaving;      /* those that the station has, and of which not all has gone out */
   uint32_t under_way;                   /* messages that were given to send, and of which `sent` was not told */
   pthread_mutex_t mutex;                /* of all that is here */
   bool turning;                         /* a thread takes a turn */

@@ -178,10 +178,22 @@ static void came(void *context, const uint8_t *bytes, size_t count) {
   if (reader->cbfunc) reader->cbfunc(&vv_module.super, tag, &descriptor, reader->cbdata);
 }
 
+static struct vv_parcel *parcel_of(struct vv_courier_load *load) {
+  return (struct vv_parcel *)((uint8_t *)load - offsetof(struct vv_parcel, load));
+}
+
+/* What is done with a message of ours for who sends it: its bytes are our copy. */
+static void left(void *context, struct vv_courier_load *load) {
+  (void)context;
+  struct vv_parcel *parcel = parcel_of(load);
+  if (is_ours(parcel) && parcel->super.des_cbfunc)
+    parcel->super.des_cbfunc(&vv_module.super, load->peer->context, &parcel->super, OPAL_SUCCESS);
+}
+
 /* Where `sent` is told that a message did not arrive `ended` follows, which ends the job, or the peer has left. */
 static void sent(void *context, struct vv_courier_load *load, bool arrived) {
   (void)context, (void)arrived;
-  struct vv_parcel *parcel = (struct vv_parcel *)((uint8_t *)load - offsetof(struct vv_parcel, load));
+  struct vv_parcel *parcel = parcel_of(load);
   bool ours = is_ours(parcel), told = load->left && ours;
   if (!told && parcel->super.des_cbfunc)
     parcel->super.des_cbfunc(&vv_module.super, load->peer->context, &parcel->super, OPAL_SUCCESS);
@@ -307,7 +319,7 @@ int vv_module_open(const struct vv_module_config *wanted, const char *iface, uin
       .message_bytes_max = PEERS_MESSAGE_BYTES_MAX,
       .silence_ns = wanted->silence_s * VV_SEC,
       .threads = threads,
-      .user = {.came = came, .sent = sent, .ended = ended, .waits = waits},
+      .user = {.came = came, .left = left, .sent = sent, .ended = ended, .waits = waits},
   };
   if (vv_courier_open(&vv_module.courier, &courier, error) != 0) return -1;
   if (make_lists(error) != 0) {
