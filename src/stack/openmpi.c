@@ -14,6 +14,7 @@
 static const char *const variables[] = {
     "pml",
     "btl",
+    "coll",
     "btl_tcp_if_include",
     "btl_tcp_eager_limit",
     "btl_tcp_rndv_eager_limit",

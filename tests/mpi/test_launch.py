@@ -52,7 +52,7 @@ def test_messages_that_did_not_cross_the_cable_are_refused(launched, two, monkey
 @pytest.mark.parametrize(
     ("stack", "words"),
     [
-        ("openmpi", ("Open MPI v", " pml=ob1 ", " btl=tcp,self ", "btl_tcp_if_include=eth0", "use_nagle=0")),
+        ("openmpi", ("Open MPI v", " pml=ob1 ", " btl=tcp,self ", " coll=^group ", "_if_include=eth0", "use_nagle=0")),
         ("openmpi-nagle", ("Open MPI v", "use_nagle=1", "btl_tcp_eager_limit=", "mpi_yield_when_idle=0")),
         ("mpich", ("MPICH Version", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=eth0")),
     ],

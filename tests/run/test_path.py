@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from vaiven.plan.design import Available
+from vaiven.plan.sweep import Limits
 from vaiven.run import addresses, path
 from vaiven.run.path import Both, Counters, Crossed, Grown
 
@@ -56,6 +58,12 @@ def codes(*crossed: Crossed, manner: path.Manner = BARE, **more: Any) -> list[st
     return [code for code, _ in path.findings(crossed, manner=manner, **more)]
 
 
+def added(one: Crossed, more: dict[str, int]) -> Crossed:
+    """The same, and so much more seen."""
+    grown = {name: getattr(one.seen, name) + count for name, count in more.items()}
+    return msgspec.structs.replace(one, seen=msgspec.structs.replace(one.seen, **grown))
+
+
 def beside(one: Crossed, share: float, frame: int) -> Crossed:
     """The same, and a stranger's frames to it, so many that they are that share of all bytes."""
     seen = one.seen
@@ -70,6 +78,23 @@ def test_an_end_whose_control_connection_is_not_told_is_not_judged() -> None:
     other = end(1000, role="far", more=(10_000_000, 10_000), address="10.1.0.2")
     assert codes(untold, other) == ["shared-path"]
     assert codes(untold, other, manner=path.Manner(uncounted=True)) == []  # the far end alone cannot tell
+
+
+@pytest.mark.parametrize(
+    ("stack", "sends_again"),
+    [("pvm-default-xdr", True), ("pvm-mcast-default-raw", True), ("pvm-bcast-default-trans", True), ("pvm-bcast", True),
+     ("pvm-mcast", False), ("pvm-direct-raw", False), ("llc", True), ("tcp", False)],
+)  # fmt: skip
+def test_what_a_daemon_of_pvm_sends_again_is_no_strangers(stack: str, sends_again: bool) -> None:
+    """A fragment that was late: of 30 messages to each of two one is 2.2 % of all bytes."""
+    library = "pvm" if stack.startswith("pvm") else ""
+    known = Available(Limits(0, 1 << 20), ("fanout",), library=library, to_all="cast" in stack)
+    way = path.manner(stack, known, 1, real=False)
+    assert way.uncounted == sends_again
+    again, got = {"tx_bytes": 40_000, "tx_frames": 30}, {"rx_bytes": 40_000, "rx_frames": 30}
+    near, far = end(1000), end(1000, role="far", address="10.1.0.2")
+    late = [added(near, again), added(far, got)]
+    assert codes(*late, manner=way) == ([] if sends_again else ["shared-path"] * 2)
 
 
 def test_what_must_have_left_is_every_frame_of_every_message() -> None:

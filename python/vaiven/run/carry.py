@@ -31,12 +31,6 @@ from vaiven.store.record import Addition, Cell, End, LaunchRecord, Look, Loss, L
 
 ATTEMPTS = 2
 _CHANCES = 2  # launches in which a stack on a pair may fail before it has ever worked
-_UNACKNOWLEDGED = ("icmp", "eth", "udp", "raw")
-_UNCOUNTED = ("llc", "pvm-default")  # what a station, or a daemon, sends again
-# PVM sends headers and fragments by themselves, and its daemons and server of groups answer; ranks of a group say how
-# far they are.
-_PIECES = {"pvm": 6, "group": 3}
-_PIECES_OF_A_PROGRAM = 16  # which meets its receivers and parts from them for each message
 _FOR_GOOD = ("no-mpi", "mpi-version", "no-pvm", "no-probe")  # failures that no second attempt mends
 
 CellKey = tuple[str, str, str, str, int]  # (stack, question, near, far, bytes)
@@ -376,16 +370,8 @@ class Carrying:
         return (*told, other) if other else told
 
     def _manner(self, launch: Launch) -> path.Manner:
-        """A library that sends to all may do so from end to end. What is neither bare nor UDP is acknowledged."""
-        stack, name = self.known[launch.stack.id], launch.stack.id
-        return path.Manner(
-            acknowledged=name not in _UNACKNOWLEDGED,
-            pieces=_PIECES_OF_A_PROGRAM if stack.program else _PIECES.get(stack.library or name, 1),
-            uncounted=bool(stack.program) or name.startswith(_UNCOUNTED),
-            copies=len(launch.fars) if stack.library and stack.to_all else 1,
-            returned=":scatter" in name,
-            real=not self.place.is_lab,
-        )
+        stack = launch.stack.id
+        return path.manner(stack, self.known[stack], len(launch.fars), real=not self.place.is_lab)
 
     def _lost_host(self, launch: Launch) -> bool:
         """After a failure: is one of its hosts gone?"""

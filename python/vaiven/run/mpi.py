@@ -307,7 +307,7 @@ def _openmpi(launcher: _Launcher, ranks: Sequence[Rank], manner: Manner) -> list
 def _parameters(ranks: Sequence[Rank], manner: Manner) -> dict[str, str]:
     """Open MPI's MCA parameters for these wishes."""
     transports = ["llc"] * manner.llc + ["tcp"] * (manner.spare or not manner.llc) + ["vader"] * manner.llc + ["self"]
-    found = {"pml": "ob1", "btl": ",".join(transports)}
+    found = {"pml": "ob1", "btl": ",".join(transports), **({} if manner.group else {"coll": "^group"})}
     if all(rank.host.interface for rank in ranks):
         found["btl_tcp_if_include"] = ",".join(sorted({rank.host.interface for rank in ranks}))
     found |= {"btl_tcp_use_nagle": str(int(manner.nagle)), "mpi_yield_when_idle": str(int(manner.yields))}

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from vaiven.errors import VaivenError
+from vaiven.plan.design import Available
 
 FILES = ("dev", "softnet_stat")  # of /proc/net
 
@@ -30,6 +31,13 @@ _DELAYED = 8  # of so many messages that fit a frame one is acknowledged by itse
 _SEGMENT_BYTES = 1514  # one that is sent again
 _FRAME_MIN_BYTES = 60  # cards fill shorter ones, and may count what they filled
 _FCS_BYTES = 4  # which some cards count, too
+_UNACKNOWLEDGED = ("icmp", "eth", "udp", "raw")
+# By them a station, or a daemon, sends again what is lost, or late; the server of PVM's groups is asked by the daemons.
+_UNCOUNTED = ("llc", "pvm-default", "pvm-mcast-default", "pvm-bcast")
+# PVM sends headers and fragments by themselves, and its daemons and server of groups answer; ranks of a group say how
+# far they are.
+_PIECES = {"pvm": 6, "group": 3}
+_PIECES_OF_A_PROGRAM = 16  # which meets its receivers and parts from them for each message
 _HOME = 1.5  # times a record, where it goes home over ssh, with all that is around it
 _HOME_BYTES = 3_000  # and of some records
 
@@ -150,6 +158,19 @@ class Share:
     @property
     def shared(self) -> bool:
         return self.foreign_bytes > max(FOREIGN_MAX * self.seen_bytes, _FOREIGN_LEAST_BYTES)
+
+
+def manner(stack: str, known: Available, fars: int, *, real: bool) -> Manner:
+    """Of a stack's messages to so many far ends: a library that sends to all may do so from end to end; what is neither
+    bare nor UDP is acknowledged."""
+    return Manner(
+        acknowledged=stack not in _UNACKNOWLEDGED,
+        pieces=_PIECES_OF_A_PROGRAM if known.program else _PIECES.get(known.library or stack, 1),
+        uncounted=bool(known.program) or stack.startswith(_UNCOUNTED),
+        copies=fars if known.library and known.to_all else 1,
+        returned=":scatter" in stack,
+        real=real,
+    )
 
 
 def counters(text: str, interface: str) -> Counters | None:
