@@ -321,7 +321,7 @@ def _round_trips(lab: Lab, program: Path, size: int, samples: int, rounds: int) 
     for process in ranks:
         process.stdin.write(f"{size} {samples}\n" * rounds)
         process.stdin.close()
-    said = [process.stdout.read().splitlines() for process in ranks][0]
+    said, *_ = [process.stdout.read().splitlines() for process in ranks]
     for process in ranks:
         process.wait()
     if len(said) != rounds or not all(line.startswith("took") for line in said):

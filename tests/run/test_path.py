@@ -97,6 +97,17 @@ def test_what_a_daemon_of_pvm_sends_again_is_no_strangers(stack: str, sends_agai
     assert codes(*late, manner=way) == ([] if sends_again else ["shared-path"] * 2)
 
 
+def test_a_stranger_is_found_beside_a_library_whose_daemons_acknowledge_all() -> None:
+    """What its acknowledgements are is known: were each taken for the largest of TCP, a stranger would hide there."""
+    acks = {"tx_bytes": 5 * 58_000, "tx_frames": 5000, "rx_bytes": 5 * 58_000, "rx_frames": 5000}
+    known = Available(Limits(0, 1 << 20), ("pingpong",), library="pvm")
+    near = added(end(1000, size=1000), acks)
+    far = added(end(1000, size=1000, role="far", address="10.1.0.2"), acks)
+    way = path.manner("pvm-default-trans", known, 1, real=False)
+    assert codes(near, far, manner=way) == []
+    assert codes(near, beside(far, 0.05, 1442), manner=way) == ["shared-path"]
+
+
 def test_what_must_have_left_is_every_frame_of_every_message() -> None:
     assert path.expected_tx_bytes([end(role="far", messages=7), end(1000)]) == 1000 * (64 + HEADER)
     assert path.expected_tx_bytes([end(messages=7, role="far")]) is None

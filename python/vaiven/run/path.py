@@ -26,7 +26,8 @@ _ANOTHER = "another-path"
 _SHARE_MIN = 0.5  # segments of one send share their headers until the card cuts them; padding is not counted
 FOREIGN_MAX = 0.025  # of the bytes seen at an end: more is somebody else
 _FOREIGN_LEAST_BYTES = 2_000  # neighbours are looked up, and networks have a life of their own
-_ACK_BYTES = 80  # the largest acknowledgement: of TCP with a block of SACK (RFC 2018), of a daemon of PVM 58
+_ACK_BYTES = 80  # the largest acknowledgement: of TCP with a block of SACK (RFC 2018)
+_DAEMON_ACK_BYTES = 58  # of a daemon of PVM
 _DELAYED = 8  # of so many messages that fit a frame one is acknowledged by itself: its answer was late (RFC 1122)
 _SEGMENT_BYTES = 1514  # one that is sent again
 _FRAME_MIN_BYTES = 60  # cards fill shorter ones, and may count what they filled
@@ -131,13 +132,14 @@ class Crossed(msgspec.Struct, frozen=True):
 class Manner:
     """How messages of a stack travel.
 
-    acknowledged: by frames of their own. pieces: small ones in which a library gives a message away, and arranges it.
-    uncounted: what it sends again nobody counts. copies: of one message for all, how many may cross the interface of
-    one end. returned: what an end gave comes back to it. real: between real hosts, whose cards fill short frames and
-    may count check sequences, and whose records go home over the same interface.
+    acknowledged: by frames of their own, of ack_bytes at most. pieces: small ones in which a library gives a message
+    away, and arranges it. uncounted: what it sends again nobody counts. copies: of one message for all, how many may
+    cross the interface of one end. returned: what an end gave comes back to it. real: between real hosts, whose cards
+    fill short frames and may count check sequences, and whose records go home over the same interface.
     """
 
     acknowledged: bool = False
+    ack_bytes: int = _ACK_BYTES
     pieces: int = 1
     uncounted: bool = False
     copies: int = 1
@@ -165,6 +167,7 @@ def manner(stack: str, known: Available, fars: int, *, real: bool) -> Manner:
     bare nor UDP is acknowledged."""
     return Manner(
         acknowledged=stack not in _UNACKNOWLEDGED,
+        ack_bytes=_DAEMON_ACK_BYTES if known.library == "pvm" and "-default" in stack else _ACK_BYTES,
         pieces=_PIECES_OF_A_PROGRAM if known.program else _PIECES.get(known.library or stack, 1),
         uncounted=bool(known.program) or stack.startswith(_UNCOUNTED),
         copies=fars if known.library and known.to_all else 1,
@@ -332,7 +335,7 @@ def _framed_bytes(frames: int, mine: Way, other: Way, header_bytes: int, manner:
     if manner.acknowledged:
         more += max(0, other.frames - mine.messages) + mine.messages // _DELAYED + _DELAYED
     acks = min(max(0, frames - data), more)
-    framed = header_bytes * data + _ACK_BYTES * acks
+    framed = header_bytes * data + manner.ack_bytes * acks
     if not manner.real:
         return framed
     short_bytes = _FRAME_MIN_BYTES * (data + acks) - framed - mine.bytes
