@@ -13,6 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if MPI_VERSION >= 4
+#define BCAST_INIT MPI_Bcast_init
+#else /* Open MPI 4 has it by a name of its own */
+#include <mpi-ext.h>
+#define BCAST_INIT MPIX_Bcast_init
+#endif
+
 #define LARGE (3 << 20)
 
 static int rank, ranks;
@@ -270,6 +277,26 @@ static long mixed(void) {
   return wrong;
 }
 
+/* A broadcast that is begun again and again, with others while it is under way. */
+static long persistent(void) {
+  enum { COUNT = 40000 };
+  unsigned char *bytes = malloc(COUNT), *other = malloc(COUNT);
+  long wrong = 0;
+  MPI_Request request;
+  BCAST_INIT(other, COUNT, MPI_BYTE, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  for (int n = 0; n < 20; n++) {
+    for (int i = 0; i < COUNT; i++) other[i] = rank == 1 ? byte_of((size_t)i, COUNT, n) : 0;
+    MPI_Start(&request);
+    wrong += cast_on(MPI_COMM_WORLD, bytes, 10000 + (size_t)n, n % ranks);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < COUNT; i++) wrong += other[i] != byte_of((size_t)i, COUNT, n);
+  }
+  MPI_Request_free(&request);
+  free(bytes);
+  free(other);
+  return wrong;
+}
+
 static MPI_Comm of_thread[3];
 
 static void *thread(void *which) {
@@ -355,6 +382,7 @@ int main(int argc, char **argv) {
                {"rendezvous", rendezvous},
                {"leaves", leaves},
                {"mixed", mixed},
+               {"persistent", persistent},
                {"threads", threads},
                {"errors", errors},
                {"lacks", lacks},

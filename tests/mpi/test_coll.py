@@ -80,7 +80,9 @@ both = pytest.mark.parametrize("library", list(mpi.LIBRARIES))
 
 
 @both
-@pytest.mark.parametrize("what", ["sizes", "types", "gathers", "reduces", "communicators", "many", "mixed", "threads"])
+@pytest.mark.parametrize(
+    "what", ["sizes", "types", "gathers", "reduces", "communicators", "many", "mixed", "persistent", "threads"]
+)
 def test_every_byte_arrives(hosts: Place, programs: dict[str, str], library: str, what: str) -> None:
     done = run(library, hosts, FOUR, (programs[library], what))
     check(done, 4)
@@ -129,6 +131,41 @@ def test_two_hosts_stay_with_their_mpi(hosts: Place, programs: dict[str, str], l
     check(done, 4)
     assert served(done) == 0
     assert "stay with the MPI: they are on fewer than three hosts" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """tool.c, of each library."""
+    home = tmp_path_factory.mktemp("tools")
+    source = Path(__file__).parent / "tool.c"
+    for library in mpi.LIBRARIES:
+        words = [f"mpicc.{library}", "-O2", "-shared", "-fPIC", source, "-o", home / f"{library}.so"]
+        subprocess.run(words, check=True)
+    return {library: str(home / f"{library}.so") for library in mpi.LIBRARIES}
+
+
+ASKED, EMPTY = 4 * 9 + 2 * 3 + 200, 4 + 1  # broadcasts of `sizes` among four, and those of them without bytes
+
+
+@both
+def test_a_tool_before_us_sees_every_broadcast_and_they_are_served(
+    hosts: Place, programs: dict[str, str], tools: dict[str, str], library: str
+) -> None:
+    ours = [str(resources.program(name)) for name in (mpi.ENDS, mpi.GROUP["mpich"])] * (library == "mpich")
+    preloading = ("env", "LD_PRELOAD=" + ":".join([tools[library], *ours]))
+    done = run(library, hosts, FOUR, (*preloading, programs[library], "sizes"))
+    check(done, 4)
+    assert (f"tool: {ASKED} broadcasts" in done.stderr, served(done)) == (True, ASKED - EMPTY), done.stderr
+
+
+def test_a_tool_behind_us_sees_what_is_not_served(
+    hosts: Place, programs: dict[str, str], tools: dict[str, str]
+) -> None:
+    ours = [str(resources.program(name)) for name in (mpi.ENDS, mpi.GROUP["mpich"])]
+    preloading = ("env", "LD_PRELOAD=" + ":".join([*ours, tools["mpich"]]))
+    done = run("mpich", hosts, FOUR, (*preloading, programs["mpich"], "sizes"))
+    check(done, 4)
+    assert (f"tool: {EMPTY} broadcasts" in done.stderr, served(done)) == (True, ASKED - EMPTY), done.stderr
 
 
 @both

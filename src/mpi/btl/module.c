@@ -7,6 +7,7 @@
 #include <opal/runtime/opal_progress.h>
 #include <opal/util/proc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/btl/route.h"
@@ -242,8 +243,9 @@ static struct mca_btl_base_endpoint_t *reach(struct opal_proc_t *proc) {
   int result;
   struct vv_card card;
   OPAL_MODEX_RECV(result, &vv_module.super.btl_component->btl_version, &proc->proc_name, &bytes, &count);
-  if (result != OPAL_SUCCESS || !vv_card_parse(bytes, count, &card) || !vv_card_reaches(&vv_module.card, &card))
-    return NULL;
+  const bool known = result == OPAL_SUCCESS && vv_card_parse(bytes, count, &card);
+  free(bytes);
+  if (!known || !vv_card_reaches(&vv_module.card, &card)) return NULL;
   struct mca_btl_base_endpoint_t *endpoint = OBJ_NEW(vv_endpoint_t);
   if (!endpoint) return NULL;
   endpoint->proc = proc;

@@ -6,9 +6,10 @@
  * itself alone. All ranks preload it, or none.
  *
  * What is not served goes where it would go without it: to the next tool that stands
- * before the MPI, or to the MPI. That may be Open MPI, where somebody has preloaded the
- * wrong library. So the functions that programs call here take words, and pass them on as
- * they came: of a handle of MPICH the lower half counts, of Open MPI's all of it.
+ * before the MPI, or to the MPI. A tool that stands before us calls PMPI_, so these names
+ * are ours, too. The MPI may be Open MPI, where somebody has preloaded the wrong library.
+ * So the functions that programs call here take words, and pass them on as they came: of a
+ * handle of MPICH the lower half counts, of Open MPI's all of it.
  */
 #include <assert.h>
 #include <dlfcn.h>
@@ -262,14 +263,17 @@ static int end_with(bool done, MPI_Comm communicator) {
 /* An argument, however wide it is. */
 typedef intptr_t word;
 
-/* The function that programs call by that name of MPI, and the one behind it. */
+/* The function that programs, or tools, call by that name, and the one behind it. */
 #define ENTRY(name, ...)                                                                                               \
-  PUBLIC int vv_mpich_##name(__VA_ARGS__) __asm__("MPI_" #name);                                                       \
+  PUBLIC int vv_mpich_##name(__VA_ARGS__) __asm__(#name);                                                              \
   int vv_mpich_##name(__VA_ARGS__)
 #define NEXT(name)                                                                                                     \
   static __typeof__(vv_mpich_##name) *next;                                                                            \
-  if (!next) next = (__typeof__(next))behind("MPI_" #name);                                                            \
+  if (!next) next = (__typeof__(next))behind(#name);                                                                   \
   assert(next) /* the caller was linked with it */
+#define BY_BOTH_NAMES(FUNCTION, name, ...)                                                                             \
+  FUNCTION(MPI_##name, __VA_ARGS__)                                                                                    \
+  FUNCTION(PMPI_##name, __VA_ARGS__)
 
 static bool broadcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator, int *result) {
   if (!begin() || root < 0) return false;
@@ -291,8 +295,8 @@ static bool broadcast(void *buffer, MPI_Count count, MPI_Datatype type, int root
     if (broadcast(buffer, (Count)count, (MPI_Datatype)type, (int)root, (MPI_Comm)communicator, &done)) return done;    \
     return next(buffer, count, type, root, communicator);                                                              \
   }
-BROADCASTS(Bcast, int)
-BROADCASTS(Bcast_c, MPI_Count)
+BY_BOTH_NAMES(BROADCASTS, Bcast, int)
+BY_BOTH_NAMES(BROADCASTS, Bcast_c, MPI_Count)
 
 /* What each rank gives is a part of everybody's result: `counts` of them, which begin at `firsts`, or all of `count`.
  */
@@ -384,8 +388,8 @@ static bool gather(const struct gathering *gathering, int *result) {
     if (gather(&gathering, &done)) return done;                                                                        \
     return next(given, given_count, given_type, result, count, type, communicator);                                    \
   }
-GATHERS(Allgather, int)
-GATHERS(Allgather_c, MPI_Count)
+BY_BOTH_NAMES(GATHERS, Allgather, int)
+BY_BOTH_NAMES(GATHERS, Allgather_c, MPI_Count)
 
 #define GATHERS_PARTS(name, Count, kind)                                                                               \
   ENTRY(name, const void *given, word given_count, word given_type, void *result, const void *counts,                  \
@@ -398,8 +402,8 @@ GATHERS(Allgather_c, MPI_Count)
     if (gather(&gathering, &done)) return done;                                                                        \
     return next(given, given_count, given_type, result, counts, firsts, type, communicator);                           \
   }
-GATHERS_PARTS(Allgatherv, int, int)
-GATHERS_PARTS(Allgatherv_c, MPI_Count, wide)
+BY_BOTH_NAMES(GATHERS_PARTS, Allgatherv, int, int)
+BY_BOTH_NAMES(GATHERS_PARTS, Allgatherv_c, MPI_Count, wide)
 
 static bool reduce_all(const void *given, void *result, MPI_Count count, MPI_Datatype type, MPI_Op op,
                        MPI_Comm communicator, int *done) {
@@ -422,13 +426,15 @@ static bool reduce_all(const void *given, void *result, MPI_Count count, MPI_Dat
       return done;                                                                                                     \
     return next(given, result, count, type, op, communicator);                                                         \
   }
-REDUCES(Allreduce, int)
-REDUCES(Allreduce_c, MPI_Count)
+BY_BOTH_NAMES(REDUCES, Allreduce, int)
+BY_BOTH_NAMES(REDUCES, Allreduce_c, MPI_Count)
 
 /* All ranks are done with each other when all have come here. */
-ENTRY(Finalize, void) {
-  NEXT(Finalize);
-  vv_served_end_all();
-  end_progress();
-  return next();
-}
+#define FINALIZES(name, ...)                                                                                           \
+  ENTRY(name, void) {                                                                                                  \
+    NEXT(name);                                                                                                        \
+    vv_served_end_all();                                                                                               \
+    end_progress();                                                                                                    \
+    return next();                                                                                                     \
+  }
+BY_BOTH_NAMES(FINALIZES, Finalize, )
