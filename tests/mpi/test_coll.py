@@ -66,6 +66,16 @@ def run(
             )
 
 
+def preloading(*libraries: str) -> tuple[str, str]:
+    """Before a command: with these, and nothing else."""
+    return "env", "LD_PRELOAD=" + ":".join(libraries)
+
+
+def ours() -> list[str]:
+    """What `vaiven run` preloads for MPICH."""
+    return [str(resources.program(name)) for name in (mpi.ENDS, mpi.GROUP["mpich"])]
+
+
 def check(done: subprocess.CompletedProcess[str], ranks: int) -> None:
     """All ranks were there, and no byte was wrong."""
     assert (done.returncode, done.stdout) == (0, f"{ranks} ranks, 0 wrong\n"), done.stderr
@@ -151,9 +161,8 @@ ASKED, EMPTY = 4 * 9 + 2 * 3 + 200, 4 + 1  # broadcasts of `sizes` among four, a
 def test_a_tool_before_us_sees_every_broadcast_and_they_are_served(
     hosts: Place, programs: dict[str, str], tools: dict[str, str], library: str
 ) -> None:
-    ours = [str(resources.program(name)) for name in (mpi.ENDS, mpi.GROUP["mpich"])] * (library == "mpich")
-    preloading = ("env", "LD_PRELOAD=" + ":".join([tools[library], *ours]))
-    done = run(library, hosts, FOUR, (*preloading, programs[library], "sizes"))
+    first = preloading(tools[library], *(ours() if library == "mpich" else []))
+    done = run(library, hosts, FOUR, (*first, programs[library], "sizes"))
     check(done, 4)
     assert (f"tool: {ASKED} broadcasts" in done.stderr, served(done)) == (True, ASKED - EMPTY), done.stderr
 
@@ -161,9 +170,7 @@ def test_a_tool_before_us_sees_every_broadcast_and_they_are_served(
 def test_a_tool_behind_us_sees_what_is_not_served(
     hosts: Place, programs: dict[str, str], tools: dict[str, str]
 ) -> None:
-    ours = [str(resources.program(name)) for name in (mpi.ENDS, mpi.GROUP["mpich"])]
-    preloading = ("env", "LD_PRELOAD=" + ":".join([*ours, tools["mpich"]]))
-    done = run("mpich", hosts, FOUR, (*preloading, programs["mpich"], "sizes"))
+    done = run("mpich", hosts, FOUR, (*preloading(*ours(), tools["mpich"]), programs["mpich"], "sizes"))
     check(done, 4)
     assert (f"tool: {EMPTY} broadcasts" in done.stderr, served(done)) == (True, ASKED - EMPTY), done.stderr
 
@@ -212,8 +219,7 @@ def test_it_is_a_stack_of_fanout(hosts: Place, launched: Callable, library: str)
 
 def test_a_program_of_the_other_mpi_goes_on_without_us(hosts: Place, programs: dict[str, str]) -> None:
     """Whoever preloads what is MPICH's before a rank of Open MPI."""
-    preloading = ("env", f"LD_PRELOAD={resources.program(mpi.GROUP['mpich'])}")
-    done = run("openmpi", hosts, FOUR, (*preloading, programs["openmpi"], "sizes"), Manner(yields=True))
+    done = run("openmpi", hosts, FOUR, (*preloading(ours()[-1]), programs["openmpi"], "sizes"), Manner(yields=True))
     check(done, 4)
     assert served(done) == 0
     assert done.stderr.count("vaiven: this is Open MPI, which goes on without vaiven-mpich-group.so") == 1

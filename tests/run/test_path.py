@@ -66,10 +66,8 @@ def added(one: Crossed, more: dict[str, int]) -> Crossed:
 
 def beside(one: Crossed, share: float, frame: int) -> Crossed:
     """The same, and a stranger's frames to it, so many that they are that share of all bytes."""
-    seen = one.seen
-    count = round(share / (1 - share) * (seen.tx_bytes + seen.rx_bytes) / frame)
-    got = {"rx_bytes": seen.rx_bytes + count * frame, "rx_frames": seen.rx_frames + count}
-    return msgspec.structs.replace(one, seen=msgspec.structs.replace(seen, **got))
+    count = round(share / (1 - share) * (one.seen.tx_bytes + one.seen.rx_bytes) / frame)
+    return added(one, {"rx_bytes": count * frame, "rx_frames": count})
 
 
 def test_an_end_whose_control_connection_is_not_told_is_not_judged() -> None:
@@ -85,8 +83,8 @@ def test_an_end_whose_control_connection_is_not_told_is_not_judged() -> None:
     [("pvm-default-xdr", True), ("pvm-mcast-default-raw", True), ("pvm-bcast-default-trans", True), ("pvm-bcast", True),
      ("pvm-mcast", False), ("pvm-direct-raw", False), ("llc", True), ("tcp", False)],
 )  # fmt: skip
-def test_what_a_daemon_of_pvm_sends_again_is_no_strangers(stack: str, sends_again: bool) -> None:
-    """A fragment that was late: of 30 messages to each of two one is 2.2 % of all bytes."""
+def test_what_is_sent_again_and_nobody_counts_is_no_strangers(stack: str, sends_again: bool) -> None:
+    """As a fragment by a daemon of PVM: of 30 messages to each of two one is 2.2 % of all bytes."""
     library = "pvm" if stack.startswith("pvm") else ""
     known = Available(Limits(0, 1 << 20), ("fanout",), library=library, to_all="cast" in stack)
     way = path.manner(stack, known, 1, real=False)

@@ -33,8 +33,7 @@ _SEGMENT_BYTES = 1514  # one that is sent again
 _FRAME_MIN_BYTES = 60  # cards fill shorter ones, and may count what they filled
 _FCS_BYTES = 4  # which some cards count, too
 _UNACKNOWLEDGED = ("icmp", "eth", "udp", "raw")
-# By them a station, or a daemon, sends again what is lost, or late; the server of PVM's groups is asked by the daemons.
-_UNCOUNTED = ("llc", "pvm-default", "pvm-mcast-default", "pvm-bcast")
+_UNCOUNTED = ("llc", "pvm-bcast")  # what a station sends again; who asks the server of PVM's groups
 # PVM sends headers and fragments by themselves, and its daemons and server of groups answer; ranks of a group say how
 # far they are.
 _PIECES = {"pvm": 6, "group": 3}
@@ -164,12 +163,13 @@ class Share:
 
 def manner(stack: str, known: Available, fars: int, *, real: bool) -> Manner:
     """Of a stack's messages to so many far ends: a library that sends to all may do so from end to end; what is neither
-    bare nor UDP is acknowledged."""
+    bare nor UDP is acknowledged. Daemons of PVM send again what is late, and tell nobody."""
+    daemons = known.library == "pvm" and "-default" in stack
     return Manner(
         acknowledged=stack not in _UNACKNOWLEDGED,
-        ack_bytes=_DAEMON_ACK_BYTES if known.library == "pvm" and "-default" in stack else _ACK_BYTES,
+        ack_bytes=_DAEMON_ACK_BYTES if daemons else _ACK_BYTES,
         pieces=_PIECES_OF_A_PROGRAM if known.program else _PIECES.get(known.library or stack, 1),
-        uncounted=bool(known.program) or stack.startswith(_UNCOUNTED),
+        uncounted=daemons or bool(known.program) or stack.startswith(_UNCOUNTED),
         copies=fars if known.library and known.to_all else 1,
         returned=":scatter" in stack,
         real=real,

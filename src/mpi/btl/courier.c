@@ -307,7 +307,8 @@ static void watch(struct vv_courier *courier) {
   }
 }
 
-/* While the user is told only those before it come to the list, so the next one stays where it is. */
+/* Tells of those that have left. Others come before the first one while the user is told, and only a turn takes any
+ * away: the next one stays where it is. */
 static void see_off(struct vv_courier *courier) {
   struct vv_courier_load *load = courier->closing ? NULL : courier->leaving, *other;
   for (; load; load = other) {

@@ -5,9 +5,9 @@
  * turns: whoever waits for something calls vv_courier_turn again and again.
  *
  * A message is the courier's until `sent` is called for it. It goes out at once
- * if it can; else behind those that wait, and `left` tells when it has. What comes is given to `came` as a
- * whole: out of the ring when it fits one frame, else put together in memory of
- * its link. A peer may send before it was joined here.
+ * if it can; else behind those that wait, and `left` tells when it has. What comes
+ * is given to `came` as a whole: out of the ring when it fits one frame, else put
+ * together in memory of its link. A peer may send before it was joined here.
  *
  * Threads. Any may call anything, when `threads` says so; only one at a time
  * takes a turn, and the others return 0. No lock is held while a function of the

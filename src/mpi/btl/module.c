@@ -183,12 +183,16 @@ static struct vv_parcel *parcel_of(struct vv_courier_load *load) {
   return (struct vv_parcel *)((uint8_t *)load - offsetof(struct vv_parcel, load));
 }
 
-/* What is done with a message of ours for who sends it: its bytes are our copy. */
+static void complete(struct vv_parcel *parcel) {
+  if (parcel->super.des_cbfunc)
+    parcel->super.des_cbfunc(&vv_module.super, parcel->load.peer->context, &parcel->super, OPAL_SUCCESS);
+}
+
+/* Who sends a message of ours is done with it then: its bytes are our copy. */
 static void left(void *context, struct vv_courier_load *load) {
   (void)context;
   struct vv_parcel *parcel = parcel_of(load);
-  if (is_ours(parcel) && parcel->super.des_cbfunc)
-    parcel->super.des_cbfunc(&vv_module.super, load->peer->context, &parcel->super, OPAL_SUCCESS);
+  if (is_ours(parcel)) complete(parcel);
 }
 
 /* Where `sent` is told that a message did not arrive `ended` follows, which ends the job, or the peer has left. */
@@ -196,8 +200,7 @@ static void sent(void *context, struct vv_courier_load *load, bool arrived) {
   (void)context, (void)arrived;
   struct vv_parcel *parcel = parcel_of(load);
   bool ours = is_ours(parcel), told = load->left && ours;
-  if (!told && parcel->super.des_cbfunc)
-    parcel->super.des_cbfunc(&vv_module.super, load->peer->context, &parcel->super, OPAL_SUCCESS);
+  if (!told) complete(parcel);
   if (ours) let_go(parcel);
 }
 

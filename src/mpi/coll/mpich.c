@@ -430,11 +430,12 @@ BY_BOTH_NAMES(REDUCES, Allreduce, int)
 BY_BOTH_NAMES(REDUCES, Allreduce_c, MPI_Count)
 
 /* All ranks are done with each other when all have come here. */
-#define FINALIZES(name, ...)                                                                                           \
+#define FINALIZES(name)                                                                                                \
   ENTRY(name, void) {                                                                                                  \
     NEXT(name);                                                                                                        \
     vv_served_end_all();                                                                                               \
     end_progress();                                                                                                    \
     return next();                                                                                                     \
   }
-BY_BOTH_NAMES(FINALIZES, Finalize, )
+FINALIZES(MPI_Finalize)
+FINALIZES(PMPI_Finalize)
