@@ -77,13 +77,13 @@ static long any(void) {
   return wrong;
 }
 
-/* Rank 0 calls no MPI for a time, in which all others send to it more than any window holds. */
-static long sleeps(void) {
+/* Rank 0 calls no MPI for so many seconds, in which all others send to it more than any window holds. */
+static long sleeps(unsigned seconds) {
   enum { EACH = 300, SIZE = 3000 };
   unsigned char *bytes = malloc(LARGE), *large = malloc(LARGE);
   MPI_Request requests[EACH + 1];
   long wrong = 0;
-  if (rank == 0) sleep(4);
+  if (rank == 0) sleep(seconds);
   fill(bytes, SIZE);
   fill(large, LARGE);
   if (rank > 0) {
@@ -153,6 +153,12 @@ static long together(void) {
   return wrong;
 }
 
+static void end_as(const char *how) {
+  if (strcmp(how, "killed") == 0) raise(SIGKILL);
+  if (strcmp(how, "stopped") == 0) raise(SIGSTOP);
+  if (system("ip link set eth0 down") != 0) abort(); /* unplugged */
+}
+
 /* In the middle of what rank 0 sends it, rank 1 ends as argv[2] says. */
 static long ends(const char *how) {
   enum { HUGE_BYTES = 64 << 20 };
@@ -164,7 +170,7 @@ static long ends(const char *how) {
   for (int i = 0; rank < 2 && !done; i++) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     bool begun = i > 20000 || bytes[0] != 0;
-    if (rank == 1 && begun) raise(strcmp(how, "killed") == 0 ? SIGKILL : SIGSTOP);
+    if (rank == 1 && begun) end_as(how);
     if (rank == 0 && i == 0) bytes[0] = 1;
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -213,7 +219,7 @@ static long threads(void) {
 static long work(char **argv) {
   if (strcmp(argv[1], "sizes") == 0) return sizes();
   if (strcmp(argv[1], "any") == 0) return any();
-  if (strcmp(argv[1], "sleeps") == 0) return sleeps();
+  if (strcmp(argv[1], "sleeps") == 0) return sleeps(argv[2] ? (unsigned)atoi(argv[2]) : 4);
   if (strcmp(argv[1], "leaves") == 0) return leaves();
   if (strcmp(argv[1], "rests") == 0) return rests();
   if (strcmp(argv[1], "together") == 0) return together();

@@ -63,13 +63,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def run(
-    where: Place, names: Sequence[str], command: Sequence[str], manner: Manner = LLC
+    where: Place, names: Sequence[str], command: Sequence[str], manner: Manner = LLC, *, patience_s: float = 90
 ) -> subprocess.CompletedProcess[str]:
     """A rank of that command on each of these hosts; a host may have several."""
     ranks = [mpi.Rank(where.hosts[name], tuple(command)) for name in names]
     with mpi.job("openmpi", ranks, manner) as words:
         argv = where.hosts[names[0]].argv(words)
-        return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90, check=False)
+        return subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=patience_s, check=False
+        )
 
 
 def check(done: subprocess.CompletedProcess[str], ranks: int) -> None:
@@ -80,6 +82,15 @@ def check(done: subprocess.CompletedProcess[str], ranks: int) -> None:
 @pytest.mark.parametrize("what", ["sizes", "any", "sleeps", "together", "threads"])
 def test_every_byte_arrives(four: Place, program: str, what: str) -> None:
     check(run(four, EACH, (program, what)), 4)
+
+
+@pytest.mark.slow
+def test_a_rank_that_computes_for_a_minute_loses_nothing(
+    tmp_path_factory: pytest.TempPathFactory, program: str
+) -> None:
+    """Nobody takes it for dead, and frames that are lost meanwhile are sent again when it calls MPI."""
+    with hosts_of(LOSSY, tmp_path_factory.mktemp("state")) as lossy:
+        check(run(lossy, EACH[:3], (program, "sleeps", "60"), patience_s=240), 3)
 
 
 def test_what_was_sent_arrives_though_its_sender_calls_mpi_no_more(
@@ -138,6 +149,20 @@ def test_a_silent_rank_is_an_error_that_names_it_where_that_was_asked_for(four: 
     assert done.returncode != 0 and "wrong" not in done.stdout
     assert "vaiven: MPI over LLC: rank 1 on m2 is gone: the other end did not answer" in done.stderr
     until(lambda: not any(program in words for words in processes(four).values()))
+
+
+def test_an_interface_that_goes_down_ends_the_job(tmp_path_factory: pytest.TempPathFactory, program: str) -> None:
+    """The rank behind it ends by itself, the others when mpirun finds that a host is gone. For that TCP takes minutes as
+    it comes, and a quarter of an hour where something was under way."""
+    keepalive = {"time": "3", "intvl": "1", "probes": "3"}
+    soon = tuple((f"oob_tcp_keepalive_{name}", value) for name, value in keepalive.items())
+    with hosts_of(FOUR, tmp_path_factory.mktemp("state")) as unplugged:
+        for host in unplugged.hosts.values():
+            give_up = "echo 3 >/proc/sys/net/ipv4/tcp_retries2"
+            subprocess.run(host.argv(["sh", "-c", give_up]), stdin=subprocess.DEVNULL, check=True)
+        done = run(unplugged, EACH[:3], (program, "ends", "unplugged"), replace(LLC, settings=soon))
+        assert done.returncode != 0 and "wrong" not in done.stdout
+        until(lambda: not any(program in words for words in processes(unplugged).values()))
 
 
 WITHOUT = ("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
