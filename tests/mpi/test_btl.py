@@ -152,8 +152,8 @@ def test_a_silent_rank_is_an_error_that_names_it_where_that_was_asked_for(four: 
 
 
 def test_an_interface_that_goes_down_ends_the_job(tmp_path_factory: pytest.TempPathFactory, program: str) -> None:
-    """The rank behind it ends by itself, the others when mpirun finds that a host is gone. For that TCP takes minutes as
-    it comes, and a quarter of an hour where something was under way."""
+    """The rank behind it ends by itself, the others when mpirun finds that a host is gone. For that TCP takes minutes,
+    and a quarter of an hour where something was under way: here it has less patience."""
     keepalive = {"time": "3", "intvl": "1", "probes": "3"}
     soon = tuple((f"oob_tcp_keepalive_{name}", value) for name, value in keepalive.items())
     with hosts_of(FOUR, tmp_path_factory.mktemp("state")) as unplugged:
