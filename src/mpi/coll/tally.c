@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int class_of(size_t bytes) {
+  return 63 - __builtin_clzll((unsigned long long)bytes);
+}
+
+/* Half of what is kept goes, so that what stays is from all calls evenly. */
+static void thin(struct vv_tally_class *of) {
+  of->kept /= 2;
+  of->stride *= 2;
+  for (uint32_t i = 0; i < of->kept; i++) of->ns[i] = of->ns[2 * i];
+}
+
+bool vv_tally_add(struct vv_tally *tally, size_t bytes, vv_ns spent_ns, vv_ns wire_ns) {
+  struct vv_tally_class **place = &tally->classes[class_of(bytes)], *of = *place;
+  if (!of) {
+    of = calloc(1, sizeof *of);
+    if (!of) return false;
+    of->stride = 1;
+    of->forecast = vv_tally_line(tally, bytes);
+    if (of->forecast.basis == VV_TALLY_NOTHING && wire_ns > 0)
+      of->forecast = (struct vv_tally_forecast){.basis = VV_TALLY_WIRE, .ns_per_byte = (double)wire_ns / (double)bytes};
+    *place = of;
+  }
+  if (of->calls % of->stride == 0) {
+    if (of->kept == VV_TALLY_KEPT_MAX) thin(of);
+    if (of->calls % of->stride == 0) of->ns[of->kept++] = spent_ns;
+  }
+  of->calls++;
+  of->bytes += bytes;
+  return true;
+}
+
+/* Medians differ by as much as they are long: squares of relative distances, of which the sum is least. */
+struct vv_tally_forecast vv_tally_line(const struct vv_tally *tally, size_t bytes) {
+  double ones = 0, x = 0, xx = 0, y = 0, xy = 0, least = 0, most = 0;
+  uint32_t classes = 0;
+  for (int i = 0; i < VV_TALLY_CLASSES; i++) {
+    const struct vv_tally_class *of = tally->classes[i];
+    if (!of || of->calls < VV_TALLY_CALLS_MIN) continue;
+    const double at = vv_tally_bytes(of), ns = vv_tally_median_ns(of);
+    if (ns <= 0) continue;
+    const double weight = 1 / (ns * ns);
+    ones += weight, x += weight * at, xx += weight * at * at, y += weight * ns, xy += weight * at * ns;
+    if (classes++ == 0) least = at;
+    most = at;
+  }
+  const double spread = ones * xx - x * x;
+  struct vv_tally_forecast line = {.classes = classes};
+  if (classes < 2 || most < VV_TALLY_SPAN_MIN * least || spread <= 0) return (struct vv_tally_forecast){0};
+  if ((double)bytes > VV_TALLY_REACH * most || (double)bytes * VV_TALLY_REACH < least)
+    return (struct vv_tally_forecast){0};
+  line.ns_per_byte = (ones * xy - x * y) / spread;
+  line.alpha_ns = (y - line.ns_per_byte * x) / ones;
+  if (line.ns_per_byte < 0 || line.alpha_ns < 0) return (struct vv_tally_forecast){0};
+  line.basis = VV_TALLY_LINE;
+  return line;
+}
+
+double vv_tally_bytes(const struct vv_tally_class *of) {
+  return (double)of->bytes / (double)of->calls;
+}
+
+static int by_time(const void *a, const void *b) {
+  const vv_ns one = *(const vv_ns *)a, other = *(const vv_ns *)b;
+  return (one > other) - (one < other);
+}
+
+double vv_tally_median_ns(const struct vv_tally_class *of) {
+  vv_ns sorted[VV_TALLY_KEPT_MAX];
+  memcpy(sorted, of->ns, of->kept * sizeof *sorted);
+  qsort(sorted, of->kept, sizeof *sorted, by_time);
+  return ((double)sorted[(of->kept - 1) / 2] + (double)sorted[of->kept / 2]) / 2;
+}
+
+double vv_tally_foretold_ns(const struct vv_tally_class *of) {
+  return of->forecast.alpha_ns + of->forecast.ns_per_byte * vv_tally_bytes(of);
+}
+
+void vv_tally_end(struct vv_tally *tally) {
+  for (int i = 0; i < VV_TALLY_CLASSES; i++) free(tally->classes[i]);
+  *tally = (struct vv_tally){0};
+}
