@@ -64,7 +64,7 @@ static void *behind(const char *name) {
   X(Type_size)                                                                                                         \
   X(Unpack)
 
-#define MEMBER(name) __typeof__(PMPI_##name) *name;
+#define MEMBER(name) __typeof__ (&PMPI_##name)(name);
 static struct { FUNCTIONS(MEMBER) } pmpi;
 
 static int keyval = MPI_KEYVAL_INVALID; /* under which a communicator has its `struct vv_served` */

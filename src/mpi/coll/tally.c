@@ -74,7 +74,8 @@ double vv_tally_median_ns(const struct vv_tally_class *of) {
   vv_ns sorted[VV_TALLY_KEPT_MAX];
   memcpy(sorted, of->ns, of->kept * sizeof *sorted);
   qsort(sorted, of->kept, sizeof *sorted, by_time);
-  return ((double)sorted[(of->kept - 1) / 2] + (double)sorted[of->kept / 2]) / 2;
+  const uint32_t low = (of->kept - 1) / 2, high = of->kept / 2;
+  return ((double)sorted[low] + (double)sorted[high]) / 2;
 }
 
 double vv_tally_foretold_ns(const struct vv_tally_class *of) {
