@@ -25,6 +25,7 @@ import foretold
 import group
 import latency
 import llc
+import manners
 import repeat
 import served
 import sides
@@ -179,6 +180,9 @@ CASES: dict[str, Case] = {
     "sides": lambda a: sides.sides(a.seed),
     "foretold": lambda _: foretold.foretold(),
     "served": lambda a: served.served("lidi", 8, min(a.rounds, 6)) + served.served("lidi", 4, min(a.rounds, 6)),
+    "served-called": lambda a: manners.called(min(a.rounds, 8), a.seed),
+    "served-crowd": lambda a: manners.crowd(min(a.rounds, 8), a.seed),
+    "served-costs": lambda a: manners.costs(min(a.rounds, 12), a.seed),
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),
