@@ -26,6 +26,7 @@ import group
 import latency
 import llc
 import manners
+import matmul
 import repeat
 import served
 import sides
@@ -183,6 +184,8 @@ CASES: dict[str, Case] = {
     "served-called": lambda a: manners.called(min(a.rounds, 8), a.seed),
     "served-crowd": lambda a: manners.crowd(min(a.rounds, 8), a.seed),
     "served-costs": lambda a: manners.costs(min(a.rounds, 12), a.seed),
+    "matmul": lambda a: matmul.products(min(a.rounds, 6), a.seed),
+    "matmul-tokens": lambda a: matmul.tokens(min(a.rounds, 8), a.seed),
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),
