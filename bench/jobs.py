@@ -62,7 +62,7 @@ def job(
     manner = mpi.manner(stacks.parse(stack), ranks)
     manner = mpi.Manner(manner.nagle, True, group=manner.group, settings=(*manner.settings, *settings))
     with mpi.job(library_of(stack), ranks, manner) as words:
-        return _output(ranks[0].host.argv(words))
+        return output(ranks[0].host.argv(words))
 
 
 def of_group(where: Place, command: Sequence[str]) -> str:
@@ -71,10 +71,11 @@ def of_group(where: Place, command: Sequence[str]) -> str:
     with group.job(members, len(members), command) as commands, ExitStack() as others:
         for words in commands[1:]:
             others.enter_context(subprocess.Popen(words, stdin=subprocess.DEVNULL))
-        return _output(commands[0])
+        return output(commands[0])
 
 
-def _output(command: Sequence[str]) -> str:
+def output(command: Sequence[str]) -> str:
+    """What that prints. RuntimeError where it does not end well."""
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS_MAX, check=False
     )

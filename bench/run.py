@@ -31,6 +31,7 @@ import repeat
 import served
 import sides
 import strangers
+import wheels
 import witness
 from ratio import Ratio, bound, ratio
 
@@ -186,6 +187,7 @@ CASES: dict[str, Case] = {
     "served-costs": lambda a: manners.costs(min(a.rounds, 12), a.seed),
     "matmul": lambda a: matmul.products(min(a.rounds, 6), a.seed),
     "matmul-tokens": lambda a: matmul.tokens(min(a.rounds, 8), a.seed),
+    "served-wheels": lambda a: wheels.table(min(a.rounds, 6), a.seed),
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),
