@@ -86,20 +86,20 @@ void vv_report_went(struct vv_report *report, enum vv_coll_kind kind, bool gives
   if (!report->goes[row])
     vv_report_say("%s among %u ranks go by %s: %s", names[row], report->ranks, report->route, why(row));
   report->goes[row] = true;
-  vv_tally_add(&report->tallies[row], bytes, spent_ns, wire_ns(report, row, bytes));
+  vv_ledger_add(&report->ledgers[row], bytes, spent_ns, wire_ns(report, row, bytes));
 }
 
-static void say_class(const struct vv_report *report, enum vv_report_row row, const struct vv_tally_class *of) {
-  const struct vv_tally_forecast *forecast = &of->forecast;
+static void say_class(const struct vv_report *report, enum vv_report_row row, const struct vv_ledger_class *of) {
+  const struct vv_ledger_forecast *forecast = &of->forecast;
   char foretold[120] = "nothing was foretold";
-  if (forecast->basis == VV_TALLY_LINE)
-    snprintf(foretold, sizeof foretold, "%.3f ms foretold by %u other sizes before", vv_tally_foretold_ns(of) / VV_MS,
+  if (forecast->basis == VV_LEDGER_LINE)
+    snprintf(foretold, sizeof foretold, "%.3f ms foretold by %u other sizes before", vv_ledger_foretold_ns(of) / VV_MS,
              forecast->classes);
-  if (forecast->basis == VV_TALLY_WIRE)
-    snprintf(foretold, sizeof foretold, "%.3f ms foretold, the wire's at %g Mb/s", vv_tally_foretold_ns(of) / VV_MS,
+  if (forecast->basis == VV_LEDGER_WIRE)
+    snprintf(foretold, sizeof foretold, "%.3f ms foretold, the wire's at %g Mb/s", vv_ledger_foretold_ns(of) / VV_MS,
              (double)report->rate_bps / BPS_OF_MBPS);
   vv_report_say("%llu %s among %u ranks, %.0f B each: median %.3f ms at rank 0; %s", (unsigned long long)of->calls,
-                names[row], report->ranks, vv_tally_bytes(of), vv_tally_median_ns(of) / VV_MS, foretold);
+                names[row], report->ranks, vv_ledger_bytes(of), vv_ledger_median_ns(of) / VV_MS, foretold);
 }
 
 void vv_report_end(struct vv_report *report) {
@@ -108,11 +108,11 @@ void vv_report_end(struct vv_report *report) {
     vv_report_say("%llu collective operations among %u ranks took %.3f ms each at rank 0",
                   (unsigned long long)report->calls, report->ranks, (double)report->ns / (double)report->calls / VV_MS);
   for (int row = 0; row < VV_REPORT_ROWS; row++) {
-    for (int i = 0; i < VV_TALLY_CLASSES; i++) {
-      const struct vv_tally_class *of = report->tallies[row].classes[i];
+    for (int i = 0; i < VV_LEDGER_CLASSES; i++) {
+      const struct vv_ledger_class *of = report->ledgers[row].classes[i];
       if (of) say_class(report, (enum vv_report_row)row, of);
     }
-    vv_tally_end(&report->tallies[row]);
+    vv_ledger_end(&report->ledgers[row]);
   }
   free(report);
 }

@@ -3,7 +3,7 @@
  * What VAIVEN_VERBOSE says on stderr of a communicator, at its rank 0: of each kind of
  * operation, at its first call that goes by the group and its first that stays with the
  * MPI, why; and in the end, of each kind and class of sizes, how many calls there were,
- * their median time at this rank, and what had been foretold (mpi/coll/tally.h).
+ * their median time at this rank, and what had been foretold (mpi/coll/ledger.h).
  */
 #ifndef VV_MPI_COLL_REPORT_H
 #define VV_MPI_COLL_REPORT_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "core/base/time.h"
-#include "mpi/coll/tally.h"
+#include "mpi/coll/ledger.h"
 #include "vaiven/coll.h"
 
 /* Whoever sends a broadcast is done when all is on its way; it takes as long as who takes it waits. */
@@ -31,7 +31,7 @@ struct vv_report {
   bool goes[VV_REPORT_ROWS], stays[VV_REPORT_ROWS];
   uint64_t calls;
   vv_ns ns;
-  struct vv_tally tallies[VV_REPORT_ROWS];
+  struct vv_ledger ledgers[VV_REPORT_ROWS];
   /* What carries it, where every rank has a host of its own; 0: not known. */
   uint64_t rate_bps;
   size_t mtu_bytes;
