@@ -25,10 +25,13 @@ import foretold
 import group
 import latency
 import llc
+import manners
+import matmul
 import repeat
 import served
 import sides
 import strangers
+import wheels
 import witness
 from ratio import Ratio, bound, ratio
 
@@ -179,6 +182,12 @@ CASES: dict[str, Case] = {
     "sides": lambda a: sides.sides(a.seed),
     "foretold": lambda _: foretold.foretold(),
     "served": lambda a: served.served("lidi", 8, min(a.rounds, 6)) + served.served("lidi", 4, min(a.rounds, 6)),
+    "served-called": lambda a: manners.called(min(a.rounds, 8), a.seed),
+    "served-crowd": lambda a: manners.crowd(min(a.rounds, 8), a.seed),
+    "served-costs": lambda a: manners.costs(min(a.rounds, 12), a.seed),
+    "matmul": lambda a: matmul.products(min(a.rounds, 6), a.seed),
+    "matmul-tokens": lambda a: matmul.tokens(min(a.rounds, 8), a.seed),
+    "served-wheels": lambda a: wheels.table(min(a.rounds, 6), a.seed),
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),

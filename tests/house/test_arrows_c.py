@@ -32,8 +32,9 @@ ARROWS = {
     "probe": ["stack", "io", "core"],
     "bpf": ["io", "core"],
     "sim": ["core"],
-    "mpi/btl": ["io", "core"],
-    "mpi/coll": ["io", "core"],
+    "mpi/base": [],
+    "mpi/btl": ["mpi/base", "io", "core"],
+    "mpi/coll": ["mpi/base", "io", "core"],
     "mpi": [],
     "raw": [],
 }
@@ -102,6 +103,8 @@ def test_conditional_compilation_only_in_io_os(root: Path) -> None:
         ("probe/link/session.c", '#include "probe/options.h"\n'),
         ("stack/tcp.c", '#include "probe/near.h"\n'),
         ("mpi/btl/courier.c", '#include "stack/stack.h"\n'),
+        ("mpi/btl/courier.c", '#include "mpi/coll/area.h"\n'),
+        ("mpi/base/release.c", '#include "io/os/clock.h"\n'),
         ("misc/x.c", ""),
     ],
 )

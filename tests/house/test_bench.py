@@ -79,6 +79,38 @@ def group_made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch, counter: ite
     monkeypatch.setattr(run.group.faults, "cure", lambda *_: None)
 
 
+def served_made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch, counter: itertools.count) -> None:
+    """What the cases of programs that are served would measure."""
+    where = SimpleNamespace(hosts={f"host{n}": HOST for n in range(8)})
+
+    @contextmanager
+    def hosts(_lab, _count=0):
+        yield where
+
+    @contextmanager
+    def installed():
+        yield SimpleNamespace(mpich=Path("mpich"), intel=Path("intel"), script=Path("script"), lengths=Path("lengths"))
+
+    def job(_where, _stack, command, *_):
+        if command[0] == "matmul":
+            tokens = '{"wrong": 0, "token_ns": [9, 8, 9], '
+            return tokens + f'"communicating_ns": [900, {500 + next(counter)}], "predicted_ns": 500}}'
+        if command[0] == "env":
+            return "".join(f"{size} {100 + next(counter)}\n" for size in run.wheels.SIZES)
+        return f"{command[1]} {100 + next(counter)}"
+
+    monkeypatch.setattr(run.manners.jobs, "hosts", hosts)
+    monkeypatch.setattr(run.manners.jobs, "built", lambda *_: Path("program"))
+    monkeypatch.setattr(run.manners.jobs, "job", job)
+    monkeypatch.setattr(run.manners.jobs, "of_group", lambda *words: job(words[0], "group", words[1]))
+    monkeypatch.setattr(
+        run.manners.jobs, "fanout_ns", lambda _where, _stack, sizes, _samples: {n: 50.0 + n for n in sizes}
+    )
+    monkeypatch.setattr(run.matmul, "built", lambda *_: Path("matmul"))
+    monkeypatch.setattr(run.wheels, "installed", installed)
+    monkeypatch.setattr(run.wheels, "imb", lambda *_, **__: {n: 100.0 + next(counter) for n in run.wheels.SIZES})
+
+
 @pytest.fixture
 def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """What each case would measure."""
@@ -126,6 +158,7 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.labs, "up", lambda *_, **__: LAB)
     monkeypatch.setattr(run.labs, "down", lambda _lab: None)
     group_made_up(run, monkeypatch, counter, ranks)
+    served_made_up(run, monkeypatch, counter)
     monkeypatch.setattr(run, "_seconds", lambda _command: 0.1)
     monkeypatch.setattr(run.check, "run", lambda _lab: SimpleNamespace(rows=[]))
     monkeypatch.setattr(run, "worst", lambda _report: 0.5)
@@ -144,6 +177,21 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.sides.between, "medians", launch_medians)
     monkeypatch.setattr(run.strangers, "counted", strangers)
     monkeypatch.setattr(run.witness, "Witnesses", lambda: SimpleNamespace(end=lambda: None))
+
+
+IMB = """\
+# Bcast
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0           20         0.02         0.04         0.03
+         1000           20       101.50       202.25       151.00
+
+# All processes entering MPI_Finalize
+"""
+
+
+def test_what_intels_benchmark_prints_is_read(run: ModuleType) -> None:
+    """Its t_max, in ns; headings and what stands around them is none of it."""
+    assert run.wheels.of_imb(IMB) == {0: pytest.approx(40), 1000: pytest.approx(202_250)}
 
 
 def test_every_case_makes_its_rows(run: ModuleType, made_up: None) -> None:

@@ -52,6 +52,24 @@ static long sizes(void) {
   return wrong;
 }
 
+/* Sizes of which the later ones can be foretold from those before, roots in turn, and what stays with the MPI. */
+static long foretold(void) {
+  static const size_t tried[] = {3000, 30000, 300000};
+  unsigned char *bytes = malloc(300000);
+  float own[2] = {1, 1}, sum[2];
+  long wrong = 0;
+  for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+    for (int n = 0; n < 3 * ranks; n++) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      wrong += cast_on(MPI_COMM_WORLD, bytes, tried[i], n % ranks);
+    }
+  }
+  for (int n = 0; n < 5; n++) MPI_Allreduce(own, sum, 2, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  wrong += sum[0] != (float)ranks;
+  free(bytes);
+  return wrong;
+}
+
 /* Numbers that lie apart, in another order, or with holes; root and others with types of equal signature. */
 static long types(void) {
   enum { COUNT = 3000 };
@@ -373,20 +391,11 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     long (*does)(void);
-  } known[] = {{"sizes", sizes},
-               {"gathers", gathers},
-               {"reduces", reduces},
-               {"types", types},
-               {"communicators", communicators},
-               {"many", many},
-               {"rendezvous", rendezvous},
-               {"leaves", leaves},
-               {"mixed", mixed},
-               {"persistent", persistent},
-               {"threads", threads},
-               {"errors", errors},
-               {"lacks", lacks},
-               {"ends", ends}};
+  } known[] = {{"sizes", sizes},     {"foretold", foretold},     {"gathers", gathers},
+               {"reduces", reduces}, {"types", types},           {"communicators", communicators},
+               {"many", many},       {"rendezvous", rendezvous}, {"leaves", leaves},
+               {"mixed", mixed},     {"persistent", persistent}, {"threads", threads},
+               {"errors", errors},   {"lacks", lacks},           {"ends", ends}};
   long wrong = 1, all = 0;
   const char *what = argc > 1 ? argv[1] : "";
   int provided, wanted = strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;

@@ -23,6 +23,7 @@ from ..joined import hosts_of, processes, until
 from ..pvm.frames import captured
 
 EIGHT = lab_text("coll-test", 8, prefix="m")
+TIMED = lab_text("coll-timed-test", 4, prefix="m", class_="timed", rate_mbps=100)
 LOSSY = lab_text("coll-loss-test", 4, prefix="m") + '[[faults]]\nhost = "*"\nkind = "loss"\nprobability = 0.005\n'
 GROUP = Manner(yields=True, group=True)
 FOUR = ("m1", "m2", "m3", "m4")
@@ -43,6 +44,13 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 @pytest.fixture(scope="module")
+def timed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """The hosts m1 to m4, at 100 Mb/s."""
+    with hosts_of(TIMED, tmp_path_factory.mktemp("state")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """collectives.c, built by each library's compiler and nothing else."""
     home = tmp_path_factory.mktemp("programs")
@@ -53,11 +61,17 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def run(
-    library: str, where: Place, names: Sequence[str], command: Sequence[str], manner: Manner = GROUP
+    library: str,
+    where: Place,
+    names: Sequence[str],
+    command: Sequence[str],
+    manner: Manner = GROUP,
+    *,
+    verbose: bool = True,
 ) -> subprocess.CompletedProcess[str]:
     """A rank of that command on each of these hosts, which say what is served; a host may have several."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VAIVEN_VERBOSE", "1")
+        patch.setenv("VAIVEN_VERBOSE", str(int(verbose)))
         ranks = [mpi.Rank(where.hosts[name], tuple(command)) for name in names]
         with mpi.job(library, ranks, manner) as words:
             argv = where.hosts[names[0]].argv(words)
@@ -126,6 +140,48 @@ def test_every_byte_arrives_though_one_frame_in_200_is_lost(
     lossy: Place, programs: dict[str, str], library: str, what: str
 ) -> None:
     check(run(library, lossy, FOUR, (programs[library], what)), 4)
+
+
+_CLASS = re.compile(
+    r"vaiven: (\d+) broadcasts from others among 4 ranks, (\d+) B each: median ([\d.]+) ms at rank 0; (.*)"
+)
+_WIRE_MS = (3000 + 10 + 3 * (16 + 28 + 38)) * 8 / 100e3  # three datagrams: ours, of UDP and IP, of Ethernet
+
+
+@both
+def test_it_says_what_is_served_and_why_with_the_time_foretold_and_measured(
+    timed: Place, programs: dict[str, str], library: str
+) -> None:
+    """Once for each kind of operation. The first size has nothing but the wire to go by."""
+    done = run(library, timed, FOUR, (programs[library], "foretold"))
+    check(done, 4)
+    said = done.stderr
+    assert said.count("vaiven: broadcasts from others among 4 ranks go by multicast: what all get is sent once") == 1
+    left = "vaiven: allreduces of 8 B among 4 ranks stay with the MPI: below 100000 B its own messages are quicker"
+    assert said.count(left) == 1 and said.count("vaiven: broadcasts from rank 0 among 4 ranks go by") == 1
+    classes = {int(size): (int(calls), float(ms), foretold) for calls, size, ms, foretold in _CLASS.findall(said)}
+    assert {size: calls for size, (calls, _, _) in classes.items()} == {3000: 9, 30_000: 9, 300_000: 9}, said
+    assert classes[3000][2] == f"{_WIRE_MS:.3f} ms foretold, the wire's at 100 Mb/s"
+    foretold = [told for _, ms, told in classes.values() if ms > 0 and re.match(r"[\d.]+ ms foretold", told)]
+    assert len(foretold) == 3, said
+
+
+@both
+def test_it_foretells_nothing_that_nothing_carries(hosts: Place, programs: dict[str, str], library: str) -> None:
+    """On a network without a rate, of the first size."""
+    done = run(library, hosts, FOUR, (programs[library], "foretold"))
+    check(done, 4)
+    assert "3000 B each" in done.stderr and "the wire's" not in done.stderr
+    assert {foretold for _, size, _, foretold in _CLASS.findall(done.stderr) if size == "3000"} == {
+        "nothing was foretold"
+    }
+
+
+@both
+def test_nothing_is_said_unasked(hosts: Place, programs: dict[str, str], library: str) -> None:
+    done = run(library, hosts, FOUR, (programs[library], "foretold"), verbose=False)
+    check(done, 4)
+    assert "vaiven" not in done.stderr
 
 
 @both

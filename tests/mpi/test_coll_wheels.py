@@ -20,6 +20,7 @@ from vaiven.run.place import Place
 from .test_coll import FOUR, check, hosts, run, served  # noqa: F401
 
 pytestmark = pytest.mark.slow
+INTEL = "impi-rt==2021.18.*"  # the last one that brings all that it needs
 SOURCE = Path(__file__).parent / "collectives.c"
 IN_PYTHON = """\
 import numpy as np
@@ -54,7 +55,7 @@ class Wheel:
     script: str
 
 
-@pytest.fixture(scope="module", params=["mpich==4.3.*", "mpich==5.*", "impi-rt"])
+@pytest.fixture(scope="module", params=["mpich==4.3.*", "mpich==5.*", INTEL])
 def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Wheel:
     """collectives.c, built against its library, and the same in Python."""
     scratch = tmp_path_factory.mktemp("wheel")
@@ -74,7 +75,7 @@ def started(wheel: Wheel, where: Place, command: Sequence[str]) -> subprocess.Co
     """The command on four hosts, by the wheel's own launcher."""
     path = f"{wheel.home}/bin:/usr/bin:/bin"
     command = ("env", "-u", "PYTHONPATH", *command)  # that of these tests
-    if wheel.name != "impi-rt":
+    if wheel.name != INTEL:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PATH", path)
             return run("mpich", where, FOUR, command)

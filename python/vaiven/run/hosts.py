@@ -24,9 +24,10 @@ Argv = Callable[[Sequence[str]], list[str]]
 class Host:
     """name: as the user called it. address: numeric; probes listen and send there. interface: "" if not known.
 
-    mtu_bytes: of that interface, 0 if not known. arch: as `uname -m` says it there. ports: "LO-HI" that may be used,
-    "" for any. probe: the command that is its vaiven-probe, an emulator before it if need be. processors: those of
-    this machine, where the host shares them with the other hosts of its lab; empty for a machine of its own.
+    mtu_bytes: of that interface, 0 if not known. rate_mbps: of a lab's links, of which cards know nothing; else 0.
+    arch: as `uname -m` says it there. ports: "LO-HI" that may be used, "" for any. probe: the command that is its
+    vaiven-probe, an emulator before it if need be. processors: those of this machine, where the host shares them with
+    the other hosts of its lab; empty for a machine of its own.
     libraries: the probe of each library that it has ("openmpi"), as `probe`; lacking: why it has not another one.
     files: name -> path of what else of ours was brought to a machine of its own.
     proc_net: where this machine shows the host's /proc/net; None for a machine of its own. here: it runs on this
@@ -41,6 +42,7 @@ class Host:
     argv: Argv
     ports: str = ""
     mtu_bytes: int = 0
+    rate_mbps: float = 0
     processors: tuple[int, ...] = ()
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lacking: Mapping[str, VaivenError] = field(default_factory=dict)

@@ -188,6 +188,7 @@ def _furnished(library: Library, rank: Rank, manner: Manner) -> Rank:
         assigned += [f"VAIVEN_IFACE={rank.host.interface}"] * manner.group
     if manner.group and (verbose := os.environ.get("VAIVEN_VERBOSE")):
         assigned.append(f"VAIVEN_VERBOSE={verbose}")
+        assigned += [f"VAIVEN_LINK_MBPS={rank.host.rate_mbps:g}"] * bool(rank.host.rate_mbps)
     raised = _raised(rank.host) if manner.llc else ()
     return replace(rank, command=("env", *assigned, *raised, *rank.command)) if assigned else rank
 

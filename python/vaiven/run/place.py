@@ -103,7 +103,7 @@ def in_lab(topology: Topology, names: Sequence[str], instance: str = "", *, trie
         topology.host(name)
     with raised(topology, instance) as (lab, was_up):
         chosen = [lab.host(name) for name in (names or [host.name for host in lab.hosts])]
-        members = {host.name: _lab_host(host, topology.fabric.mtu) for host in chosen}
+        members = {host.name: _lab_host(host, topology) for host in chosen}
         with awake.kept(topology) as way, witness.kept(topology) as witnesses:
             if tried and not was_up:
                 lab = trial.calibrated(lab)
@@ -209,14 +209,15 @@ def _here(arch: str = "") -> dict[str, tuple[str, ...]]:
     return {name: (str(path),) for name, path in libraries.probes(arch).items()}
 
 
-def _lab_host(host: LabHost, mtu_bytes: int) -> Host:
+def _lab_host(host: LabHost, topology: Topology) -> Host:
     native = host.arch == platform.machine()
     program = resources.program(_PROBE if native else f"{_PROBE}-{host.arch}")
     probe = (*host.emulator, str(program))
     processors = tuple(sorted(os.sched_getaffinity(0)))
     return Host(
-        host.name, host.address, host.interface, host.arch, probe, host.argv, mtu_bytes=mtu_bytes,
-        processors=processors, libraries=_here("" if native else host.arch), proc_net=host.proc_net, here=True,
+        host.name, host.address, host.interface, host.arch, probe, host.argv,
+        mtu_bytes=topology.fabric.mtu, rate_mbps=topology.fabric.rate_mbps or 0, processors=processors,
+        libraries=_here("" if native else host.arch), proc_net=host.proc_net, here=True,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@
 
 #define WORD_BYTES      16
 #define SHARED_MBPS_MAX 1000 /* IEEE 802.3 has no half duplex above */
+#define MBPS_MAX        1600000
 
 static bool same_host(const struct sockaddr *a, const struct vv_address *b) {
   if (!a || a->sa_family != b->any.sa_family) return false;
@@ -85,11 +86,22 @@ static void read_word(const char *name, const char *file, char word[WORD_BYTES])
   fclose(open);
 }
 
-uint32_t vv_iface_shared_mbps(const char *name) {
-  char duplex[WORD_BYTES], speed[WORD_BYTES];
-  read_word(name, "duplex", duplex);
-  if (strcmp(duplex, "half") != 0) return 0;
+/* 0: it says none, or more than there is. */
+static uint32_t read_mbps(const char *name, long most) {
+  char speed[WORD_BYTES];
   read_word(name, "speed", speed);
   const long mbps = strtol(speed, NULL, 10);
-  return mbps > 0 && mbps <= SHARED_MBPS_MAX ? (uint32_t)mbps : 0;
+  return mbps > 0 && mbps <= most ? (uint32_t)mbps : 0;
+}
+
+uint32_t vv_iface_shared_mbps(const char *name) {
+  char duplex[WORD_BYTES];
+  read_word(name, "duplex", duplex);
+  return strcmp(duplex, "half") == 0 ? read_mbps(name, SHARED_MBPS_MAX) : 0;
+}
+
+uint32_t vv_iface_mbps(const char *name) {
+  char path[64];
+  snprintf(path, sizeof path, "/sys/class/net/%.*s/device", VV_IFACE_NAME_MAX, name);
+  return access(path, F_OK) == 0 ? read_mbps(name, MBPS_MAX) : 0;
 }

@@ -33,4 +33,8 @@ int vv_iface_read(const char *name, struct vv_iface *iface, struct vv_error *err
  */
 uint32_t vv_iface_shared_mbps(const char *name);
 
+/* The rate of which the card behind the interface tells. 0: it tells none, or there is no card, only a virtual one that
+ * has no wire. */
+uint32_t vv_iface_mbps(const char *name);
+
 #endif

@@ -24,11 +24,14 @@
 #include <sys/un.h>
 
 #include "core/base/siphash.h"
+#include "mpi/base/release.h"
 #include "mpi/btl/module.h"
 #include "mpi/btl/route.h"
 
 /* Behind btl tcp: more exclusive than it, less than what shares memory. */
 enum { EXCLUSIVITY = MCA_BTL_EXCLUSIVITY_LOW + 200, WINDOW = 127, WINDOW_MAX = 127 };
+
+static const struct vv_release built = {"mca_btl_llc.so", OPAL_MAJOR_VERSION, OPAL_MINOR_VERSION};
 
 static struct vv_module_config wanted;
 
@@ -53,13 +56,6 @@ static void say(const char *what, const char *remedy) {
   if (speaks())
     fprintf(stderr, "vaiven: %s has no MPI over LLC: %s%s%s\n", opal_process_info.nodename, what, *remedy ? "; " : "",
             remedy);
-}
-
-/* The structures of Open MPI are those of its minor release. */
-static bool fits_version(void) {
-  int major, minor;
-  return sscanf(opal_version_string, "%d.%d", &major, &minor) == 2 && major == OPAL_MAJOR_VERSION &&
-         minor == OPAL_MINOR_VERSION;
 }
 
 static uint32_t ranks_elsewhere(void) {
@@ -90,15 +86,13 @@ static mca_btl_base_module_t **start(int *count, bool progress_threads, bool thr
   (void)progress_threads;
   struct vv_error error = {0};
   uint8_t card[VV_CARD_BYTES];
+  char text[VV_RELEASE_TEXT_BYTES];
   uint32_t peers = ranks_elsewhere();
   mca_btl_base_module_t **modules = NULL;
   int result;
   *count = 0;
   if (peers == 0) return NULL;
-  if (!fits_version()) {
-    char text[120];
-    snprintf(text, sizeof text, "mca_btl_llc.so was built for Open MPI %d.%d, and this is %.20s", OPAL_MAJOR_VERSION,
-             OPAL_MINOR_VERSION, opal_version_string);
+  if (!vv_release_fits(&built, opal_version_string, text)) {
     say(text, "");
     return NULL;
   }

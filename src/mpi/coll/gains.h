@@ -18,22 +18,27 @@
 #define VV_GAINS_ALLGATHER_BYTES ((size_t)128 << 10) /* of all ranks together, times their number, at least */
 #define VV_GAINS_ALLREDUCE_BYTES 100000              /* of the result, at least */
 
-/* `bytes`: what every rank gets, the same number at all of them. */
-static inline bool vv_gains(enum vv_coll_kind kind, uint32_t ranks, size_t bytes) {
+/* What every rank gets at least for it to be worth it; SIZE_MAX: it never is. */
+static inline size_t vv_gains_bytes_min(enum vv_coll_kind kind, uint32_t ranks) {
   switch (kind) {
   case VV_COLL_BROADCAST:
-    return bytes > 0 && bytes <= VV_GAINS_BYTES_MAX;
+    return 1;
   case VV_COLL_ALLGATHER:
-    return bytes >= VV_GAINS_ALLGATHER_BYTES / ranks && bytes <= VV_GAINS_BYTES_MAX;
+    return VV_GAINS_ALLGATHER_BYTES / ranks;
   case VV_COLL_ALLREDUCE:
-    return bytes >= VV_GAINS_ALLREDUCE_BYTES && bytes <= VV_GAINS_BYTES_MAX;
+    return VV_GAINS_ALLREDUCE_BYTES;
   case VV_COLL_BARRIER:
   case VV_COLL_GATHER:
   case VV_COLL_SCATTER:
   case VV_COLL_REDUCE:
     break;
   }
-  return false; /* each rank gets, or gives, something else: nothing is sent once instead of several times */
+  return SIZE_MAX; /* each rank gets, or gives, something else: nothing is sent once instead of several times */
+}
+
+/* `bytes`: what every rank gets, the same number at all of them. */
+static inline bool vv_gains(enum vv_coll_kind kind, uint32_t ranks, size_t bytes) {
+  return bytes >= vv_gains_bytes_min(kind, ranks) && bytes <= VV_GAINS_BYTES_MAX;
 }
 
 #endif

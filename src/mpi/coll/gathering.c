@@ -13,9 +13,10 @@ static bool is_in_place(const struct vv_area *parts, uint32_t ranks) {
 }
 
 static int carry_out(struct vv_served *served, const uint8_t *given, uint8_t *result, struct vv_coll_part *places) {
+  const struct vv_coll_part *last = &places[served->ranks - 1];
   const struct vv_coll_call call = {VV_COLL_CALL,     .kind = VV_COLL_ALLGATHER, .given = given,
                                     .result = result, .type = VV_DATA_CHAR,      .parts = places};
-  return vv_served_call(served, &call);
+  return vv_served_call(served, &call, last->first + last->count);
 }
 
 /* By way of memory of ours, in which the parts lie one behind the other. */

@@ -64,7 +64,7 @@ static void *behind(const char *name) {
   X(Type_size)                                                                                                         \
   X(Unpack)
 
-#define MEMBER(name) __typeof__(PMPI_##name) *name;
+#define MEMBER(name) __typeof__ (&PMPI_##name)(name);
 static struct { FUNCTIONS(MEMBER) } pmpi;
 
 static int keyval = MPI_KEYVAL_INVALID; /* under which a communicator has its `struct vv_served` */
@@ -184,6 +184,7 @@ static struct vv_served *meet(MPI_Comm communicator) {
   vv_served_init(served, (void *)(intptr_t)communicator, (uint32_t)ranks, (uint32_t)rank);
   if (inter) served->way = VV_SERVED_BY_MPI;
   if (pmpi.Comm_set_attr(communicator, keyval, served) == MPI_SUCCESS) return served;
+  vv_served_end(served);
   free(served);
   return NULL;
 }
@@ -414,7 +415,7 @@ static bool reduce_all(const void *given, void *result, MPI_Count count, MPI_Dat
       VV_COLL_CALL,           .kind = VV_COLL_ALLREDUCE, .given = given == MPI_IN_PLACE ? result : given,
       .result = result,       .count = (size_t)count,    .type = vv_numbers_type(type),
       .op = vv_numbers_op(op)};
-  *done = end_with(vv_served_call(served, &call) == 0, communicator);
+  *done = end_with(vv_served_call(served, &call, bytes_of(count, type)) == 0, communicator);
   return true;
 }
 

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mpi/base/release.h"
 #include "mpi/coll/area.h"
 #include "mpi/coll/gathering.h"
 #include "mpi/coll/numbers.h"
@@ -197,7 +198,7 @@ static int allreduce(const void *given, void *result, int count, struct ompi_dat
       VV_COLL_CALL,           .kind = VV_COLL_ALLREDUCE, .given = given == MPI_IN_PLACE ? result : given,
       .result = result,       .count = (size_t)count,    .type = vv_numbers_type(type),
       .op = vv_numbers_op(op)};
-  return vv_served_call(&module->served, &call) == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+  return vv_served_call(&module->served, &call, bytes_of((size_t)count, type)) == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 /* The component */
@@ -237,20 +238,14 @@ static mca_coll_base_module_t *query(struct ompi_communicator_t *comm, int *rank
   return &module->super;
 }
 
-/* The structures of Open MPI are those of its minor release. */
-static bool fits_version(void) {
-  int major, minor;
-  return sscanf(opal_version_string, "%d.%d", &major, &minor) == 2 && major == OPAL_MAJOR_VERSION &&
-         minor == OPAL_MINOR_VERSION;
-}
-
 /* What says that this process has the component; ompi_info opens it, too, and has nobody to tell. */
 static int open_component(void) {
+  static const struct vv_release built = {"mca_coll_group.so", OPAL_MAJOR_VERSION, OPAL_MINOR_VERSION};
   const uint8_t word = 1;
+  char text[VV_RELEASE_TEXT_BYTES];
   int result = OPAL_SUCCESS;
-  if (!fits_version()) {
-    fprintf(stderr, "vaiven: mca_coll_group.so was built for Open MPI %d.%d, and this is %.20s\n", OPAL_MAJOR_VERSION,
-            OPAL_MINOR_VERSION, opal_version_string);
+  if (!vv_release_fits(&built, opal_version_string, text)) {
+    fprintf(stderr, "vaiven: %s\n", text);
     return OMPI_ERROR;
   }
   if (opal_pmix.put) OPAL_MODEX_SEND(result, OPAL_PMIX_GLOBAL, &mca_coll_group_component.collm_version, &word, 1);

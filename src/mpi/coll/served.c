@@ -4,8 +4,6 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,31 +41,21 @@ void vv_served_begin(const struct vv_served_mpi *mpi) {
 
 void vv_served_init(struct vv_served *served, void *communicator, uint32_t ranks, uint32_t rank) {
   *served = (struct vv_served){.communicator = communicator, .ranks = ranks, .rank = rank};
+  if (verbose && ranks > 0 && rank == 0) served->report = vv_report_new(ranks);
 }
 
 /* What is told */
-
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void say(const char *format, ...) {
-  char text[800];
-  va_list words;
-  va_start(words, format);
-  vsnprintf(text, sizeof text, format, words);
-  va_end(words);
-  fprintf(stderr, "vaiven: %s\n", text);
-}
 
 /* It stays with its MPI, which one rank says. */
 static void leave_to_mpi(struct vv_served *served, const char *why, bool always) {
   served->way = VV_SERVED_BY_MPI;
   if ((verbose || always) && served->rank == 0)
-    say("collective operations of %u ranks stay with the MPI: %s", served->ranks, why);
+    vv_report_say("collective operations of %u ranks stay with the MPI: %s", served->ranks, why);
 }
 
 static void notice(void *context, const char *text) {
   (void)context;
-  if (verbose) say("%s", text);
+  if (verbose) vv_report_say("%s", text);
 }
 
 static void meanwhile(void *context) {
@@ -146,6 +134,24 @@ static const char *greet(struct trial *trial, uint64_t number) {
   return NULL;
 }
 
+static void text_of(uint32_t address, char text[INET_ADDRSTRLEN]) {
+  const struct in_addr of = {htonl(address)};
+  inet_ntop(AF_INET, &of, text, INET_ADDRSTRLEN);
+}
+
+/* It is served from now on. */
+static void serve(struct trial *trial) {
+  struct vv_served *served = trial->served;
+  struct vv_report *report = served->report;
+  char address[INET_ADDRSTRLEN];
+  served->way = VV_SERVED_BY_GROUP;
+  if (!report) return;
+  report->route = vv_group_route_of(served->group) == VV_GROUP_MULTICAST ? "multicast" : "broadcast";
+  text_of(trial->addresses[served->rank], address);
+  if (vv_passport_hosts(trial->addresses, served->ranks, served->ranks) == served->ranks)
+    vv_report_find_wire(report, address);
+}
+
 static int exchange(void *context, const void *own, void *all, size_t bytes) {
   const struct trial *trial = context;
   return below->gather_all(trial->served->communicator, own, all, bytes);
@@ -153,9 +159,8 @@ static int exchange(void *context, const void *own, void *all, size_t bytes) {
 
 static struct vv_group *open_group(struct trial *trial, struct vv_group_problem *problem) {
   const struct vv_served *served = trial->served;
-  const struct in_addr own = {htonl(trial->addresses[served->rank])};
   char address[INET_ADDRSTRLEN];
-  inet_ntop(AF_INET, &own, address, sizeof address);
+  text_of(trial->addresses[served->rank], address);
   const struct vv_group_config config = {VV_GROUP_CONFIG,    .ranks = served->ranks, .rank = served->rank,
                                          .address = address, .timeout_ms = OPEN_MS,  .patience_ms = UINT32_MAX,
                                          .notice = notice,   .exchange = exchange,   .meanwhile = meanwhile,
@@ -180,7 +185,7 @@ static void meet(struct trial *trial) {
   lock();
   struct vv_family *family = group ? vv_family_add(&wanted) : NULL;
   unlock();
-  if (!group) say("rank %u cannot be in a group: %s", served->rank, problem.text);
+  if (!group) vv_report_say("rank %u cannot be in a group: %s", served->rank, problem.text);
   if (group && !family) vv_group_leave(group);
   if (!all_agree(trial, family != NULL)) {
     lock();
@@ -190,11 +195,12 @@ static void meet(struct trial *trial) {
     return leave_to_mpi(served, "they could not meet as a group", true);
   }
   served->group = group;
-  served->way = VV_SERVED_BY_GROUP;
-  if (verbose && served->rank == 0) {
-    say("collective operations of %u ranks go by %s from %s: opened in %.1f ms", served->ranks,
-        vv_group_route_of(group) == VV_GROUP_MULTICAST ? "multicast" : "broadcast",
-        inet_ntoa((struct in_addr){htonl(trial->addresses[0])}), (double)(vv_clock_ns() - began_ns) / VV_MS);
+  serve(trial);
+  if (served->report) {
+    char address[INET_ADDRSTRLEN];
+    text_of(trial->addresses[0], address);
+    vv_report_say("collective operations of %u ranks go by %s from %s: opened in %.1f ms", served->ranks,
+                  served->report->route, address, (double)(vv_clock_ns() - began_ns) / VV_MS);
   }
 }
 
@@ -220,8 +226,8 @@ static void join(struct trial *trial, struct vv_family *family) {
   }
   /* Programs may have communicators by thousands. */
   if (!served->group) return leave_to_mpi(served, problem.text, strcmp(problem.code, "too-many-groups") != 0);
-  served->way = VV_SERVED_BY_GROUP;
-  if (verbose && served->rank == 0) say("collective operations of %u ranks go by a further group", served->ranks);
+  serve(trial);
+  if (served->report) vv_report_say("collective operations of %u ranks go by a further group", served->ranks);
 }
 
 /* Where threads call, families may have come in another order elsewhere: then they tell each other which one they mean.
@@ -288,38 +294,35 @@ static int call_beside_others(struct vv_group *group, const struct vv_coll_call 
   return operation ? await_beside_others(group, operation, problem) : -1;
 }
 
-static void count(struct vv_served *served, vv_ns began_ns) {
-  served->calls++;
-  if (verbose) served->ns += (uint64_t)(vv_clock_ns() - began_ns);
+void vv_served_leave(struct vv_served *served, enum vv_coll_kind kind, size_t bytes) {
+  if (served->way != VV_SERVED_BY_MPI) vv_report_stays(served->report, kind, bytes);
 }
 
 int vv_served_broadcast(struct vv_served *served, void *buffer, size_t bytes, uint32_t root) {
   struct vv_group_problem problem;
-  const vv_ns began_ns = verbose ? vv_clock_ns() : 0;
+  const vv_ns began_ns = served->report ? vv_clock_ns() : 0;
   const int result = below->threads ? broadcast_beside_others(served->group, buffer, bytes, root, &problem)
                                     : vv_group_broadcast(served->group, root, buffer, bytes, &problem);
-  if (result != 0) say("a broadcast of rank %u, at rank %u: %s", root, served->rank, problem.text);
-  count(served, began_ns);
+  if (result != 0) vv_report_say("a broadcast of rank %u, at rank %u: %s", root, served->rank, problem.text);
+  if (served->report && result == 0)
+    vv_report_went(served->report, VV_COLL_BROADCAST, served->rank == root, bytes, vv_clock_ns() - began_ns);
   return result;
 }
 
-int vv_served_call(struct vv_served *served, const struct vv_coll_call *call) {
+int vv_served_call(struct vv_served *served, const struct vv_coll_call *call, size_t bytes) {
   struct vv_group_problem problem;
-  const vv_ns began_ns = verbose ? vv_clock_ns() : 0;
+  const vv_ns began_ns = served->report ? vv_clock_ns() : 0;
   const int result =
       below->threads ? call_beside_others(served->group, call, &problem) : vv_coll(served->group, call, &problem);
-  if (result != 0) say("a collective operation at rank %u: %s", served->rank, problem.text);
-  count(served, began_ns);
+  if (result != 0) vv_report_say("a collective operation at rank %u: %s", served->rank, problem.text);
+  if (served->report && result == 0) vv_report_went(served->report, call->kind, false, bytes, vv_clock_ns() - began_ns);
   return result;
 }
 
 /* Ending */
 
 void vv_served_end(struct vv_served *served) {
-  if (verbose && served->calls > 0 && served->rank == 0) {
-    say("%llu collective operations among %u ranks took %.3f ms each at rank 0", (unsigned long long)served->calls,
-        served->ranks, (double)served->ns / (double)served->calls / VV_MS);
-  }
+  vv_report_end(served->report);
   if (served->is_further) {
     lock();
     vv_group_leave(served->group);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "mpi/coll/gains.h"
+#include "mpi/coll/report.h"
 #include "vaiven/coll.h"
 #include "vaiven/group.h"
 
@@ -44,24 +45,30 @@ struct vv_served {
   uint32_t ranks, rank;
   enum vv_served_way way;
   struct vv_group *group;
-  bool is_further; /* the group is this one's, to be left with it: not that of a family */
-  uint64_t calls, ns;
+  bool is_further;          /* the group is this one's, to be left with it: not that of a family */
+  struct vv_report *report; /* of its rank 0, where somebody wants to know; else NULL */
 };
 
-/* Before the first call. Of the environment: VAIVEN_VERBOSE says what is served and why, VAIVEN_IFACE by which
- * interface. */
+/* Before the first call. Of the environment: VAIVEN_VERBOSE says what is served and why (mpi/coll/report.h),
+ * VAIVEN_IFACE by which interface. */
 void vv_served_begin(const struct vv_served_mpi *mpi);
 
-/* Of a communicator that has just been made: costs nothing. */
+/* Of a communicator that has just been made: costs nothing, unless somebody wants to know. */
 void vv_served_init(struct vv_served *served, void *communicator, uint32_t ranks, uint32_t rank);
 
 /* Finds out whether it is served: all ranks call it. */
 void vv_served_try(struct vv_served *served);
 
+/* Where somebody wants to know: such a call stays with the MPI. */
+void vv_served_leave(struct vv_served *served, enum vv_coll_kind kind, size_t bytes);
+
 /* Whether an operation is to be served by which everybody gets so many bytes, the same number at all ranks. The first
  * that may be finds out whether its communicator is. */
 static inline bool vv_served_can(struct vv_served *served, enum vv_coll_kind kind, size_t bytes) {
-  if (!vv_gains(kind, served->ranks, bytes)) return false;
+  if (!vv_gains(kind, served->ranks, bytes)) {
+    if (served->report) vv_served_leave(served, kind, bytes);
+    return false;
+  }
   if (served->way == VV_SERVED_UNTRIED) vv_served_try(served);
   return served->way == VV_SERVED_BY_GROUP;
 }
@@ -69,8 +76,8 @@ static inline bool vv_served_can(struct vv_served *served, enum vv_coll_kind kin
 /* What the root's buffer has is in everybody's. 0, or -1: said on stderr, and the group is no more. */
 int vv_served_broadcast(struct vv_served *served, void *buffer, size_t bytes, uint32_t root);
 
-/* Any other operation, likewise. */
-int vv_served_call(struct vv_served *served, const struct vv_coll_call *call);
+/* Any other operation, likewise. `bytes`: what everybody gets. */
+int vv_served_call(struct vv_served *served, const struct vv_coll_call *call, size_t bytes);
 
 /* The communicator is freed. */
 void vv_served_end(struct vv_served *served);

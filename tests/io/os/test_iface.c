@@ -20,6 +20,14 @@ static void test_loopback(void **state) {
   assert_memory_equal(iface.mac, "\0\0\0\0\0\0", sizeof iface.mac);
 }
 
+/* Nobody can tell the rate of what has no card. */
+static void test_loopback_has_no_rate(void **state) {
+  (void)state;
+  assert_int_equal(vv_iface_mbps("lo"), 0);
+  assert_int_equal(vv_iface_shared_mbps("lo"), 0);
+  assert_int_equal(vv_iface_mbps("no-such-iface"), 0);
+}
+
 static void test_what_is_no_interface(void **state) {
   (void)state;
   char name[VV_IFACE_NAME_MAX] = "as it was";
@@ -38,6 +46,7 @@ static void test_what_is_no_interface(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_loopback), cmocka_unit_test(test_what_is_no_interface)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_loopback), cmocka_unit_test(test_loopback_has_no_rate),
+                                     cmocka_unit_test(test_what_is_no_interface)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs of programs on hosts of a lab that stays up for a case, and the raw sender between them."""
+
+from __future__ import annotations
+
+import functools
+import statistics
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from vaiven import resources
+from vaiven.lab import topology
+from vaiven.plan import ends
+from vaiven.plan import stack as stacks
+from vaiven.plan.order import Launch
+from vaiven.plan.schema import Effort
+from vaiven.run import group, launchers, mpi, place
+from vaiven.run.launchers import Setting
+from vaiven.run.place import Place
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+SECONDS_MAX = 300  # of one job
+SERVED = ("openmpi:group", "mpich:group")
+
+
+def library_of(stack: str) -> str:
+    """The library of MPI whose stack that is."""
+    return stack.partition(":")[0]
+
+
+@contextmanager
+def hosts(lab: str, count: int = 0) -> Iterator[Place]:
+    """The first hosts of that ready lab; 0: all of them."""
+    what = topology.ready(lab)
+    names = [host.name for host in what.hosts]
+    with place.in_lab(what, names[: count or len(names)]) as where:
+        yield where
+
+
+def built(library: str, source: Path, scratch: Path) -> Path:
+    """A program in C, by that library's compiler."""
+    program = scratch / f"{source.stem}-{library}"
+    subprocess.run([f"mpicc.{library}", "-O2", source, "-o", program], check=True)
+    return program
+
+
+def job(
+    where: Place,
+    stack: str,
+    command: Sequence[str],
+    names: Sequence[str] = (),
+    settings: Sequence[tuple[str, str]] = (),
+) -> str:
+    """What a job of MPI prints, a rank of it on each of those hosts, of which one may have several; else on all.
+
+    settings: of Open MPI its MCA parameters, of MPICH its environment.
+    """
+    ranks = [mpi.Rank(where.hosts[name], tuple(command)) for name in names or where.hosts]
+    manner = mpi.manner(stacks.parse(stack), ranks)
+    manner = mpi.Manner(manner.nagle, True, group=manner.group, settings=(*manner.settings, *settings))
+    with mpi.job(library_of(stack), ranks, manner) as words:
+        return output(ranks[0].host.argv(words))
+
+
+def of_group(where: Place, command: Sequence[str]) -> str:
+    """What rank 0 of a job of libvaiven prints, a rank of it on each host."""
+    members = list(where.hosts.values())
+    with group.job(members, len(members), command) as commands, ExitStack() as others:
+        for words in commands[1:]:
+            others.enter_context(subprocess.Popen(words, stdin=subprocess.DEVNULL))
+        return output(commands[0])
+
+
+def output(command: Sequence[str]) -> str:
+    """What that prints. RuntimeError where it does not end well."""
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS_MAX, check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def numbers(said: str) -> Mapping[str, float]:
+    """Lines "name number" of a program."""
+    return {name: float(number) for name, number in (line.split() for line in said.splitlines())}
+
+
+@functools.cache
+def _known() -> dict:
+    return place.known_stacks().stacks
+
+
+def fanout_ns(where: Place, stack: str, sizes: Sequence[int], samples: int) -> Mapping[int, float]:
+    """size -> median ns of a message of the first host to all others, by that stack, in a launch of the probe."""
+    near, *fars = where.hosts.values()
+    to = ends.join([far.name for far in fars])
+    work = Launch(0, 0, stacks.parse(stack), "fanout", near.name, to, tuple(sizes))
+    effort = Effort(samples=samples, cell_ms=20_000, timeout_ms=20_000, launch_s=SECONDS_MAX)
+    setting = Setting(_known(), effort, None, 0.0, one_clock=True)
+    outcome = launchers.launch(work, near, fars, setting, lambda _cell: None)
+    if outcome.failure:
+        raise outcome.failure
+    return {cell.size_bytes: statistics.median(cell.ns) for cell in outcome.cells}
+
+
+def library_flags() -> list[str]:
+    """What a compiler wants for a program of libvaiven."""
+    ours = resources.library().resolve()
+    return ["-I", str(ROOT / "include"), str(ours), f"-Wl,-rpath,{ours.parent}"]
