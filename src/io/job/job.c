@@ -377,11 +377,15 @@ static bool turn_collectives(struct vv_job *job) {
 void vv_job_turn(struct vv_job *job) {
   bool more;
   do {
-    while (send_some(job)) vv_job_look(job);
+    while (send_some(job)) {
+      vv_job_look(job);
+      vv_meeting_send(&job->meeting);
+    }
     more = hear_cores(job);
     more |= turn_collectives(job);
   } while (more);
   if (job->streams->next) sweep(job);
+  vv_meeting_send(&job->meeting);
 }
 
 void vv_job_leave(struct vv_job *job, struct vv_job_stream *stream) {

@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -355,6 +356,34 @@ static void a_note_is_of_this_session_and_good_once(void **state) {
   }
 }
 
+static int count_readable(int fd) {
+  int bytes = 0;
+  assert_int_equal(ioctl(fd, FIONREAD, &bytes), 0);
+  return bytes;
+}
+
+/* What is told in one turn goes together, in its order, and no later than when there is room for no more. */
+static void notes_are_sent_together(void **state) {
+  enum { MANY = VV_MEETING_NOTES_AT_ONCE + 1, BYTES = VV_LETTER_NOTE_BYTES };
+  (void)state;
+  meet(2);
+  const int fd = ranks[1].meeting.links[0].fd;
+  struct vv_letter_note note = {VV_LETTER_WORD, {0}};
+  for (uint32_t i = 0; i < MANY; i++) {
+    note.numbers[0] = i;
+    vv_meeting_tell(&ranks[0].meeting, &note);
+    assert_int_equal(count_readable(fd), i < MANY - 1 ? 0 : (MANY - 1) * BYTES);
+  }
+  vv_meeting_send(&ranks[0].meeting);
+  vv_meeting_send(&ranks[0].meeting);
+  assert_int_equal(count_readable(fd), MANY * BYTES);
+  for (uint32_t i = 0; i < MANY; i++) {
+    assert_true(vv_meeting_hear(&ranks[1].meeting, 0, &note));
+    assert_int_equal(note.numbers[0], i);
+  }
+  part(2);
+}
+
 /* Rank 1 never answers, and is before rank 3 in any order: the death of rank 3 is known at once for all that. */
 static void who_dies_while_others_agree_is_named_to_all_at_once(void **state) {
   (void)state;
@@ -375,6 +404,7 @@ static void who_gives_up_is_named_to_all(void **state) {
   for (uint32_t rank = 0; rank < 2; rank++) pthread_create(&ranks[rank].thread, NULL, agree, &ranks[rank]);
   const struct vv_letter_note gave_up = vv_letter_lost(&(struct vv_letter_refusal){VV_LETTER_GAVE_UP, 2, 0});
   vv_meeting_tell(&ranks[2].meeting, &gave_up);
+  vv_meeting_send(&ranks[2].meeting);
   for (uint32_t rank = 0; rank < 2; rank++) {
     assert_int_equal(finish(rank), -1);
     assert_string_equal(ranks[rank].error.code, "rank-failed");
@@ -440,6 +470,7 @@ int main(void) {
       EACH(who_does_not_come_is_named_to_all),
       EACH(a_note_that_is_not_whole_is_waited_for),
       EACH(a_note_is_of_this_session_and_good_once),
+      EACH(notes_are_sent_together),
       EACH(who_dies_while_others_agree_is_named_to_all_at_once),
       EACH(who_gives_up_is_named_to_all),
       EACH(a_soft_limit_of_descriptors_is_raised),
