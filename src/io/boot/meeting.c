@@ -22,7 +22,7 @@ int vv_meeting_open(struct vv_meeting *meeting, const struct vv_meeting_config *
   meeting->fds = calloc(ranks, sizeof *meeting->fds);
   for (uint32_t rank = 0; meeting->links && rank < ranks; rank++) meeting->links[rank].fd = -1;
   if (!meeting->peers || !meeting->orders || !meeting->links || !meeting->fds) {
-    if (config->listens) close(config->listener);
+    if (config->rank == 0) close(config->listener);
     return vv_error_set(error, "no-memory", "no memory for a meeting of %u ranks", ranks);
   }
   meeting->peers[config->rank] = config->own;

@@ -36,8 +36,7 @@ struct vv_meeting_config {
   struct sockaddr_in own; /* where this rank hears datagrams: its `own` socket (io/port/cast.h) */
   struct vv_address place;
   const uint8_t *key; /* of the job, VV_KEY_BYTES; read during the call alone */
-  bool listens;       /* rank 0 does already, at `listener`, which the meeting closes */
-  int listener;
+  int listener;       /* of rank 0, at the place, for as many as there are ranks: the meeting closes it */
 };
 
 #define VV_MEETING_NOTES_AT_ONCE 4 /* to a rank, in one segment */
@@ -67,7 +66,7 @@ struct vv_meeting {
 
 /*
  * Meets the others. 0, or -1 and *error: "timeout" (who has not come is named),
- * "no-port", "rank-taken", "wrong-key", "ranks-differ", "rank-died",
+ * "rank-taken", "wrong-key", "ranks-differ", "rank-died",
  * "no-descriptors", "no-memory"; a meeting that comes to nothing is the same
  * error at all who are there. Rank 0 raises the soft limit of descriptors if the
  * group needs it. Close it in both cases.

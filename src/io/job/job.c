@@ -546,7 +546,6 @@ static int meet_at(struct vv_job *job, const struct vv_group_config *config, str
   if (open_sockets(job, config->address, error) != 0) return -1;
   meeting.own = job->cast.own;
   meeting.place = place->at;
-  meeting.listens = place->listener >= 0;
   meeting.listener = place->listener;
   place->listener = -1; /* the meeting's */
   if (vv_meeting_open(&job->meeting, &meeting, deadline_ns, error) != 0) return -1;
