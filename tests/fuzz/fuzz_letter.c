@@ -23,6 +23,7 @@ enum {
   PLACE,
   CALL,
   ANSWER,
+  RING,
   KINDS,
   RANKS = 5,
   BYTES_MAX = VV_LETTER_WELCOME_BYTES(RANKS)
@@ -30,9 +31,9 @@ enum {
 
 static const uint8_t key[VV_KEY_BYTES] = {1}, nonce[VV_LETTER_NONCE_BYTES] = {2};
 static const struct vv_letter_way way = {1, 0, 7};
-static const size_t lengths[KINDS] = {VV_LETTER_CHALLENGE_BYTES, VV_LETTER_JOIN_BYTES,  BYTES_MAX,
-                                      VV_LETTER_REFUSAL_BYTES,   VV_LETTER_NOTE_BYTES,  VV_LETTER_PLACE_BYTES,
-                                      VV_LETTER_CALL_BYTES,      VV_LETTER_ANSWER_BYTES};
+static const size_t lengths[KINDS] = {VV_LETTER_CHALLENGE_BYTES, VV_LETTER_JOIN_BYTES,   BYTES_MAX,
+                                      VV_LETTER_REFUSAL_BYTES,   VV_LETTER_NOTE_BYTES,   VV_LETTER_PLACE_BYTES,
+                                      VV_LETTER_CALL_BYTES,      VV_LETTER_ANSWER_BYTES, VV_LETTER_RING_BYTES};
 
 /* Parses the letter and writes it again: false when it is not believed. */
 static bool again(int kind, const uint8_t *bytes, uint8_t *copy) {
@@ -65,15 +66,17 @@ static bool again(int kind, const uint8_t *bytes, uint8_t *copy) {
     return vv_letter_call_emit(key, nonce, &call, copy), true;
   }
   if (kind == ANSWER && vv_letter_answer_parse(key, nonce, bytes)) return vv_letter_answer_emit(key, nonce, copy), true;
+  if (kind == RING && vv_letter_ring_parse(key, bytes)) return vv_letter_ring_emit(key, copy), true;
   return false;
 }
 
 /* The tag that a holder of the key would write there. */
 static void forge(int kind, uint8_t *bytes) {
-  static const uint8_t uses[KINDS] = {[JOIN] = 'j', [WELCOME] = 'a', [REFUSAL] = 'a', [CALL] = 'c', [ANSWER] = 'd'};
+  static const uint8_t uses[KINDS] = {
+      [JOIN] = 'j', [WELCOME] = 'a', [REFUSAL] = 'a', [CALL] = 'c', [ANSWER] = 'd', [RING] = 'b'};
   uint8_t what[18] = {uses[kind]}, own[VV_KEY_BYTES], noted[12 + VV_LETTER_NOTE_BYTES] = {0};
   const size_t before = lengths[kind] - VV_LETTER_TAG_BYTES;
-  memcpy(what + 2, nonce, sizeof nonce);
+  if (kind != RING) memcpy(what + 2, nonce, sizeof nonce);
   vv_put64(own, vv_siphash(key, what, sizeof what));
   what[1] = 1;
   vv_put64(own + 8, vv_siphash(key, what, sizeof what));

@@ -9,12 +9,13 @@
 #define SEAT_BYTES         8
 
 /* What a key that is made of the job's is for. */
-enum use { USE_JOIN = 'j', USE_ANSWER = 'a', USE_SESSION = 's', USE_CALL = 'c', USE_CALLED = 'd' };
+enum use { USE_JOIN = 'j', USE_ANSWER = 'a', USE_SESSION = 's', USE_CALL = 'c', USE_CALLED = 'd', USE_RING = 'b' };
 
 static const uint8_t challenge_mark[] = {'v', 'v', 'c', '1'}, join_mark[] = {'v', 'v', 'j', '1'},
                      welcome_mark[] = {'v', 'v', 'w', '1'}, refusal_mark[] = {'v', 'v', 'r', '1'},
                      call_mark[] = {'v', 'v', 'o', '1'}, called_mark[] = {'v', 'v', 'a', '1'},
-                     place_mark[] = {'v', 'v', 'p', '1'};
+                     place_mark[] = {'v', 'v', 'p', '1'}, ring_mark[] = {'v', 'v', 'b', '1'};
+static const uint8_t no_nonce[VV_LETTER_NONCE_BYTES];
 
 /* The key of that use and nonce: hashes of both, one for each half. */
 static void derive(const uint8_t key[VV_KEY_BYTES], enum use use, const uint8_t nonce[VV_LETTER_NONCE_BYTES],
@@ -72,6 +73,15 @@ bool vv_letter_place_parse(const uint8_t bytes[VV_LETTER_PLACE_BYTES], struct vv
   *seat = found;
   memcpy(key, bytes + VV_LETTER_MARK_BYTES + SEAT_BYTES, VV_KEY_BYTES);
   return true;
+}
+
+void vv_letter_ring_emit(const uint8_t key[VV_KEY_BYTES], uint8_t bytes[VV_LETTER_RING_BYTES]) {
+  memcpy(bytes, ring_mark, sizeof ring_mark);
+  seal(key, USE_RING, no_nonce, bytes, VV_LETTER_RING_BYTES);
+}
+
+bool vv_letter_ring_parse(const uint8_t key[VV_KEY_BYTES], const uint8_t bytes[VV_LETTER_RING_BYTES]) {
+  return begins_with(bytes, ring_mark) && is_sealed(key, USE_RING, no_nonce, bytes, VV_LETTER_RING_BYTES);
 }
 
 void vv_letter_session_key(const uint8_t key[VV_KEY_BYTES], const uint8_t session[VV_LETTER_NONCE_BYTES],

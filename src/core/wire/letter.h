@@ -3,21 +3,28 @@
  * The letters that ranks of a job write each other over the TCP links of their
  * meeting (io/boot/meeting.h).
  *
+ *   RING       rank 0, when it listens, by a datagram to all: "vvb1" | tag (8)
  *   CHALLENGE  rank 0 to who has connected: "vvc1" | nonce (16)
- *   JOIN       the answer of rank r: "vvj1" | ranks (4) rank (4) address (4) port (2) order (1) 0 (1) nonce (16) | tag
- * (8) WELCOME    rank 0, when all are there: "vvw1" | session (16) | `ranks` seats: address (4) port (2) order (1) 0
- * (1) | tag (8) REFUSAL    rank 0, instead: "vvr1" | why (1) 0 (3) rank (4) count (4) | tag (8) CALL       of rank r to
- * rank s, after a CHALLENGE of s: "vvo1" | r (4) s (4) | nonce (16) | tag (8) ANSWER     of s: "vva1" | tag (8) NOTE
- * both ways, behind a WELCOME: kind (1) 0 (3) | four numbers (16) | tag (8) PLACE      rank 0 before all that, by a way
- * that all ranks trust: "vvp1" | a seat (8) | the job's key (16)
+ *   JOIN       the answer of rank r: "vvj1" | ranks (4) rank (4) address (4) port (2)
+ *              order (1) 0 (1) nonce (16) | tag (8)
+ *   WELCOME    rank 0, when all are there: "vvw1" | session (16) | `ranks` seats:
+ *              address (4) port (2) order (1) 0 (1) | tag (8)
+ *   REFUSAL    rank 0, instead: "vvr1" | why (1) 0 (3) rank (4) count (4) | tag (8)
+ *   CALL       of rank r to rank s, after a CHALLENGE of s: "vvo1" | r (4) s (4) |
+ *              nonce (16) | tag (8)
+ *   ANSWER     of s: "vva1" | tag (8)
+ *   NOTE       both ways, behind a WELCOME: kind (1) 0 (3) | four numbers (16) | tag (8)
+ *   PLACE      rank 0 before all that, by a way that all ranks trust: "vvp1" | a seat
+ *              (8) | the job's key (16)
  *
  * A tag is SipHash-2-4 of all before it, under a key that is good for this letter
- * alone: made of the job's key and the challenge (JOIN), of the job's key and the
+ * alone: made of the job's key (RING), of the job's key and the challenge (JOIN), of the job's key and the
  * nonce of the JOIN (WELCOME, REFUSAL), of the job's key and the session that rank 0
  * drew for this meeting (NOTE; and CALL and ANSWER, with the challenge and the nonce of
  * the CALL). A NOTE's covers who writes to whom, and how many
  * notes have gone that way before: both ends count them. So nothing that was said
- * once is believed again, in this meeting or in another of the same job.
+ * once is believed again, in this meeting or in another of the same job, but a RING,
+ * which only makes ranks look.
  *
  * All numbers are in network byte order. A parser sets nothing when it says false.
  */
@@ -33,6 +40,7 @@
 #define VV_LETTER_MARK_BYTES      4
 #define VV_LETTER_NONCE_BYTES     16
 #define VV_LETTER_TAG_BYTES       8
+#define VV_LETTER_RING_BYTES      12
 #define VV_LETTER_CHALLENGE_BYTES 20
 #define VV_LETTER_JOIN_BYTES      44
 #define VV_LETTER_REFUSAL_BYTES   24
@@ -109,6 +117,9 @@ bool vv_letter_place_parse(const uint8_t bytes[VV_LETTER_PLACE_BYTES], struct vv
 /* The key of everything behind the meeting: of its notes, and of the group's datagrams. */
 void vv_letter_session_key(const uint8_t key[VV_KEY_BYTES], const uint8_t session[VV_LETTER_NONCE_BYTES],
                            uint8_t session_key[VV_KEY_BYTES]);
+
+void vv_letter_ring_emit(const uint8_t key[VV_KEY_BYTES], uint8_t bytes[VV_LETTER_RING_BYTES]);
+bool vv_letter_ring_parse(const uint8_t key[VV_KEY_BYTES], const uint8_t bytes[VV_LETTER_RING_BYTES]);
 
 void vv_letter_challenge_emit(const uint8_t nonce[VV_LETTER_NONCE_BYTES], uint8_t bytes[VV_LETTER_CHALLENGE_BYTES]);
 bool vv_letter_challenge_parse(const uint8_t bytes[VV_LETTER_CHALLENGE_BYTES], uint8_t nonce[VV_LETTER_NONCE_BYTES]);

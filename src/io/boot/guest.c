@@ -8,13 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/boot/bell.h"
 #include "io/boot/refusal.h"
 #include "io/os/clock.h"
 #include "io/os/datagram.h"
 #include "io/os/host.h"
 #include "vaiven/data.h"
 
-#define RETRY_MS    20
+#define RETRY_NS    (20 * VV_MS)
 #define PATIENCE_NS (250 * VV_MS) /* beyond the deadline, of who is in: rank 0, whose time is up too, says why */
 
 /* One attempt to be let in. */
@@ -133,15 +134,32 @@ static enum outcome pay_visit(struct visit *visit, bool *was_let_in) {
   return outcome;
 }
 
+/*
+ * Visits until one is answered, or the deadline. Rank 0 may not listen yet: after a visit in vain its bell is heard,
+ * and as it may have rung before, it is visited again at once. A ring makes one visit, and the next is in its time:
+ * others than rank 0 may ring it, too.
+ */
+static enum outcome pay_visits(struct visit *visit, bool *was_let_in) {
+  const struct vv_meeting_config *config = visit->config;
+  enum outcome outcome = pay_visit(visit, was_let_in);
+  if (outcome != LEFT_ALONE) return outcome;
+  const int bell = vv_bell_open(&config->own, vv_address_port(&config->place));
+  bool rung = false;
+  outcome = pay_visit(visit, was_let_in);
+  while (outcome == LEFT_ALONE && vv_clock_ns() < visit->deadline_ns) {
+    rung = vv_bell_await(rung ? -1 : bell, config->key, vv_clock_ns() + RETRY_NS);
+    outcome = pay_visit(visit, was_let_in);
+  }
+  if (bell >= 0) close(bell);
+  return outcome;
+}
+
 int vv_guest_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, vv_ns deadline_ns,
                   struct vv_error *error) {
   bool was_let_in = false;
   struct visit visit = {.meeting = meeting, .config = config, .deadline_ns = deadline_ns, .error = error};
-  while (vv_clock_ns() < deadline_ns) {
-    const enum outcome outcome = pay_visit(&visit, &was_let_in);
-    if (outcome != LEFT_ALONE) return outcome == WELCOMED ? 0 : -1;
-    poll(NULL, 0, RETRY_MS);
-  }
+  const enum outcome outcome = pay_visits(&visit, &was_let_in);
+  if (outcome != LEFT_ALONE) return outcome == WELCOMED ? 0 : -1;
   char text[VV_ADDRESS_TEXT_MAX];
   vv_address_format(&config->place, text);
   meeting->lost = 0;

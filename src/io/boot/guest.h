@@ -6,8 +6,8 @@
 #include "core/base/time.h"
 #include "io/boot/meeting.h"
 
-/* vv_meeting_open of such a rank. Rank 0 may not be there yet, or be another job's that will end: tried again and
- * again. */
+/* vv_meeting_open of such a rank. Rank 0 may not be there yet, or be another job's that will end: tried again when it
+ * rings (io/boot/bell.h), and again and again. */
 int vv_guest_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, vv_ns deadline_ns,
                   struct vv_error *error);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/boot/bell.h"
 #include "io/boot/refusal.h"
 #include "io/os/clock.h"
 #include "io/os/datagram.h"
@@ -19,7 +20,6 @@
 #define DESCRIPTORS  8            /* of this group beside its links */
 #define PIECE_BYTES  40
 #define PIECES_MAX   10 /* segments that TCP sends at once */
-#define BACKLOG      128
 #define NONCE_BYTES  VV_LETTER_NONCE_BYTES
 #define LETTER_BYTES VV_LETTER_JOIN_BYTES
 
@@ -279,11 +279,8 @@ static int hold(struct hall *hall, vv_ns deadline_ns, struct vv_error *error) {
 
 int vv_hall_open(struct vv_meeting *meeting, const struct vv_meeting_config *config, vv_ns deadline_ns,
                  struct vv_error *error) {
-  struct vv_address at = config->place;
-  const uint16_t port = vv_address_port(&at);
-  struct hall hall = {.meeting = meeting, .key = config->key, .here = 1};
-  hall.listener = config->listens ? config->listener : vv_socket_listening(&at, port, port, BACKLOG, error);
-  if (hall.listener < 0) return -1;
+  struct hall hall = {.meeting = meeting, .key = config->key, .listener = config->listener, .here = 1};
+  vv_bell_ring(&config->place, config->key);
   for (int i = 0; i < VISITORS_MAX; i++) hall.visitors[i].fd = -1;
   hall.nonces = calloc(meeting->ranks, sizeof *hall.nonces);
   hall.fds = calloc(LINK + meeting->ranks + 1, sizeof *hall.fds);

@@ -22,7 +22,7 @@ int vv_meeting_open(struct vv_meeting *meeting, const struct vv_meeting_config *
   meeting->fds = calloc(ranks, sizeof *meeting->fds);
   for (uint32_t rank = 0; meeting->links && rank < ranks; rank++) meeting->links[rank].fd = -1;
   if (!meeting->peers || !meeting->orders || !meeting->links || !meeting->fds) {
-    if (config->listens) close(config->listener);
+    if (config->rank == 0) close(config->listener);
     return vv_error_set(error, "no-memory", "no memory for a meeting of %u ranks", ranks);
   }
   meeting->peers[config->rank] = config->own;
@@ -34,14 +34,28 @@ int vv_meeting_open(struct vv_meeting *meeting, const struct vv_meeting_config *
 static void hang_up(struct vv_meeting_link *link) {
   close(link->fd);
   link->fd = -1;
+  link->kept = 0;
+}
+
+/* That a link has ended is heard, and told to whoever waits. */
+static void send_kept(struct vv_meeting_link *link) {
+  if (link->kept > 0) vv_socket_write_all(link->fd, link->outbound, (size_t)link->kept * VV_LETTER_NOTE_BYTES);
+  link->kept = 0;
 }
 
 void vv_meeting_tell_one(struct vv_meeting *meeting, uint32_t rank, const struct vv_letter_note *note) {
-  uint8_t bytes[VV_LETTER_NOTE_BYTES];
   struct vv_meeting_link *link = &meeting->links[rank];
   if (link->fd < 0) return;
-  vv_letter_note_emit(meeting->key, &(struct vv_letter_way){meeting->rank, rank, link->sent++}, note, bytes);
-  vv_socket_write_all(link->fd, bytes, sizeof bytes); /* that it has ended is heard, and told to whoever waits */
+  if (link->kept == VV_MEETING_NOTES_AT_ONCE) send_kept(link);
+  uint8_t *place = link->outbound + (size_t)link->kept++ * VV_LETTER_NOTE_BYTES;
+  vv_letter_note_emit(meeting->key, &(struct vv_letter_way){meeting->rank, rank, link->sent++}, note, place);
+  meeting->keeps = true;
+}
+
+void vv_meeting_send(struct vv_meeting *meeting) {
+  if (!meeting->keeps) return;
+  meeting->keeps = false;
+  for (uint32_t rank = 0; rank < meeting->ranks; rank++) send_kept(&meeting->links[rank]);
 }
 
 void vv_meeting_tell(struct vv_meeting *meeting, const struct vv_letter_note *note) {
@@ -66,6 +80,11 @@ bool vv_meeting_hear(struct vv_meeting *meeting, uint32_t rank, struct vv_letter
 }
 
 /* Agreements */
+
+static void say_now(struct vv_meeting *meeting, const struct vv_letter_note *note) {
+  vv_meeting_tell(meeting, note);
+  vv_meeting_send(meeting);
+}
 
 static struct vv_letter_refusal about(uint32_t rank, enum vv_letter_why why) {
   return (struct vv_letter_refusal){.why = why, .rank = rank};
@@ -110,14 +129,14 @@ int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALU
   struct vv_letter_note note = {.kind = VV_LETTER_VALUES};
   struct vv_letter_refusal refusal = {0};
   memcpy(note.numbers, values, sizeof note.numbers);
-  if (meeting->rank != 0) vv_meeting_tell(meeting, &note);
+  if (meeting->rank != 0) say_now(meeting, &note);
   if (gather(meeting, note.numbers, deadline_ns, &refusal) != 0) {
     note = vv_letter_lost(&refusal);
-    if (meeting->rank == 0) vv_meeting_tell(meeting, &note);
+    if (meeting->rank == 0) say_now(meeting, &note);
     meeting->lost = refusal.rank;
     return vv_refusal_error(&refusal, meeting->ranks, &meeting->peers[refusal.rank], error);
   }
-  if (meeting->rank == 0) vv_meeting_tell(meeting, &note);
+  if (meeting->rank == 0) say_now(meeting, &note);
   memcpy(values, note.numbers, sizeof note.numbers);
   return 0;
 }

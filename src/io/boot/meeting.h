@@ -36,17 +36,20 @@ struct vv_meeting_config {
   struct sockaddr_in own; /* where this rank hears datagrams: its `own` socket (io/port/cast.h) */
   struct vv_address place;
   const uint8_t *key; /* of the job, VV_KEY_BYTES; read during the call alone */
-  bool listens;       /* rank 0 does already, at `listener`, which the meeting closes */
-  int listener;
+  int listener;       /* of rank 0, at the place, for as many as there are ranks: the meeting closes it */
 };
+
+#define VV_MEETING_NOTES_AT_ONCE 4 /* to a rank, in one segment */
 
 /* The connection to a rank, and the notes on it. */
 struct vv_meeting_link {
-  int fd; /* -1: none */
+  int fd;        /* -1: none */
+  uint32_t kept; /* notes that wait to be sent together */
   uint32_t sent;
   uint32_t heard;
   size_t got; /* bytes of a note that is not whole yet */
   uint8_t bytes[VV_LETTER_NOTE_BYTES];
+  uint8_t outbound[VV_MEETING_NOTES_AT_ONCE * VV_LETTER_NOTE_BYTES];
 };
 
 struct vv_meeting {
@@ -57,12 +60,13 @@ struct vv_meeting {
   struct vv_meeting_link *links; /* by rank: of rank 0 to each other rank, of the others to rank 0 */
   struct pollfd *fds;            /* by rank: room for whoever waits for several */
   uint8_t key[VV_KEY_BYTES];     /* of this session: secret, another one for each meeting */
+  bool keeps;                    /* notes, on some links */
   uint32_t lost;                 /* of an error: who it is about, or VV_MEETING_NOBODY */
 };
 
 /*
  * Meets the others. 0, or -1 and *error: "timeout" (who has not come is named),
- * "port-taken", "rank-taken", "wrong-key", "ranks-differ", "rank-died",
+ * "rank-taken", "wrong-key", "ranks-differ", "rank-died",
  * "no-descriptors", "no-memory"; a meeting that comes to nothing is the same
  * error at all who are there. Rank 0 raises the soft limit of descriptors if the
  * group needs it. Close it in both cases.
@@ -84,8 +88,14 @@ int vv_meeting_agree(struct vv_meeting *meeting, uint32_t values[VV_MEETING_VALU
  */
 bool vv_meeting_hear(struct vv_meeting *meeting, uint32_t rank, struct vv_letter_note *note);
 
-/* Tells a rank, if it is linked. */
+/*
+ * Tells a rank, if it is linked. The note is kept until vv_meeting_send, or until there is no room for another: what
+ * one turn has to say to a rank is one segment, and wakes it once.
+ */
 void vv_meeting_tell_one(struct vv_meeting *meeting, uint32_t rank, const struct vv_letter_note *note);
+
+/* Sends all that is kept. Agreements do so by themselves; what is kept when the meeting is closed is not sent. */
+void vv_meeting_send(struct vv_meeting *meeting);
 
 /* Tells every linked rank. */
 void vv_meeting_tell(struct vv_meeting *meeting, const struct vv_letter_note *note);

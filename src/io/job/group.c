@@ -36,6 +36,7 @@ static void give_up(struct vv_job *job) {
   const struct vv_letter_refusal refusal = {VV_LETTER_GAVE_UP, job->meeting.rank, 0};
   const struct vv_letter_note lost = vv_letter_lost(&refusal);
   if (job->meeting.links) vv_meeting_tell(&job->meeting, &lost);
+  vv_meeting_send(&job->meeting);
   vv_job_free(job);
 }
 

@@ -377,11 +377,15 @@ static bool turn_collectives(struct vv_job *job) {
 void vv_job_turn(struct vv_job *job) {
   bool more;
   do {
-    while (send_some(job)) vv_job_look(job);
+    while (send_some(job)) {
+      vv_job_look(job);
+      vv_meeting_send(&job->meeting);
+    }
     more = hear_cores(job);
     more |= turn_collectives(job);
   } while (more);
   if (job->streams->next) sweep(job);
+  vv_meeting_send(&job->meeting);
 }
 
 void vv_job_leave(struct vv_job *job, struct vv_job_stream *stream) {
@@ -542,7 +546,6 @@ static int meet_at(struct vv_job *job, const struct vv_group_config *config, str
   if (open_sockets(job, config->address, error) != 0) return -1;
   meeting.own = job->cast.own;
   meeting.place = place->at;
-  meeting.listens = place->listener >= 0;
   meeting.listener = place->listener;
   place->listener = -1; /* the meeting's */
   if (vv_meeting_open(&job->meeting, &meeting, deadline_ns, error) != 0) return -1;

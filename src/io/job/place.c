@@ -10,15 +10,22 @@
 #include "io/os/host.h"
 #include "io/os/socket.h"
 
-#define BACKLOG 128
+#define BACKLOG VV_GROUP_RANKS_MAX /* all may come before rank 0 looks */
 
 static const uint8_t zeros[VV_KEY_BYTES];
+
+static int listen_there(struct vv_place *place, struct vv_error *error) {
+  struct vv_address at = place->at;
+  const uint16_t port = vv_address_port(&at);
+  place->listener = vv_socket_listening(&at, port, port, BACKLOG, error);
+  return place->listener >= 0 ? 0 : -1;
+}
 
 static int read_meeting(struct vv_place *place, const struct vv_group_config *config, struct vv_error *error) {
   if (vv_address_parse_pair(config->meeting, &place->at, error) != 0) return -1;
   if (place->at.any.sa_family != AF_INET) return vv_error_set(error, "bad-address", "a group needs IPv4 addresses");
   const uint16_t port = vv_address_port(&place->at);
-  if (port != 0 && port != UINT16_MAX) return 0;
+  if (port != 0 && port != UINT16_MAX) return config->rank == 0 ? listen_there(place, error) : 0;
   vv_error_set(error, "bad-port", "a group cannot meet at %.64s: it needs that port and the one after it",
                config->meeting);
   return vv_error_remedy(error, "give a port from 1 to 65534");

@@ -17,13 +17,13 @@
 struct vv_place {
   struct vv_address at;
   uint8_t key[VV_KEY_BYTES];
-  int listener; /* of rank 0, which listens there already; -1: it does not yet */
+  int listener; /* of rank 0, which listens there: before all else, so that nobody who comes finds no one. -1: taken */
 };
 
 /*
- * 0, or -1 and *error: "bad-address", "bad-port"; of an exchange "exchange-failed", "rank-failed" (rank 0 has its own
- * error), "no-port", "bad-key" (of some ranks it is zeros), "random". A rank with an exchange has then called it,
- * whatever else it found wrong, so that no other one waits for it.
+ * 0, or -1 and *error: "bad-address", "bad-port"; at rank 0 "no-port"; of an exchange "exchange-failed", "rank-failed"
+ * (rank 0 has its own error), "bad-key" (of some ranks it is zeros), "random". A rank with an exchange has then called
+ * it, whatever else it found wrong, so that no other one waits for it.
  */
 int vv_place_find(struct vv_place *place, const struct vv_group_config *config, struct vv_error *error);
 

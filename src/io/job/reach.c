@@ -17,6 +17,7 @@
 #define MTU_MIN             ((uint32_t)(VV_GPDU_DATAGRAM_BYTES_MIN + UDP_BYTES))
 #define DATAGRAM_CHARGE_MIN 256           /* no kernel charges less for one */
 #define DATAGRAM_MAX        8972          /* jumbo frames; loopback allows more, of which few fit into a buffer */
+#define TAIL_NS             (60 * VV_MS)  /* for it: sixteen full datagrams at 10 Mb/s take 20 */
 #define QUIET_NS            VV_MS         /* nothing more has come for so long: a train that is whole is there */
 #define SETTLE_NS           (30 * VV_MS)  /* the same of one that is not: what is missing is lost */
 #define SILENCE_NS          (400 * VV_MS) /* nothing has come at all: nothing will */
@@ -34,7 +35,7 @@
 
 /* What every rank needs in the trial. */
 struct reach_trial {
-  const struct vv_reach *reach;
+  struct vv_reach *reach;
   struct vv_meeting *meeting;
   struct vv_cast *cast;
   const uint8_t *key;
@@ -46,6 +47,9 @@ struct reach_trial {
 /* What came to the DATA socket. */
 struct heard {
   uint32_t good, foreign; /* trial datagrams of this job; others */
+  bool read;              /* something was read: */
+  uint32_t counted;       /* so many were good then, */
+  uint64_t charged_bytes; /* and that was charged for all that was there */
 };
 
 /* What a kernel may charge for a datagram of that size, if it does not say. */
@@ -65,6 +69,14 @@ static void send_one(const struct reach_trial *trial, uint32_t number, const uin
   struct vv_cast_datagram datagram = {
       trial->cast->group,
       {{header, VV_TRIAL_BYTES}, {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - VV_TRIAL_BYTES}}};
+  vv_cast_send(trial->cast, &datagram, 1);
+}
+
+/* Behind a train, to the other socket: whoever gets it need not guess whether more is to come. */
+static void send_tail(const struct reach_trial *trial) {
+  uint8_t header[VV_TRIAL_BYTES];
+  vv_trial_emit(trial->key, trial->reach->stream, VV_TRIAL_TAIL + trial->meeting->rank, header);
+  struct vv_cast_datagram datagram = {vv_cast_everyone(trial->cast), {{header, VV_TRIAL_BYTES}, {NULL, 0}}};
   vv_cast_send(trial->cast, &datagram, 1);
 }
 
@@ -124,19 +136,45 @@ static void hear_all(const struct reach_trial *trial, uint8_t *bytes, struct hea
   while (heard->good + heard->foreign < most && take_some(trial, bytes, heard)) continue;
 }
 
-/* What came of the train. *charge_bytes: for one datagram; 0: the kernel does not say, or not of these alone. */
-static struct heard hear_train(const struct reach_trial *trial, uint8_t *bytes, uint64_t *charge_bytes) {
-  struct heard heard = {0};
-  const uint64_t charged_bytes = settle(trial, QUIET_NS, SILENCE_NS);
-  hear_all(trial, bytes, &heard);
-  const uint32_t counted = heard.good;
-  if (counted < trial->train) {
-    settle(trial, SETTLE_NS, SETTLE_NS);
-    hear_all(trial, bytes, &heard);
+/* Waits for the datagram behind a train of that rank, and reads nothing else. */
+static bool await_tail(const struct reach_trial *trial, uint32_t sender, uint8_t *bytes) {
+  const size_t room = trial->reach->datagram_bytes;
+  const vv_ns until_ns = vv_clock_ns() + TAIL_NS;
+  struct pollfd one = {.fd = trial->cast->fds[VV_CAST_EVERYONE], .events = POLLIN};
+  size_t counts[VV_CAST_BATCH];
+  uint32_t number;
+  bool came = false;
+  while (!came && vv_clock_ns() < until_ns) {
+    poll(&one, 1, vv_clock_left_ms(until_ns));
+    const unsigned heard = vv_cast_recv(trial->cast, VV_CAST_EVERYONE, bytes, room, counts);
+    for (unsigned i = 0; i < heard; i++) {
+      came |= vv_trial_parse(trial->key, trial->reach->stream, bytes + i * room, counts[i], &number) &&
+              number == VV_TRIAL_TAIL + sender;
+    }
   }
-  const bool told = counted > 0 && heard.good == counted && heard.foreign == 0;
-  *charge_bytes = told && charged_bytes > 0 ? charged_bytes / counted + 1 : 0;
-  return heard;
+  return came;
+}
+
+/* Reads what is there for the first time: by then the kernel has charged for all of it. */
+static void hear_first(const struct reach_trial *trial, uint8_t *bytes, uint64_t charged_bytes, struct heard *heard) {
+  hear_all(trial, bytes, heard);
+  heard->counted = heard->good;
+  heard->charged_bytes = charged_bytes;
+  heard->read = true;
+}
+
+/* Reads a train that has not come whole with what tells its end: all is sent, and what has not come yet may be lost. */
+static void hear_rest(const struct reach_trial *trial, uint8_t *bytes, struct heard *heard) {
+  if (!heard->read) hear_first(trial, bytes, settle(trial, QUIET_NS, SILENCE_NS), heard);
+  if (heard->good >= trial->train) return;
+  settle(trial, SETTLE_NS, SETTLE_NS);
+  hear_all(trial, bytes, heard);
+}
+
+/* What the kernel charged for one datagram; 0: it does not say, or not of these alone. */
+static uint64_t charge_bytes(const struct heard *heard) {
+  const bool told = heard->counted > 0 && heard->good == heard->counted && heard->foreign == 0;
+  return told && heard->charged_bytes > 0 ? heard->charged_bytes / heard->counted + 1 : 0;
 }
 
 static uint32_t window(const struct reach_trial *trial, uint64_t charge_bytes) {
@@ -145,12 +183,10 @@ static uint32_t window(const struct reach_trial *trial, uint64_t charge_bytes) {
 }
 
 /* How many full datagrams may be in the buffer of this rank, by what the train cost; 0: nothing came. */
-static uint32_t window_by_train(const struct reach_trial *trial, uint8_t *bytes, uint32_t *foreign) {
-  uint64_t charge_bytes;
-  const struct heard heard = hear_train(trial, bytes, &charge_bytes);
-  *foreign += heard.foreign;
-  if (heard.good == 0) return 0;
-  return window(trial, charge_bytes > 0 ? charge_bytes : charge_guess_bytes(trial->reach));
+static uint32_t window_by_train(const struct reach_trial *trial, const struct heard *heard) {
+  if (heard->good == 0) return 0;
+  const uint64_t charge = charge_bytes(heard);
+  return window(trial, charge > 0 ? charge : charge_guess_bytes(trial->reach));
 }
 
 static void send_apart(const struct reach_trial *trial, const uint8_t *padding) {
@@ -198,37 +234,86 @@ static int try_crowded(const struct reach_trial *trial, uint8_t *bytes, uint32_t
   return vv_error_remedy(trial->error, "see who sends them (tcpdump -n udp port %u)", trial->reach->port);
 }
 
-/* One way of reaching everybody. 1: it does, and agreed[0] is the window; 0: it does not; -1 and the error. */
-static int try_address(const struct reach_trial *trial, struct in_addr address, bool shared, uint8_t *bytes,
-                       uint32_t agreed[VV_MEETING_VALUES]) {
-  uint32_t least = UINT32_MAX, foreign = 0;
-  if (vv_cast_join(trial->cast, address, trial->reach->port, trial->reach->stream, shared, trial->error) != 0)
-    return -1;
-  for (uint32_t sender = 0; sender < 2; sender++) {
-    if (agree(trial, 0, 0, agreed) != 0) return -1; /* all listen */
-    if (trial->meeting->rank == sender) send_train(trial, sender == 0 ? 1 : VV_CAST_BATCH, bytes);
-    if (agree(trial, 0, 0, agreed) != 0) return -1; /* all is sent */
-    const uint32_t own = trial->meeting->rank == sender ? UINT32_MAX : window_by_train(trial, bytes, &foreign);
-    if (own < least) least = own;
+/* What all ranks can send and hold, and on which medium: the least that any of them says, which may be anything. Told
+ * when this rank listens. */
+static int cut(struct reach_trial *trial) {
+  struct vv_reach *reach = trial->reach;
+  const uint32_t own_bytes = trial->cast->mtu_bytes, own_mbps = trial->cast->shared_mbps;
+  uint32_t agreed[VV_MEETING_VALUES] = {own_bytes, (uint32_t)trial->cast->room_bytes,
+                                        own_mbps > 0 ? own_mbps : NOT_SHARED};
+  if (vv_meeting_agree(trial->meeting, agreed, trial->deadline_ns, trial->error) != 0) return -1;
+  reach->shared_bps = agreed[2] < NOT_SHARED ? agreed[2] * MBPS : 0;
+  if (agreed[0] < MTU_MIN) {
+    vv_error_set(trial->error, "mtu-too-small",
+                 "the interface of a rank has an MTU of %u bytes, and a group needs %u; this rank's has %u", agreed[0],
+                 MTU_MIN, own_bytes);
+    return vv_error_remedy(trial->error, "see `ip link` on all hosts, and set the MTU that the network has (1500)");
   }
-  if (agree(trial, least, UINT32_MAX - foreign, agreed) != 0) return -1;
-  if (agreed[0] > 0) return 1;
-  return agreed[1] == UINT32_MAX ? 0 : try_crowded(trial, bytes, agreed);
+  reach->datagram_bytes = agreed[0] - UDP_BYTES < DATAGRAM_MAX ? agreed[0] - UDP_BYTES : DATAGRAM_MAX;
+  vv_cast_cut(trial->cast, reach->datagram_bytes);
+  const uint64_t train = agreed[1] / 2 / charge_guess_bytes(reach);
+  trial->train = train < 4 ? 4 : train > TRAIN_MAX ? TRAIN_MAX : (uint32_t)train;
+  return 0;
 }
 
-/* The quickest of a few agreements of the slowest rank. */
+/*
+ * A train of that rank. The least window goes to agreed[0], and in *least that of this rank; in agreed[1] is
+ * UINT32_MAX less the foreign datagrams of who got most. Who got the tail and all before it needs no more than one
+ * agreement, after which all listen to the next train; where anybody lacks something, that agreement says that all is
+ * sent.
+ */
+static int try_sender(const struct reach_trial *trial, uint32_t sender, uint8_t *bytes, uint32_t *least,
+                      uint32_t agreed[VV_MEETING_VALUES]) {
+  const bool sends = trial->meeting->rank == sender;
+  struct heard heard = {0};
+  if (sends) {
+    send_train(trial, sender == 0 ? 1 : VV_CAST_BATCH, bytes);
+    send_tail(trial);
+  } else if (await_tail(trial, sender, bytes)) {
+    hear_first(trial, bytes, vv_datagram_charged_bytes(trial->cast->fds[VV_CAST_DATA]), &heard);
+  }
+  const bool whole = sends || heard.good >= trial->train;
+  uint32_t own = sends ? UINT32_MAX : window_by_train(trial, &heard);
+  const uint32_t before = *least;
+  *least = own < before ? own : before;
+  if (agree(trial, whole ? *least : 0, UINT32_MAX - heard.foreign, agreed) != 0) return -1;
+  if (agreed[0] > 0) return 0;
+  if (!whole) hear_rest(trial, bytes, &heard);
+  if (!whole) own = window_by_train(trial, &heard);
+  *least = own < before ? own : before;
+  return agree(trial, *least, UINT32_MAX - heard.foreign, agreed);
+}
+
+/* One way of reaching everybody. 1: it does, and agreed[0] is the window; 0: it does not; -1 and the error. */
+static int try_address(struct reach_trial *trial, struct in_addr address, bool shared, uint8_t *bytes,
+                       uint32_t agreed[VV_MEETING_VALUES]) {
+  uint32_t least = UINT32_MAX, fewest = UINT32_MAX;
+  if (vv_cast_join(trial->cast, address, trial->reach->port, trial->reach->stream, shared, trial->error) != 0)
+    return -1;
+  if (cut(trial) != 0) return -1; /* all listen */
+  for (uint32_t sender = 0; sender < 2; sender++) {
+    if (try_sender(trial, sender, bytes, &least, agreed) != 0) return -1;
+    if (agreed[1] < fewest) fewest = agreed[1];
+  }
+  if (agreed[0] > 0) return 1;
+  return fewest == UINT32_MAX ? 0 : try_crowded(trial, bytes, agreed);
+}
+
+/*
+ * The quickest of a few agreements of the slowest rank, of which each tells of those before it. None more than needed:
+ * what is quicker than RTT_NS_MIN counts as that. All come from an agreement, so that the first waits for nobody.
+ */
 static int measure_rtt(const struct reach_trial *trial, vv_ns *rtt_ns) {
   uint32_t agreed[VV_MEETING_VALUES];
-  vv_ns quickest_ns = RTT_NS_MAX;
-  for (int i = 0; i <= ROUNDS; i++) {
+  vv_ns quickest_ns = RTT_NS_MAX, slowest_ns = RTT_NS_MAX;
+  for (int i = 0; i <= ROUNDS && slowest_ns > RTT_NS_MIN; i++) {
     const vv_ns begin_ns = vv_clock_ns();
-    if (agree(trial, 0, 0, agreed) != 0) return -1;
+    if (agree(trial, UINT32_MAX - (uint32_t)quickest_ns, 0, agreed) != 0) return -1;
     const vv_ns spent_ns = vv_clock_ns() - begin_ns;
-    if (i > 0 && spent_ns < quickest_ns) quickest_ns = spent_ns; /* the first one waits for who is late */
+    slowest_ns = UINT32_MAX - agreed[0];
+    if (spent_ns < quickest_ns) quickest_ns = spent_ns;
   }
-  if (agree(trial, UINT32_MAX - (uint32_t)quickest_ns, 0, agreed) != 0) return -1;
-  *rtt_ns = UINT32_MAX - agreed[0];
-  if (*rtt_ns < RTT_NS_MIN) *rtt_ns = RTT_NS_MIN;
+  *rtt_ns = slowest_ns > RTT_NS_MIN ? slowest_ns : RTT_NS_MIN;
   return 0;
 }
 
@@ -241,7 +326,8 @@ static bool hosts_are_shared(const struct vv_meeting *meeting) {
 }
 
 /* The first route that reaches all. */
-static int choose(const struct reach_trial *trial, struct vv_reach *reach, uint8_t *bytes) {
+static int choose(struct reach_trial *trial, uint8_t *bytes) {
+  struct vv_reach *reach = trial->reach;
   uint32_t agreed[VV_MEETING_VALUES];
   const bool shared = hosts_are_shared(trial->meeting);
   int reached = 0;
@@ -267,35 +353,14 @@ static int choose(const struct reach_trial *trial, struct vv_reach *reach, uint8
   return 0;
 }
 
-/* What all ranks can send and hold, and on which medium: the least that any of them says, which may be anything. */
-static int cut(struct reach_trial *trial, struct vv_reach *reach) {
-  const uint32_t own_bytes = trial->cast->mtu_bytes, own_mbps = trial->cast->shared_mbps;
-  uint32_t agreed[VV_MEETING_VALUES] = {own_bytes, (uint32_t)trial->cast->room_bytes,
-                                        own_mbps > 0 ? own_mbps : NOT_SHARED};
-  if (vv_meeting_agree(trial->meeting, agreed, trial->deadline_ns, trial->error) != 0) return -1;
-  reach->shared_bps = agreed[2] < NOT_SHARED ? agreed[2] * MBPS : 0;
-  if (agreed[0] < MTU_MIN) {
-    vv_error_set(trial->error, "mtu-too-small",
-                 "the interface of a rank has an MTU of %u bytes, and a group needs %u; this rank's has %u", agreed[0],
-                 MTU_MIN, own_bytes);
-    return vv_error_remedy(trial->error, "see `ip link` on all hosts, and set the MTU that the network has (1500)");
-  }
-  reach->datagram_bytes = agreed[0] - UDP_BYTES < DATAGRAM_MAX ? agreed[0] - UDP_BYTES : DATAGRAM_MAX;
-  vv_cast_cut(trial->cast, reach->datagram_bytes);
-  const uint64_t train = agreed[1] / 2 / charge_guess_bytes(reach);
-  trial->train = train < 4 ? 4 : train > TRAIN_MAX ? TRAIN_MAX : (uint32_t)train;
-  return 0;
-}
-
 int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast *cast, const uint8_t key[VV_KEY_BYTES],
              vv_ns deadline_ns, struct vv_error *error) {
   struct reach_trial trial = {reach, meeting, cast, key, deadline_ns, 0, error};
   const uint8_t label[8] = {'s', 't', 'r', 'e', 'a', 'm', (uint8_t)(reach->port >> 8), (uint8_t)reach->port};
   reach->stream = (uint32_t)vv_siphash(key, label, sizeof label) & VV_GPDU_STREAM_MAX & ~(VV_DATAGRAM_STREAMS - 1u);
-  if (cut(&trial, reach) != 0) return -1;
-  uint8_t *bytes = calloc(VV_CAST_BATCH, reach->datagram_bytes);
+  uint8_t *bytes = calloc(VV_CAST_BATCH, DATAGRAM_MAX);
   if (!bytes) return vv_error_set(error, "no-memory", "no memory for the datagrams of a trial");
-  int result = choose(&trial, reach, bytes);
+  int result = choose(&trial, bytes);
   if (result == 0) result = measure_rtt(&trial, &reach->rtt_ns);
   free(bytes);
   return result;

@@ -6,6 +6,9 @@
  * Two ranks in turn send a train of full datagrams to everybody; nobody reads
  * until it has come, so that the kernel can be asked what it charges for one on
  * the real way: from that follows how many may be under way (core/group/credit.h).
+ * Behind each train goes a datagram to the other socket. Whoever gets it reads, and
+ * where all then have the whole train nobody waits for silence; where a rank has not,
+ * it waits, once all agree that all is sent.
  *
  * One datagram of the job, which nobody can forge, proves that a sender reaches a
  * rank. Where none came and foreign ones did, these may have crowded the train out

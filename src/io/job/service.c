@@ -27,6 +27,15 @@ static bool minds_data_now(const struct vv_job *job) {
   return job->minds_data && is_alone(job);
 }
 
+/*
+ * What the link of a rank brings while its application was there just now is about the groups that it makes and
+ * leaves: it takes that itself in its next call. A word that wakes both costs more than it brings. Rank 0 answers
+ * others.
+ */
+static bool leaves_link(const struct vv_job *job) {
+  return job->minds_data && !is_alone(job) && job->meeting.rank != 0;
+}
+
 /* What it sleeps for: without background data wait in the kernel for the application's next call. */
 static void prepare_sleep(struct vv_job *job) {
   const bool minds_now = minds_data_now(job);
@@ -39,6 +48,7 @@ static void prepare_sleep(struct vv_job *job) {
   job->asleep[VV_CAST_DATA].events = POLLIN;
   if (!minds_now) job->asleep[VV_CAST_DATA].fd = -1;
   if (!is_alone(job)) job->asleep[VV_JOB_WATCH_LANES].fd = -1;
+  if (leaves_link(job)) job->asleep[VV_JOB_WATCH_LINKS].fd = -1;
   job->asleep[VV_JOB_WATCH_WAKE] = (struct pollfd){.fd = job->wake[0], .events = POLLIN};
 }
 

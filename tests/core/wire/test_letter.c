@@ -182,6 +182,20 @@ static void a_refusal_is_the_same_as_a_note(void **state) {
   assert_true(got.why == refusal.why && got.rank == refusal.rank && got.count == refusal.count);
 }
 
+static void a_ring_proves_the_key_alone(void **state) {
+  (void)state;
+  uint8_t bytes[VV_LETTER_RING_BYTES];
+  vv_letter_ring_emit(key, bytes);
+  assert_memory_equal(bytes, "vvb1", 4);
+  assert_true(vv_letter_ring_parse(key, bytes));
+  assert_false(vv_letter_ring_parse(other_key, bytes));
+  for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
+    bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    assert_false(vv_letter_ring_parse(key, bytes));
+    bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+  }
+}
+
 static void the_first_bytes_say_how_long_an_answer_is(void **state) {
   (void)state;
   assert_int_equal(vv_letter_answer_bytes((const uint8_t *)"vvw1", 1024), 28 + 8 * 1024);
@@ -234,6 +248,7 @@ int main(void) {
       cmocka_unit_test(a_note_is_good_once_and_one_way),
       cmocka_unit_test(kinds_that_are_none_are_refused),
       cmocka_unit_test(a_refusal_is_the_same_as_a_note),
+      cmocka_unit_test(a_ring_proves_the_key_alone),
       cmocka_unit_test(the_first_bytes_say_how_long_an_answer_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

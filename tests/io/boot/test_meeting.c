@@ -12,12 +12,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "io/boot/bell.h"
 #include "io/os/clock.h"
 
 #define RANKS_MAX   100
@@ -41,7 +43,11 @@ static struct rank ranks[RANKS_MAX];
 
 static struct vv_meeting_config config_of(uint32_t rank, uint32_t count) {
   const struct sockaddr_in own = {AF_INET, htons((uint16_t)(5000 + rank)), {htonl(INADDR_LOOPBACK)}, {0}};
-  return (struct vv_meeting_config){.ranks = count, .rank = rank, .own = own, .place = place, .key = key};
+  struct vv_address at = place;
+  const uint16_t port = vv_address_port(&at);
+  const int listener = rank == 0 ? vv_socket_listening(&at, port, port, RANKS_MAX, &ignored) : -1;
+  return (struct vv_meeting_config){
+      .ranks = count, .rank = rank, .own = own, .place = place, .key = key, .listener = listener};
 }
 
 static void *go_to_meeting(void *argument) {
@@ -244,6 +250,40 @@ static void rank_0_that_is_started_again_is_found(void **state) {
   part(2);
 }
 
+/* Comes to `listener`, and finds nobody; when, in ns. */
+static vv_ns be_left_alone(int listener) {
+  const int fd = accept(listener, NULL, NULL);
+  const vv_ns now_ns = vv_clock_ns();
+  close(fd);
+  return now_ns;
+}
+
+/* Who was not answered comes again in its time, 20 ms, or when it is rung for: never sooner without. */
+static void who_finds_nobody_comes_again_when_rank_0_rings(void **state) {
+  (void)state;
+  vv_ns soonest_ns[2] = {VV_SEC, VV_SEC};
+  struct vv_address at = place;
+  const uint8_t another[VV_KEY_BYTES] = {5};
+  const int listener = vv_socket_listening(&at, vv_address_port(&at), vv_address_port(&at), 8, &ignored);
+  start(1, 2);
+  be_left_alone(listener); /* and is visited again at once */
+  for (int i = 0; i < 200 && soonest_ns[1] > 19 * VV_MS; i++) {
+    const vv_ns left_ns = be_left_alone(listener);
+    poll(NULL, 0, 2);
+    vv_bell_ring(&place, i % 4 == 1 ? key : another);
+    const vv_ns again_ns = be_left_alone(listener) - left_ns;
+    if (again_ns < soonest_ns[i % 4 == 1]) soonest_ns[i % 4 == 1] = again_ns;
+    be_left_alone(listener);
+  }
+  assert_true(soonest_ns[1] <= 19 * VV_MS);
+  assert_true(soonest_ns[0] > 19 * VV_MS);
+  close(listener);
+  start(0, 2);
+  assert_int_equal(finish(0), 0);
+  assert_int_equal(finish(1), 0);
+  part(2);
+}
+
 static void two_of_one_rank_are_told_to_all(void **state) {
   (void)state;
   start(0, 4); /* rank 3 never comes: all wait */
@@ -355,6 +395,34 @@ static void a_note_is_of_this_session_and_good_once(void **state) {
   }
 }
 
+static int count_readable(int fd) {
+  int bytes = 0;
+  assert_int_equal(ioctl(fd, FIONREAD, &bytes), 0);
+  return bytes;
+}
+
+/* What is told in one turn goes together, in its order, and no later than when there is room for no more. */
+static void notes_are_sent_together(void **state) {
+  enum { MANY = VV_MEETING_NOTES_AT_ONCE + 1, BYTES = VV_LETTER_NOTE_BYTES };
+  (void)state;
+  meet(2);
+  const int fd = ranks[1].meeting.links[0].fd;
+  struct vv_letter_note note = {VV_LETTER_WORD, {0}};
+  for (uint32_t i = 0; i < MANY; i++) {
+    note.numbers[0] = i;
+    vv_meeting_tell(&ranks[0].meeting, &note);
+    assert_int_equal(count_readable(fd), i < MANY - 1 ? 0 : (MANY - 1) * BYTES);
+  }
+  vv_meeting_send(&ranks[0].meeting);
+  vv_meeting_send(&ranks[0].meeting);
+  assert_int_equal(count_readable(fd), MANY * BYTES);
+  for (uint32_t i = 0; i < MANY; i++) {
+    assert_true(vv_meeting_hear(&ranks[1].meeting, 0, &note));
+    assert_int_equal(note.numbers[0], i);
+  }
+  part(2);
+}
+
 /* Rank 1 never answers, and is before rank 3 in any order: the death of rank 3 is known at once for all that. */
 static void who_dies_while_others_agree_is_named_to_all_at_once(void **state) {
   (void)state;
@@ -375,6 +443,7 @@ static void who_gives_up_is_named_to_all(void **state) {
   for (uint32_t rank = 0; rank < 2; rank++) pthread_create(&ranks[rank].thread, NULL, agree, &ranks[rank]);
   const struct vv_letter_note gave_up = vv_letter_lost(&(struct vv_letter_refusal){VV_LETTER_GAVE_UP, 2, 0});
   vv_meeting_tell(&ranks[2].meeting, &gave_up);
+  vv_meeting_send(&ranks[2].meeting);
   for (uint32_t rank = 0; rank < 2; rank++) {
     assert_int_equal(finish(rank), -1);
     assert_string_equal(ranks[rank].error.code, "rank-failed");
@@ -435,11 +504,13 @@ int main(void) {
       EACH(strangers_neither_get_in_nor_keep_others_out),
       EACH(a_rank_that_is_started_again_takes_its_place),
       EACH(rank_0_that_is_started_again_is_found),
+      EACH(who_finds_nobody_comes_again_when_rank_0_rings),
       EACH(two_of_one_rank_are_told_to_all),
       EACH(unequal_groups_are_told_to_all),
       EACH(who_does_not_come_is_named_to_all),
       EACH(a_note_that_is_not_whole_is_waited_for),
       EACH(a_note_is_of_this_session_and_good_once),
+      EACH(notes_are_sent_together),
       EACH(who_dies_while_others_agree_is_named_to_all_at_once),
       EACH(who_gives_up_is_named_to_all),
       EACH(a_soft_limit_of_descriptors_is_raised),

@@ -61,26 +61,52 @@ static void left(struct vv_job *job, struct vv_job_stream *stream) {
   vv_service_hand_over(job);
 }
 
+/* That group, made and left; its number. */
+static uint32_t number_of_one_made(struct vv_job *job, const uint32_t *members, uint32_t count) {
+  struct vv_job_stream *stream = made(job, members, count);
+  const uint32_t number = stream->number;
+  CHECK(number > 0 && number < VV_ACCORD_STREAMS && stream->core.config.window_datagrams >= 8);
+  left(job, stream);
+  return number;
+}
+
+/*
+ * The three ranks, in the order that `n` stands for. Each order is a list of its own, of which two may want one number:
+ * then the second gets another, if some rank has not left the first.
+ */
+static bool choose_three(uint32_t n, uint32_t three[3]) {
+  for (int i = 0; i < 3; i++, n /= RANKS) three[i] = n % RANKS;
+  return three[0] != three[1] && three[0] != three[2] && three[1] != three[2];
+}
+
+/* Makes and leaves the groups of all these lists; how many numbers they have. */
+static uint32_t count_numbers(const struct rank *rank, struct vv_job *job, uint32_t number_of_all) {
+  bool seen[VV_ACCORD_STREAMS] = {false};
+  uint32_t count = 1, three[3];
+  seen[number_of_all] = true;
+  for (uint32_t n = 0; n < RANKS * RANKS * RANKS; n++) {
+    const bool mine =
+        choose_three(n, three) && (three[0] == rank->rank || three[1] == rank->rank || three[2] == rank->rank);
+    if (!mine) continue;
+    const uint32_t number = number_of_one_made(job, three, 3);
+    count += !seen[number];
+    seen[number] = true;
+  }
+  return count;
+}
+
 static void live_with_counts(struct rank *rank) {
-  static const uint32_t lists[2][3] = {{0, 1, 2}, {1, 2, 3}};
+  static const uint32_t all[] = {0, 1, 2, 3};
   struct vv_job *job = opened(rank);
-  uint32_t numbers[2] = {0, 0};
   unsigned before = 0;
   meet_here();
   if (rank->rank == 0) before = count_descriptors(); /* which has one meanwhile */
   meet_here();
-  for (int round = 0; round < ROUNDS; round++) {
-    for (int i = 0; i < 2; i++) {
-      if (rank->rank == (i == 0 ? 3 : 0)) continue;
-      struct vv_job_stream *stream = made(job, lists[i], 3);
-      CHECK(round == 0 || stream->number == numbers[i]); /* the same ranks, the same number, */
-      CHECK(stream->number > 0 && stream->number < VV_ACCORD_STREAMS && stream->core.config.window_datagrams >= 8);
-      numbers[i] = stream->number;
-      left(job, stream);
-    }
-  }
-  const uint32_t groups = rank->rank == 0 || rank->rank == 3 ? 1 : 2;
-  CHECK(job->cast.filter_changes == groups); /* of which the kernel was told once */
+  const uint32_t number = number_of_one_made(job, all, RANKS);
+  for (int round = 1; round < ROUNDS; round++) CHECK(number_of_one_made(job, all, RANKS) == number);
+  CHECK(job->cast.filter_changes == 1); /* the same ranks, the same number, of which the kernel was told once */
+  const uint32_t numbers = count_numbers(rank, job, number);
+  CHECK(job->cast.filter_changes == numbers); /* and once of each other one */
   meet_here();
   if (rank->rank == 0) CHECK(count_descriptors() == before);
   meet_here();
