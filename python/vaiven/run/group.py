@@ -32,8 +32,8 @@ rm -f "$f"
 
 
 @contextmanager
-def job(members: Sequence[Host], count: int, command: Sequence[str]) -> Iterator[list[list[str]]]:
-    """What starts each rank, by its number; ranks are dealt out to the hosts in turn.
+def job(members: Sequence[Host], count: int, commands: Sequence[Sequence[str]]) -> Iterator[list[list[str]]]:
+    """What starts each rank, by its number; ranks are dealt out to the hosts in turn. commands: of each member.
 
     VaivenError: "too-many-ranks", "host-down" (a host where the key cannot lie).
     """
@@ -49,7 +49,7 @@ def job(members: Sequence[Host], count: int, command: Sequence[str]) -> Iterator
         yield [
             host.argv([
                 "env", f"VAIVEN_RANKS={count}", f"VAIVEN_RANK={rank}", f"VAIVEN_ADDRESS={host.address}",
-                f"VAIVEN_MEETING={meeting}", f"VAIVEN_KEY_FILE={guards[_machine(host)].path}", *command,
+                f"VAIVEN_MEETING={meeting}", f"VAIVEN_KEY_FILE={guards[_machine(host)].path}", *commands[rank % len(members)],
             ])
             for rank, host in enumerate(dealt)
         ]  # fmt: skip
