@@ -66,7 +66,8 @@ class Program:
     counted: the word of a plan that says how large its problems are, and option: that of the program, and of its record,
     for the same. A problem of number n holds n to the power of `power` numbers of number_bytes each: that are its bytes.
     multiple_of: of what n must be a multiple, by the number of processes. operations: what it computes, of floating
-    point. crossing_bytes: what the busiest link carries each way, by the bytes of the problem and the processes.
+    point. messages: (how many, of how many bytes) cross the busiest link each way, one after the other, by the bytes of
+    the problem and the processes; priced: the question that tells what one of these takes.
     """
 
     name: str
@@ -78,7 +79,8 @@ class Program:
     power: int
     multiple_of: Callable[[int], int]
     operations: Callable[[int], float]
-    crossing_bytes: Callable[[int, int], float]
+    messages: Callable[[int, int], tuple[int, int]]
+    priced: str
 
     def executable(self, stack: str) -> str:
         """Its name on that stack; "" where it is not built for it."""
@@ -378,8 +380,9 @@ FFT_PROGRAM = Program(
     power=1,
     multiple_of=lambda processes: processes**2,
     operations=lambda points: 5 * points * math.log2(max(2, points)),
-    # Three times each of p processes has a p-th part, and gives all but a p-th of that away.
-    crossing_bytes=lambda size_bytes, processes: 3 * size_bytes * (processes - 1) / processes**2,
+    # Three times each of p processes has a p-th part, and gives all others a p-th of that.
+    messages=lambda size_bytes, processes: (3 * (processes - 1), size_bytes // processes**2),
+    priced=PINGPONG.name,
 )
 MATMUL_PROGRAM = Program(
     name="vaiven-matmul",
@@ -392,7 +395,9 @@ MATMUL_PROGRAM = Program(
     power=2,
     multiple_of=lambda processes: 1,
     operations=lambda order: 2.0 * order**3,
-    crossing_bytes=lambda size_bytes, processes: size_bytes,
+    # Each process gives its rows of one matrix to all others.
+    messages=lambda size_bytes, processes: (processes, size_bytes // processes),
+    priced=FANOUT.name,
 )
 
 

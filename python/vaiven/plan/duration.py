@@ -7,6 +7,7 @@ until it has its samples or its time is over, as src/probe/kit/warmup.h and ask/
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from vaiven import questions
@@ -103,7 +104,7 @@ def _cell_s(course: Course, size_bytes: int, hosts: tuple[str, ...], effort: Eff
 def _problem_s(program: Program, size_bytes: int, processes: int, effort: Effort, ground: Ground) -> float:
     """Seconds of a whole program: one time more than counts, and the check, which takes as long again."""
     link = ground.link or travel.ANY_LINK
-    crossing_s = 8 * program.crossing_bytes(size_bytes, processes) / link.rate_bps
+    crossing_s = 8 * math.prod(program.messages(size_bytes, processes)) / link.rate_bps
     at_once = min(processes, _PROCESSORS) if ground.lab_hosts else processes
     once_s = crossing_s + program.operations(program.number(size_bytes)) / _OPERATIONS_PER_S / at_once
     return 2 * once_s + _samples_s(once_s, effort, 0.0)
