@@ -63,8 +63,9 @@ class Program:
     name: of its executables, behind which stands what they are built with. builds: stack, or the kind of a stack before
     its first "-" or ":" -> what that is. package: what they are built with and need, on Debian.
 
-    counted: the word of a plan that says how large its problems are, and option: that of the program, and of its record,
-    for the same. A problem of number n holds n to the power of `power` numbers of number_bytes each: that are its bytes.
+    counted: the word of a plan that says how large its problems are; option: that of the program, and of its record,
+    for the same. A problem of number n holds n to the power of `power` numbers of number_bytes each: that are its
+    bytes.
     multiple_of: of what n must be a multiple, by the number of processes. operations: what it computes, of floating
     point. messages: (how many, of how many bytes) cross the busiest link each way, one after the other, by the bytes of
     the problem and the processes; priced: the question that tells what one of these takes.
@@ -93,7 +94,7 @@ class Program:
 
     def number(self, size_bytes: int) -> int:
         """The inverse of `size_bytes`."""
-        return round((size_bytes / self.number_bytes) ** (1 / self.power))
+        return int(round((size_bytes / self.number_bytes) ** (1 / self.power)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -414,9 +415,7 @@ def _of_program(name: str, says: str, program: Program) -> Question:
         several=Several(counted="hosts_at_once"),
         compared=True,
         program=program,
-        answer=Answer(
-            kind="programs", estimator="results.programs:programs", tables="report.programs:program_tables"
-        ),
+        answer=Answer(kind="programs", estimator="results.programs:programs", tables="report.programs:program_tables"),
     )
 
 

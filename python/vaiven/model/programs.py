@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a whole program takes: its time, what of it goes into communication, and what its messages foretell of that.
 
-The prediction is of the communication alone: the messages that cross the busiest link, each for what it took by itself in
-the same run (questions.Program.messages). It knows nothing of processes that wait for each other.
+The prediction is of the communication alone: the messages that cross the busiest link, each for what it took by itself
+in the same run (questions.Program.messages). It knows nothing of processes that wait for each other.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def deviation(times: Sequence[float]) -> float:
 
 
 def predicted_ns(program: Program, size_bytes: int, processes: int, curve: Mapping[int, float]) -> float | None:
-    """What the communication takes by its messages. curve: bytes -> ns of one of these, of which two neighbours tell what
-    one between them takes; None where its size is beyond all of them."""
+    """What the communication takes by its messages. curve: bytes -> ns of one of these, of which two neighbours tell
+    what one between them takes; None where its size is beyond all of them."""
     if processes == 1:
         return 0.0
     count, message_bytes = program.messages(size_bytes, processes)

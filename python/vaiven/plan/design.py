@@ -53,8 +53,8 @@ class Available:
 
 @dataclass(frozen=True)
 class Course:
-    """What is asked of one stack: one launch per pair and block. sizes_bytes ascend; of a whole program they are what its
-    problem holds (questions.Program).
+    """What is asked of one stack: one launch per pair and block. sizes_bytes ascend; of a whole program they are what
+    its problem holds (questions.Program).
 
     own_pairs: between whom, where that is not every pair of the design; the far one may be several (plan.ends).
     """

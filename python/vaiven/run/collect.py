@@ -264,15 +264,12 @@ def problem(record: dict[str, Any]) -> dict[str, Any]:
     program = questions.ALL[record["type"]].program
     assert program
     try:
-        number, processes, whole_ns = record[program.option], record["ranks"], record["whole_ns"]
-        size_bytes = program.size_bytes(number)
-        far = [""] * (processes - 1)
+        size_bytes, far = program.size_bytes(record[program.option]), {"far": [""] * (record["ranks"] - 1)}
     except (KeyError, TypeError) as error:
         what = f"{program.name} printed a record without what it should say: {error}"
         raise VaivenError(what, "install both from one version", code="bad-record") from error
     times = {key: value for key, value in record.items() if key.endswith("_ns")}
-    return {**times, "type": "cell", "ask": record["type"], "size_bytes": size_bytes, "lost": 0, "warmup": 1, "far": far,
-            "whole_ns": whole_ns}  # fmt: skip
+    return {**times, "type": "cell", "ask": record["type"], "size_bytes": size_bytes, "lost": 0, "warmup": 1, **far}
 
 
 def trace(record: dict[str, Any]) -> Trace:
@@ -361,7 +358,7 @@ def _available(record: StackRecord, library: str) -> Available:
 
 
 def _questions(record: StackRecord) -> tuple[str, ...]:
-    """Those that a stack answers; of one that sends to all at once those in which one message is for all, and programs."""
+    """Those that a stack answers; of one that sends to all at once programs, and those in which a message is for all."""
     if record.to_all:
         return questions.named(
             lambda one: (one.several and one.several.to_all) or (one.program and one.answered(record))

@@ -49,7 +49,8 @@ def job(members: Sequence[Host], count: int, commands: Sequence[Sequence[str]]) 
         yield [
             host.argv([
                 "env", f"VAIVEN_RANKS={count}", f"VAIVEN_RANK={rank}", f"VAIVEN_ADDRESS={host.address}",
-                f"VAIVEN_MEETING={meeting}", f"VAIVEN_KEY_FILE={guards[_machine(host)].path}", *commands[rank % len(members)],
+                f"VAIVEN_MEETING={meeting}", f"VAIVEN_KEY_FILE={guards[_machine(host)].path}",
+                *commands[rank % len(members)],
             ])
             for rank, host in enumerate(dealt)
         ]  # fmt: skip

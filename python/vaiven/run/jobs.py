@@ -2,8 +2,8 @@
 """One launch of a whole program of ours (questions.Program): a fresh job for each size, of one process on each host,
 started by what starts the jobs of its stack. Its record becomes the cells.
 
-On a lab processes are dealt out to the processors in turn, as ends of a probe are; tasks of PVM its daemons start as they
-like.
+On a lab processes are dealt out to the processors in turn, as ends of a probe are; tasks of PVM its daemons start as
+they like.
 """
 
 from __future__ import annotations
@@ -42,15 +42,21 @@ def launch(
     story, failure = Story(), None
     try:
         for size_bytes in work.sizes_bytes:
-            with _job(work, size_bytes, hosts, setting) as commands:
-                _run(story, work, commands, heard, setting, on_cell)
+            with _job(work, size_bytes, hosts, setting) as started:
+                _run(story, work, started, heard, setting, on_cell)
     except VaivenError as error:
         failure = error
     failure = failure or launchers.missing(work, story)
     return Outcome(tuple(story.cells), story.hello, tuple(story.warnings), failure)
 
 
-def words(program: Program, size_bytes: int, effort: Effort) -> list[str]:
+def commands(work: Launch, effort: Effort) -> list[list[str]]:
+    """The program and what it is told, of each job of a launch."""
+    program = _program(work)
+    return [[program.executable(work.stack.id), *_words(program, size, effort)] for size in work.sizes_bytes]
+
+
+def _words(program: Program, size_bytes: int, effort: Effort) -> list[str]:
     """What the program is told of one problem."""
     times = min(effort.samples, _TIMES_MAX)
     return [
@@ -65,24 +71,24 @@ def _job(work: Launch, size_bytes: int, hosts: Sequence[Host], setting: Setting)
     mpi.job, pvm.machine and group.job; "no-program"."""
     program, known = _program(work), setting.known[work.stack.id]
     name = program.executable(work.stack.id)
-    told = words(program, size_bytes, setting.effort)
+    told = _words(program, size_bytes, setting.effort)
     if known.library == "pvm":
         paths = [_path(name, host) for host in hosts]
         with pvm.machine([replace(host, libraries={}) for host in hosts], _directories(paths)) as members:
             first = members[0]
             yield [(first, [*first.libraries["pvm"], paths[0], *told, "--ranks", str(len(hosts))])]
         return
-    commands = [[*_pinned(place, host), _path(name, host), *told] for place, host in enumerate(hosts)]
+    each = [[*_pinned(place, host), _path(name, host), *told] for place, host in enumerate(hosts)]
     if known.ranked:
         side = setting.side_of(work)
         ranks = [
             mpi.Rank(host, (*(() if host.here else sides.assigned(side)), *command))
-            for host, command in zip(hosts, commands, strict=True)
+            for host, command in zip(hosts, each, strict=True)
         ]
         with mpi.job(known.library, ranks, mpi.manner(work.stack, ranks)) as argv:
             yield [(hosts[0], argv)]
         return
-    with group.job(hosts, len(hosts), commands) as started:
+    with group.job(hosts, len(hosts), each) as started:
         yield [(replace(host, argv=list), argv) for host, argv in zip(hosts, started, strict=True)]
 
 
@@ -114,13 +120,13 @@ def _pinned(place: int, host: Host) -> list[str]:
 
 
 def _run(
-    story: Story, work: Launch, commands: Sequence[Started], heard: Heard, setting: Setting, on_cell: OnCell
+    story: Story, work: Launch, started: Sequence[Started], heard: Heard, setting: Setting, on_cell: OnCell
 ) -> None:
     """Runs one job, whose cells go to the story. VaivenError says why that failed."""
     program = _program(work).executable(work.stack.id)
     ends: list[End] = []
     try:
-        for host, argv in commands:
+        for host, argv in started:
             ends.append(End("near", host, argv, "", heard, words_between=True, program=program))
         ends[0].story = story
         _listen(ends, work, heard, setting, on_cell)

@@ -79,7 +79,7 @@ def known(own: collect.Known) -> collect.Known:
 
 
 def programs(stacks: Iterable[str], asked: Iterable[str]) -> tuple[str, ...]:
-    """The executables of whole programs (questions.Program) that these questions launch on these stacks, by their ids."""
+    """The executables of whole programs (questions.Program) that these questions launch on stacks with these ids."""
     wanted = [program for ask in asked if (program := questions.ALL[ask].program)]
     names = [program.executable(stack) for stack in stacks for program in wanted]
     return tuple(dict.fromkeys(filter(None, names)))
