@@ -94,7 +94,8 @@ class Program:
 
     def number(self, size_bytes: int) -> int:
         """The inverse of `size_bytes`."""
-        return int(round((size_bytes / self.number_bytes) ** (1 / self.power)))
+        root: float = (size_bytes / self.number_bytes) ** (1 / self.power)
+        return round(root)
 
 
 @dataclass(frozen=True, kw_only=True)

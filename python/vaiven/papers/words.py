@@ -28,7 +28,7 @@
                                once, by the least of each launch, as paper E has it
     fft(stack, p)              seconds of a transform by p processes, of the one size that the claim needs: the mean
                                over the processes of what each takes; fft_over_tcp(p) is to that as over_tcp to t;
-                               fft_deviation(stack, p): the standard deviation of the processes' times, in seconds
+                               fft_deviation(stack, p): the standard deviation of the processes' times over that mean
     matmul, communicating(stack, bytes, p)   seconds of a product of matrices of so many bytes, by the slowest of p
                                processes, and what of that it communicates
     welch_p(stack, stack, bytes, host)   the p value of Welch's t test of the launches' mean times
@@ -117,7 +117,8 @@ class Reading:
             "streams": self.streams, "over_tcp": self.over_tcp, "fft": self.fft,
             "fft_over_tcp": lambda p: self.fft("openmpi-llc", p) / self.fft("openmpi", p),
             "fft_deviation": self.fft_deviation, "matmul": self.matmul,
-            "communicating": lambda stack, size, p: self.matmul(stack, size, p, "communicating"), "welch_p": self.welch_p,
+            "communicating": lambda stack, size, p: self.matmul(stack, size, p, "communicating"),
+            "welch_p": self.welch_p,
             "sizes": self.sizes, "frames": lambda *cell: self._counted("wire_frames", *cell),
             "frame_bytes": lambda *cell: self._counted("wire_bytes", *cell),
             "slowness": self.slowness, "spearman": spearman,
@@ -265,7 +266,7 @@ class Reading:
         return np.mean(self._transforms(stack, processes), axis=0)
 
     def fft_deviation(self, stack: str, processes: int) -> Floats:
-        return np.std(self._transforms(stack, processes), axis=0, ddof=1)
+        return np.std(self._transforms(stack, processes), axis=0, ddof=1) / self.fft(stack, processes)
 
     def _transforms(self, stack: str, processes: int) -> list[Floats]:
         """Seconds of each process."""

@@ -358,7 +358,7 @@ def _available(record: StackRecord, library: str) -> Available:
 
 
 def _questions(record: StackRecord) -> tuple[str, ...]:
-    """Those that a stack answers; of one that sends to all at once programs, and those in which a message is for all."""
+    """Those that a stack answers; of one that sends to all at once programs, and those where a message is for all."""
     if record.to_all:
         return questions.named(
             lambda one: (one.several and one.several.to_all) or (one.program and one.answered(record))
