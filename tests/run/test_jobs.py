@@ -107,17 +107,16 @@ def test_what_goes_wrong_is_told_and_nothing_is_left(
     """By a program that prints a record, or none, and ends in some way."""
     line = f"echo '{json.dumps(RECORD | said)}'" if said else "true"
     program = tmp_path / "vaiven-matmul-group"
-    program.write_text(f'#!/bin/sh\necho $$ >>"$0.pids"\n[ "$VAIVEN_RANK" != 0 ] || {line}\n{then}\n')
+    program.write_text(f'#!/bin/sh\necho "$VAIVEN_KEY_FILE" >>"$0.keys"\n[ "$VAIVEN_RANK" != 0 ] || {line}\n{then}\n')
     program.chmod(0o755)
     monkeypatch.setenv("VAIVEN_NATIVE", str(tmp_path))
     outcome = launched("matmul", "group", 30, launch_s=1)
     assert outcome.failure is not None and outcome.failure.code == code
     with pytest.raises(type(outcome.failure), match=words):
         raise outcome.failure
-    started = (tmp_path / "vaiven-matmul-group.pids").read_text().split()
-    # Each on a host of its own, where another namespace counts processes: what is left is looked for by its name.
+    keys = (tmp_path / "vaiven-matmul-group.keys").read_text().split()
     left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(program).encode() in _read(path)]
-    assert started and left == []
+    assert left == [] and keys and not Path(keys[0]).exists()
 
 
 def _read(path: Path) -> bytes:

@@ -24,10 +24,10 @@ _KEY_BYTES = 16
 _GUARD = r"""trap "" HUP INT; umask 077
 f=$(mktemp /tmp/vaiven-key.XXXXXXXX) && read -r key && printf "%s\n" "$key" >"$f" && echo "$f"
 cat >/dev/null
-for process in /proc/[0-9]*; do
-  tr "\0" "\n" <"$process/environ" 2>/dev/null | grep -qxF "VAIVEN_KEY_FILE=$f" && kill -9 "${process#/proc/}"
-done
 rm -f "$f"
+for environ in $(grep -lszxF "VAIVEN_KEY_FILE=$f" /proc/[0-9]*/environ); do
+  process=${environ#/proc/}; kill -9 "${process%/environ}"
+done
 """
 
 
