@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * vaiven-fft: the discrete Fourier transform of N complex numbers that lie in equal parts on the ranks of an MPI job, by
- * Bailey's six steps: with N = n1 n2 and the numbers as a matrix of n1 rows,
+ * vaiven-fft: the discrete Fourier transform of N complex numbers that lie in equal parts on the ranks of an MPI job,
+ * by Bailey's six steps: with N = n1 n2 and the numbers as a matrix of n1 rows,
  *
  *   transpose, transform the n2 rows of n1, turn each number, transpose,
  *   transform the n1 rows of n2, transpose
@@ -14,10 +14,10 @@
  *   --within-ms MS     no more times after that, but --times-min L (1)
  *   --save DIRECTORY   what was transformed and what came out, as in memory, into `in` and `out` of that directory
  *
- * Rank 0 prints one JSON record. For each time: `whole_ns` of the slowest rank, from a barrier until its last exchange is
- * over, what of that it was in MPI_Alltoall (`communicating_ns`), and what not (`computing_ns`); `each_ns` has the whole of
- * every rank. The last time is checked by the way back: `error` is the largest difference from the input, whose numbers
- * are up to 1. Status 1: it is above 1e-4, or the words are wrong.
+ * Rank 0 prints one JSON record. For each time: `whole_ns` of the slowest rank, from a barrier until its last exchange
+ * is over, what of that it was in MPI_Alltoall (`communicating_ns`), and what not (`computing_ns`); `each_ns` has the
+ * whole of every rank. The last time is checked by the way back: `error` is the largest difference from the input,
+ * whose numbers are up to 1. Status 1: it is above 1e-4, or the words are wrong.
  */
 #include <math.h>
 #include <mpi.h>

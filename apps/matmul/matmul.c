@@ -23,9 +23,9 @@
  *
  * Rank 0 prints one JSON record. For each time: `whole_ns` of the slowest rank, from a barrier to its last number, and
  * what of that it was `computing_ns`, and `communicating_ns`, waiting for others among it; `each_ns` has the whole of
- * every rank. `predicted_ns` is of the communication alone: alpha for each panel and beta for each of its bytes. `error`
- * is Freivalds' check of the last time (matrix.h). Status 1: it is too large, or something failed. Status 2: the words
- * are wrong.
+ * every rank. `predicted_ns` is of the communication alone: alpha for each panel and beta for each of its bytes.
+ * `error` is Freivalds' check of the last time (matrix.h). Status 1: it is too large, or something failed. Status 2:
+ * the words are wrong.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -317,8 +317,8 @@ static bool goes_on(const struct work *work, int done, double began_ns) {
   return more;
 }
 
-/* What each rank took, `all`, and for each time what the one with the longest whole did; all ranks know it. How many times
- * there are. */
+/* What each rank took, `all`, and for each time what the one with the longest whole did; all ranks know it. How many
+ * times there are. */
 static int measure(const struct work *work, struct took *own, struct took *all, struct took *slowest) {
   int times = 0;
   multiply(work);

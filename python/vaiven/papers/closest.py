@@ -25,7 +25,8 @@ _UNITS = {
     "matmul communicating",
     RATE: "bw bwmax bwb rate_to_one streams LINK",
     PER_BYTE: "tau tau_first slope",
-    RATIO: "spread off moves crossed over_tcp fft_over_tcp fft_deviation welch_p spearman rate_r2 rtt_r2 frames frame_bytes held",
+    RATIO: "spread off moves crossed over_tcp fft_over_tcp fft_deviation welch_p spearman rate_r2 rtt_r2 "
+    "frames frame_bytes held",
 }
 _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 
