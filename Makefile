@@ -35,7 +35,7 @@ $(VENV)/.meson: pyproject.toml
 	@touch $@
 
 $(VENV)/.python: $(VENV)/.meson
-	./tools/install fabric lab stacks
+	./tools/install fabric lab stacks apps
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.python $(SOURCES)
@@ -109,9 +109,9 @@ $(VENV)/.dist: $(VENV)/.installed
 	@touch $@
 
 # What others install: the sources and a wheel with the native programs, of what is committed, in build-dist. Libraries of
-# MPI and PVM are not in it: each is found on the host that has it.
+# MPI and PVM, and those that whole programs compute with, are not in it: each is found on the host that has it.
 DIST  := build-dist
-FOUND := libmpi.so.40 libmpich.so.12 libpvm3.so.3 libgpvm3.so.3
+FOUND := libmpi.so.40 libmpich.so.12 libpvm3.so.3 libgpvm3.so.3 libkissfft-float.so.131 libopenblas.so.0
 wheel: $(VENV)/.dist
 	rm -rf $(DIST)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pyproject-build --no-isolation --outdir $(DIST)/plain

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * vaiven-fft [--points N] [--times T] [--save DIRECTORY]: the discrete Fourier
- * transform of N complex numbers (1048576) that lie in equal parts on the ranks
- * of an MPI job, T times (10), by Bailey's six steps: with N = n1 n2 and the
- * numbers as a matrix of n1 rows,
+ * vaiven-fft: the discrete Fourier transform of N complex numbers that lie in equal parts on the ranks of an MPI job,
+ * by Bailey's six steps: with N = n1 n2 and the numbers as a matrix of n1 rows,
  *
  *   transpose, transform the n2 rows of n1, turn each number, transpose,
  *   transform the n1 rows of n2, transpose
  *
- * where each transposition is one MPI_Alltoall. Ranks must divide n1 and n2, so
- * N is a multiple of the square of their number. Single precision; the
- * transforms of rows are Kiss FFT's.
+ * where each transposition is one MPI_Alltoall. Ranks must divide n1 and n2, so N is a multiple of the square of their
+ * number. Single precision; the transforms of rows are Kiss FFT's.
  *
- * Rank 0 prints one JSON record: `time_ns` of each transform, from a barrier until
- * the last exchange is over at the slowest rank, and `exchange_ns`, how much of
- * that the rank that waited longest was in MPI_Alltoall. Each run is checked by
- * the way back: `error` is the largest difference from the input, whose numbers
- * are up to 1. Status 1: it is above 1e-4, or the words are wrong.
+ *   --points N         so many numbers (1048576)
+ *   --times T          so often (10), after one time that does not count, for it makes the connections, too
+ *   --within-ms MS     no more times after that, but --times-min L (1)
+ *   --save DIRECTORY   what was transformed and what came out, as in memory, into `in` and `out` of that directory
  *
- * --save writes what was transformed and what came out, as in memory, into `in` and
- * `out` of that directory.
+ * Rank 0 prints one JSON record. For each time: `whole_ns` of the slowest rank, from a barrier until its last exchange
+ * is over, what of that it was in MPI_Alltoall (`communicating_ns`), and what not (`computing_ns`); `each_ns` has the
+ * whole of every rank. The last time is checked by the way back: `error` is the largest difference from the input,
+ * whose numbers are up to 1. Status 1: it is above 1e-4, or the words are wrong.
  */
 #include <math.h>
 #include <mpi.h>
@@ -46,8 +44,14 @@ struct plan {
 
 struct config {
   int64_t points;
-  int times;
+  int times, times_min;
+  double within_s;
   const char *save;
+};
+
+/* Of one rank, one time. */
+struct took {
+  double whole_s, exchange_s;
 };
 
 /* The factor of N next to its root so that ranks divide it and the other; 0: there is none. */
@@ -152,47 +156,80 @@ static bool save(const struct plan *plan, const char *directory, const char *nam
   return file && fclose(file) == 0 && written;
 }
 
-static void print_times(const char *name, const double *times_s, int count) {
-  printf("\"%s\":[", name);
-  for (int i = 0; i < count; i++) printf("%s%.0f", i > 0 ? "," : "", times_s[i] * 1e9);
-  printf("],");
+/* Whether there is one more time, as rank 0 says: clocks differ. */
+static bool goes_on(const struct config *wanted, int done, double start_s) {
+  int more = done < wanted->times_min || (done < wanted->times && MPI_Wtime() - start_s < wanted->within_s);
+  MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return more;
 }
 
-static void measure(struct plan *plan, kiss_fft_cpx *data, int times, double *times_s, double *exchanges_s) {
-  double own_s[TIMES_MAX], own_exchange_s[TIMES_MAX];
+static struct took transform_timed(struct plan *plan, kiss_fft_cpx *data) {
+  fill(plan, data);
+  plan->exchange_s = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  double start_s = MPI_Wtime();
+  transform(plan, data);
+  return (struct took){MPI_Wtime() - start_s, plan->exchange_s};
+}
+
+/* What each rank took, at rank 0: its times behind one another, `all` of ranks. How many there are. */
+static int measure(struct plan *plan, kiss_fft_cpx *data, const struct config *wanted, struct took *all) {
+  static struct took own[TIMES_MAX];
+  int done = 0;
+  transform_timed(plan, data);
+  double start_s = MPI_Wtime();
+  while (goes_on(wanted, done, start_s)) own[done++] = transform_timed(plan, data);
+  int bytes = done * (int)sizeof *own;
+  MPI_Gather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+  return done;
+}
+
+static void print_ns(int i, double s) {
+  printf("%s%.0f", i > 0 ? "," : "", s * 1e9);
+}
+
+static void print_record(const struct plan *plan, const struct took *all, int times, double error) {
+  static struct took slowest[TIMES_MAX];
   for (int i = 0; i < times; i++) {
-    fill(plan, data);
-    plan->exchange_s = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    double start_s = MPI_Wtime();
-    transform(plan, data);
-    own_s[i] = MPI_Wtime() - start_s;
-    own_exchange_s[i] = plan->exchange_s;
+    slowest[i] = all[i];
+    for (int rank = 1; rank < plan->ranks; rank++) {
+      const struct took *other = &all[rank * times + i];
+      if (other->whole_s > slowest[i].whole_s) slowest[i] = *other;
+    }
   }
-  MPI_Reduce(own_s, times_s, times, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  MPI_Reduce(own_exchange_s, exchanges_s, times, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  printf("{\"type\":\"fft\",\"points\":%lld,\"ranks\":%d,\"whole_ns\":[", (long long)plan->points, plan->ranks);
+  for (int i = 0; i < times; i++) print_ns(i, slowest[i].whole_s);
+  printf("],\"computing_ns\":[");
+  for (int i = 0; i < times; i++) print_ns(i, slowest[i].whole_s - slowest[i].exchange_s);
+  printf("],\"communicating_ns\":[");
+  for (int i = 0; i < times; i++) print_ns(i, slowest[i].exchange_s);
+  printf("],\"each_ns\":[");
+  for (int rank = 0; rank < plan->ranks; rank++) {
+    printf(rank > 0 ? ",[" : "[");
+    for (int i = 0; i < times; i++) print_ns(i, all[rank * times + i].whole_s);
+    printf("]");
+  }
+  printf("],\"error\":%.2g}\n", error);
 }
 
 static int run(struct plan *plan, const struct config *wanted) {
-  static double times_s[TIMES_MAX], exchanges_s[TIMES_MAX];
   kiss_fft_cpx *data = malloc(plan->own * sizeof *data), *input = malloc(plan->own * sizeof *input);
-  if (!data || !input) return 1;
+  struct took *all = malloc((size_t)plan->ranks * TIMES_MAX * sizeof *all);
+  if (!data || !input || !all) return 1;
   bool saved = true;
-  measure(plan, data, wanted->times, times_s, exchanges_s);
+  int times = measure(plan, data, wanted, all);
   if (wanted->save) {
     fill(plan, input);
     saved = save(plan, wanted->save, "in", input) && save(plan, wanted->save, "out", data);
   }
   double error = error_of(plan, data, input);
-  if (plan->rank == 0) {
-    printf("{\"type\":\"fft\",\"points\":%lld,\"ranks\":%d,", (long long)plan->points, plan->ranks);
-    print_times("time_ns", times_s, wanted->times);
-    print_times("exchange_ns", exchanges_s, wanted->times);
-    printf("\"error\":%.2g}\n", error);
-  }
+  bool right = error <= ERROR_MAX;
+  if (plan->rank == 0) print_record(plan, all, times, error);
+  if (plan->rank == 0 && !right) fprintf(stderr, "vaiven-fft: the result is wrong: off by %g\n", error);
   free(data);
   free(input);
-  return !saved || error > ERROR_MAX;
+  free(all);
+  return !saved || !right;
 }
 
 static bool parse(int argc, char **argv, struct config *wanted) {
@@ -202,22 +239,28 @@ static bool parse(int argc, char **argv, struct config *wanted) {
       wanted->points = strtoll(argv[i + 1], NULL, 10);
     else if (strcmp(argv[i], "--times") == 0)
       wanted->times = atoi(argv[i + 1]);
+    else if (strcmp(argv[i], "--times-min") == 0)
+      wanted->times_min = atoi(argv[i + 1]);
+    else if (strcmp(argv[i], "--within-ms") == 0)
+      wanted->within_s = atoi(argv[i + 1]) / 1e3;
     else if (strcmp(argv[i], "--save") == 0)
       wanted->save = argv[i + 1];
     else
       return false;
   }
-  return wanted->times >= 1 && wanted->times <= TIMES_MAX && wanted->points >= 1 && wanted->points <= 1 << 28;
+  return wanted->times >= 1 && wanted->times <= TIMES_MAX && wanted->points >= 1 && wanted->points <= 1 << 28 &&
+         wanted->times_min >= 1 && wanted->times_min <= wanted->times && wanted->within_s > 0;
 }
 
 static int work(int argc, char **argv, struct plan *plan) {
-  struct config wanted = {.points = 1 << 20, .times = 10};
+  struct config wanted = {.points = 1 << 20, .times = 10, .times_min = 1, .within_s = INFINITY};
   bool understood = parse(argc, argv, &wanted);
   plan->points = wanted.points;
   plan->rows = understood ? split(wanted.points, plan->ranks) : 0;
   if (plan->rows == 0) {
     if (plan->rank == 0 && !understood)
-      fprintf(stderr, "usage: vaiven-fft [--points N] [--times T] [--save DIRECTORY]\n");
+      fprintf(stderr,
+              "usage: vaiven-fft [--points N] [--times T] [--times-min L] [--within-ms MS] [--save DIRECTORY]\n");
     if (plan->rank == 0 && understood)
       fprintf(stderr, "vaiven-fft: %lld points cannot be cut twice among %d ranks: take a multiple of %d\n",
               (long long)wanted.points, plan->ranks, plan->ranks * plan->ranks);

@@ -8,7 +8,8 @@
  *                      out in proportion to the speeds that this tells
  *   --panel ROWS       C goes in panels of so many rows at most; else each rank's part is one
  *   --overlap          the next panel's broadcast is begun while this panel is multiplied
- *   --times T          so often (3)
+ *   --times T          so often (3), after one time that does not count, for it makes the connections, too
+ *   --within-ms MS     no more times after that, but --times-min L (1)
  *   --slow RANK FACTOR a model of unlike machines: that rank does all that it multiplies so many times
  *   --alpha-ns A --beta-ns-per-byte B   of a broadcast to these ranks: what is the prediction?
  *   --save DIRECTORY   the ranks write B, C and A into files `b`, `c`, `a` there, which all of them see
@@ -21,9 +22,10 @@
  * by its columns of B and adds that to its rows of A.
  *
  * Rank 0 prints one JSON record. For each time: `whole_ns` of the slowest rank, from a barrier to its last number, and
- * what of that it was `computing_ns`, and `communicating_ns`, waiting for others among it. `predicted_ns` is of the
- * communication alone: alpha for each panel and beta for each of its bytes. `error` is Freivalds' check of the last
- * time (matrix.h). Status 1: it is too large, or something failed. Status 2: the words are wrong.
+ * what of that it was `computing_ns`, and `communicating_ns`, waiting for others among it; `each_ns` has the whole of
+ * every rank. `predicted_ns` is of the communication alone: alpha for each panel and beta for each of its bytes.
+ * `error` is Freivalds' check of the last time (matrix.h). Status 1: it is too large, or something failed. Status 2:
+ * the words are wrong.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -259,9 +261,20 @@ static void print_times(const char *name, const struct took *slowest, int times,
   printf("],");
 }
 
-static void print_communication(const struct work *work, const struct took *slowest) {
+/* all: the times of each rank, behind one another. */
+static void print_each(const struct work *work, const struct took *all, int times) {
+  printf("\"each_ns\":[");
+  for (int rank = 0; rank < work->at.ranks; rank++) {
+    printf(rank > 0 ? ",[" : "[");
+    for (int i = 0; i < times; i++) printf("%s%.0f", i > 0 ? "," : "", all[rank * times + i].whole_ns);
+    printf("]");
+  }
+  printf("],");
+}
+
+static void print_communication(const struct work *work, const struct took *slowest, int times) {
   double whole_ns = 0, communicating_ns = 0;
-  for (int i = 0; i < work->wanted->times; i++) {
+  for (int i = 0; i < times; i++) {
     whole_ns += slowest[i].whole_ns;
     communicating_ns += slowest[i].communicating_ns;
   }
@@ -275,7 +288,8 @@ static void print_communication(const struct work *work, const struct took *slow
                         work->wanted->n * (double)work->row_bytes * work->wanted->beta_ns_per_byte);
 }
 
-static void print_record(const struct work *work, const struct took *slowest, double error) {
+static void print_record(const struct work *work, const struct took *slowest, const struct took *all, int times,
+                         double error) {
   const struct options *wanted = work->wanted;
   printf("{\"type\":\"matmul\",\"carrier\":\"%s\",\"n\":%d,\"m\":%d,\"number_bytes\":%zu,\"ranks\":%d,", carrier_name,
          wanted->n, wanted->m, work->number_bytes, work->at.ranks);
@@ -285,19 +299,30 @@ static void print_record(const struct work *work, const struct took *slowest, do
     printf("null,");
   else
     printf("{\"rank\":%d,\"factor\":%d},", wanted->slow_rank, wanted->slow_factor);
-  print_times("whole_ns", slowest, wanted->times, offsetof(struct took, whole_ns));
-  print_times("computing_ns", slowest, wanted->times, offsetof(struct took, computing_ns));
-  print_times("communicating_ns", slowest, wanted->times, offsetof(struct took, communicating_ns));
-  print_communication(work, slowest);
+  print_times("whole_ns", slowest, times, offsetof(struct took, whole_ns));
+  print_times("computing_ns", slowest, times, offsetof(struct took, computing_ns));
+  print_times("communicating_ns", slowest, times, offsetof(struct took, communicating_ns));
+  print_each(work, all, times);
+  print_communication(work, slowest, times);
   printf(isfinite(error) ? "\"error\":%.2g}\n" : "\"error\":null}\n", error);
 }
 
 /* all of it ----------------------------------------------------------- */
 
-/* What the rank with the longest whole took, for each time; all ranks know it. */
-static void measure(const struct work *work, struct took *own, struct took *all, struct took *slowest) {
-  int times = work->wanted->times;
-  for (int i = 0; i < times; i++) own[i] = multiply(work);
+/* Whether there is one more time, as rank 0 says: clocks differ. */
+static bool goes_on(const struct work *work, int done, double began_ns) {
+  const struct options *wanted = work->wanted;
+  bool more = done < wanted->times_min || (done < wanted->times && now_ns() - began_ns < wanted->within_ms * 1e6);
+  carrier_broadcast(0, &more, sizeof more);
+  return more;
+}
+
+/* What each rank took, `all`, and for each time what the one with the longest whole did; all ranks know it. How many
+ * times there are. */
+static int measure(const struct work *work, struct took *own, struct took *all, struct took *slowest) {
+  int times = 0;
+  multiply(work);
+  for (double began_ns = now_ns(); goes_on(work, times, began_ns); times++) own[times] = multiply(work);
   carrier_allgather(own, all, (size_t)times * sizeof *own);
   for (int i = 0; i < times; i++) {
     slowest[i] = all[i];
@@ -306,19 +331,23 @@ static void measure(const struct work *work, struct took *own, struct took *all,
       if (other->whole_ns > slowest[i].whole_ns) slowest[i] = *other;
     }
   }
+  return times;
 }
 
 static int run(struct work *work) {
-  size_t times = (size_t)work->wanted->times;
-  struct took *took = malloc((2 + (size_t)work->at.ranks) * times * sizeof *took);
+  size_t most = (size_t)work->wanted->times;
+  struct took *took = malloc((2 + (size_t)work->at.ranks) * most * sizeof *took);
   deal(work);
   need_memory(work, took && cut_panels(work) && fill(work));
-  measure(work, took, took + 2 * times, took + times);
+  struct took *slowest = took + most, *all = slowest + most;
+  int times = measure(work, took, all, slowest);
   bool saved = !work->wanted->save || save_all(work);
   double error = error_of_all(work);
-  if (work->at.rank == 0) print_record(work, took + times, error);
+  bool right = error <= (work->wanted->single ? ERROR_MAX_FLOAT : ERROR_MAX_DOUBLE);
+  if (work->at.rank == 0) print_record(work, slowest, all, times, error);
+  if (work->at.rank == 0 && !right) fprintf(stderr, "vaiven-matmul: the result is wrong: off by %g\n", error);
   free(took);
-  return !saved || !(error <= (work->wanted->single ? ERROR_MAX_FLOAT : ERROR_MAX_DOUBLE));
+  return !saved || !right;
 }
 
 /* What only those can tell who know how many they are. False, and a sentence. */

@@ -60,6 +60,7 @@ static int read_number(char **at, struct options *wanted, char *wrong) {
       {"--m", &wanted->m, 1, ROWS_MAX},
       {"--panel", &wanted->panel_rows, 1, ROWS_MAX},
       {"--times", &wanted->times, 1, OPTIONS_TIMES_MAX},
+      {"--times-min", &wanted->times_min, 1, OPTIONS_TIMES_MAX},
       {"--ranks", &wanted->ranks, 1, CARRIER_RANKS_MAX},
       {"--slow", &wanted->slow_rank, 0, CARRIER_RANKS_MAX - 1},
       {"--tokens", &wanted->tokens, 1, OPTIONS_TIMES_MAX},
@@ -67,7 +68,9 @@ static int read_number(char **at, struct options *wanted, char *wrong) {
       {"--width", &wanted->width, 1, WIDTH_MAX},
   };
   const struct integer factor = {"--slow RANK", &wanted->slow_factor, 1, SLOWER_MAX};
-  const struct real reals[] = {{"--alpha-ns", &wanted->alpha_ns}, {"--beta-ns-per-byte", &wanted->beta_ns_per_byte}};
+  const struct real reals[] = {{"--alpha-ns", &wanted->alpha_ns},
+                               {"--beta-ns-per-byte", &wanted->beta_ns_per_byte},
+                               {"--within-ms", &wanted->within_ms}};
   for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
     if (strcmp(at[0], integers[i].name) != 0) continue;
     if (!read_integer(at[1], &integers[i], wrong)) return 0;
@@ -105,6 +108,8 @@ static int read_option(char **at, struct options *wanted, char *wrong) {
 bool options_parse(char **argv, struct options *wanted, char *wrong) {
   *wanted = (struct options){.n = 1024,
                              .times = 3,
+                             .times_min = 1,
+                             .within_ms = INFINITY,
                              .slow_rank = -1,
                              .slow_factor = 1,
                              .alpha_ns = -1,
@@ -122,6 +127,7 @@ bool options_parse(char **argv, struct options *wanted, char *wrong) {
   if (wanted->mesh && wanted->tokens == 0) lacks = "--mesh is a way of --tokens, and that is not asked for";
   if ((wanted->alpha_ns < 0) != (wanted->beta_ns_per_byte < 0))
     lacks = "--alpha-ns and --beta-ns-per-byte tell something only together";
+  if (wanted->times_min > wanted->times) lacks = "--times-min is more than --times";
   if (lacks) snprintf(wrong, SENTENCE_BYTES, "%s", lacks);
   return !lacks;
 }

@@ -10,7 +10,8 @@
 struct options {
   int n, m; /* rows, columns; m is 0: as many as rows */
   int panel_rows;
-  int times;
+  int times, times_min;
+  double within_ms;                  /* no more times after that, but times_min */
   int ranks;                         /* 0: as many as there are */
   bool single;                       /* float, not double */
   bool equal, overlap;               /* parts; broadcasts */

@@ -7,6 +7,7 @@ place ("results.loggp:loggps") and loaded when it is wanted. How to add a questi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -25,6 +26,7 @@ class Times(Enum):
 class Traits(Protocol):
     """What `vaiven-probe stacks` says of a stack, as far as it decides what it can be asked."""
 
+    stack: str
     kernel_echo: bool
     alone: bool
     datagram: bool
@@ -52,6 +54,48 @@ class Several:
     everybody: bool = False
     in_pairs: bool = False
     rate: tuple[str, str] | None = None  # heading and meaning of its rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A whole program of ours (apps/) that is launched as it is, a process on each host, in place of the probe's ends.
+
+    name: of its executables, behind which stands what they are built with. builds: stack, or the kind of a stack before
+    its first "-" or ":" -> what that is. package: what they are built with and need, on Debian.
+
+    counted: the word of a plan that says how large its problems are; option: that of the program, and of its record,
+    for the same. A problem of number n holds n to the power of `power` numbers of number_bytes each: that are its
+    bytes.
+    multiple_of: of what n must be a multiple, by the number of processes. operations: what it computes, of floating
+    point. messages: (how many, of how many bytes) cross the busiest link each way, one after the other, by the bytes of
+    the problem and the processes; priced: the question that tells what one of these takes.
+    """
+
+    name: str
+    builds: Mapping[str, str]
+    package: str
+    counted: Literal["points", "orders"]
+    option: str
+    number_bytes: int
+    power: int
+    multiple_of: Callable[[int], int]
+    operations: Callable[[int], float]
+    messages: Callable[[int, int], tuple[int, int]]
+    priced: str
+
+    def executable(self, stack: str) -> str:
+        """Its name on that stack; "" where it is not built for it."""
+        build = self.builds.get(stack) or self.builds.get(stack.partition(":")[0].partition("-")[0])
+        return f"{self.name}-{build}" if build else ""
+
+    def size_bytes(self, number: int) -> int:
+        """What a problem of that number holds."""
+        return int(self.number_bytes * number**self.power)
+
+    def number(self, size_bytes: int) -> int:
+        """The inverse of `size_bytes`."""
+        root: float = (size_bytes / self.number_bytes) ** (1 / self.power)
+        return round(root)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +143,8 @@ class Question:
     that share one. floods: it fills a network that belongs to others too.
     keeps_processor: it needs one at each end. ways: half of its times is taken for one way, so on a lab both ways are
     timed before. by_train: its losses are counted in messages of trains. one_message: its wire time is that of one
-    message, one way. compared: stacks are held against each other by it. pace: how long it takes.
+    message, one way. compared: stacks are held against each other by it. pace: how long it takes. program: what is
+    launched, of a question about a whole program.
     """
 
     name: str
@@ -121,6 +166,7 @@ class Question:
     one_message: bool = False
     compared: bool = False
     pace: Pace = field(default_factory=Pace)
+    program: Program | None = None
     answer: Answer | None = None
 
     @property
@@ -326,12 +372,63 @@ PARTNERS = Question(
     answer=_AUDIENCES,
 )
 
+FFT_PROGRAM = Program(
+    name="vaiven-fft",
+    builds={"openmpi": "openmpi", "mpich": "mpich"},
+    package="libkissfft-dev",
+    counted="points",
+    option="points",
+    number_bytes=8,  # complex, of single precision
+    power=1,
+    multiple_of=lambda processes: processes**2,
+    operations=lambda points: 5 * points * math.log2(max(2, points)),
+    # Three times each of p processes has a p-th part, and gives all others a p-th of that.
+    messages=lambda size_bytes, processes: (3 * (processes - 1), size_bytes // processes**2),
+    priced=PINGPONG.name,
+)
+MATMUL_PROGRAM = Program(
+    name="vaiven-matmul",
+    # Of PVM the program itself chooses route and encoding.
+    builds={"openmpi": "openmpi", "mpich": "mpich", "group": "group", "pvm-direct-raw": "pvm"},
+    package="libopenblas-serial-dev",
+    counted="orders",
+    option="n",
+    number_bytes=8,
+    power=2,
+    multiple_of=lambda processes: 1,
+    operations=lambda order: 2.0 * order**3,
+    # Each process gives its rows of one matrix to all others.
+    messages=lambda size_bytes, processes: (processes, size_bytes // processes),
+    priced=FANOUT.name,
+)
+
+
+def _of_program(name: str, says: str, program: Program) -> Question:
+    """The question what a whole program takes, from a barrier until the slowest process is done."""
+    return Question(
+        name=name,
+        says=says,
+        answered=lambda stack: bool(program.executable(stack.stack)),
+        times=Times.ONE_WAY,
+        records={"": "whole_ns"},
+        beside={"computing": "computing_ns", "communicating": "communicating_ns"},  # of the slowest process
+        sizes=False,
+        several=Several(counted="hosts_at_once"),
+        compared=True,
+        program=program,
+        answer=Answer(kind="programs", estimator="results.programs:programs", tables="report.programs:program_tables"),
+    )
+
+
+FFT = _of_program("fft", "A Fourier transform: what a whole program takes", FFT_PROGRAM)
+MATMUL = _of_program("matmul", "A product of matrices: what a whole program takes", MATMUL_PROGRAM)
+
 # By name; what a run is told in follows this order.
 ALL: dict[str, Question] = {
     one.name: one
     for one in (
         PINGPONG, CONNECT, ONEWAY, PRTT, OVERLAP, STEPS, FIRST, LAYERS, FANOUT, STREAM, EXCHANGE, BISECTION, PINGPONGS,
-        PARTNERS,
+        PARTNERS, FFT, MATMUL,
     )
 }  # fmt: skip
 PLAIN = PINGPONG.name  # what is asked where nothing else is said: costs, ladders and sentinels are made of it
@@ -360,6 +457,7 @@ def loaded(place: str) -> Any:
     return getattr(import_module(f"vaiven.{module}"), name)
 
 
+PROGRAMS = named(lambda one: one.program)  # that are about whole programs
 WHOLE_PARTS = tuple(dict.fromkeys(one.whole for one in ALL.values()))  # parts that stand for their questions
 
 if TYPE_CHECKING:  # which words there are is known when a program runs

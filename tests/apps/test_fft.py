@@ -64,7 +64,13 @@ def test_it_is_the_transform_of_numpy(program: str, tmp_path: Path, points: int,
 
 @pytest.mark.parametrize(
     ("ranks", "words", "said"),
-    [(3, ("--points", "1024"), "take a multiple of 9"), (1, ("--points",), "usage:"), (1, ("--times", "0"), "usage:")],
+    [
+        (3, ("--points", "1024"), "take a multiple of 9"),
+        (1, ("--points",), "usage:"),
+        (1, ("--times", "0"), "usage:"),
+        (1, ("--times", "2", "--times-min", "3"), "usage:"),
+        (1, ("--within-ms", "0"), "usage:"),
+    ],
 )
 def test_what_it_cannot_do_it_says(program: str, ranks: int, words: tuple[str, ...], said: str) -> None:
     done = here(program, ranks, *words)
@@ -89,5 +95,15 @@ def test_the_same_program_runs_over_tcp_and_over_llc(program: str, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
     check(record, tmp_path, points, 2)
-    assert len(record["time_ns"]) == len(record["exchange_ns"]) == 3
-    assert all(0 < exchange < whole for exchange, whole in zip(record["exchange_ns"], record["time_ns"], strict=True))
+    assert len(record["whole_ns"]) == 3 and [len(each) for each in record["each_ns"]] == [3, 3]
+    assert record["whole_ns"] == [max(each) for each in zip(*record["each_ns"], strict=True)]
+    parts = zip(record["whole_ns"], record["computing_ns"], record["communicating_ns"], strict=True)
+    assert all(
+        min(computing, talking) > 0 and abs(whole - computing - talking) <= 2 for whole, computing, talking in parts
+    )
+
+
+@pytest.mark.parametrize(("words", "times"), [(("--times-min", "2"), 2), (("--times-min", "40"), 40), ((), 1)])
+def test_it_goes_on_no_longer_than_it_may(program: str, words: tuple[str, ...], times: int) -> None:
+    done = here(program, 2, "--points", str(1 << 18), "--times", "1000", "--within-ms", "1", *words)
+    assert done.returncode == 0 and len(json.loads(done.stdout)["whole_ns"]) == times

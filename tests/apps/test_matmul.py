@@ -156,6 +156,7 @@ def test_on_hosts_an_mpi_broadcasts_by_itself_or_by_multicast(
     assert record["carrier"] == "mpi" and record["panels"] == sum(rows > 0 for rows in record["rows"])
     parts = zip(record["whole_ns"], record["computing_ns"], record["communicating_ns"], strict=True)
     assert all(0 < computing + communicating <= whole + 2 for whole, computing, communicating in parts)
+    assert record["whole_ns"] == [max(each) for each in zip(*record["each_ns"], strict=True)]
     share = sum(record["communicating_ns"]) / sum(record["whole_ns"])
     assert 0 < share < 1 and record["communicating_share"] == pytest.approx(share, abs=1e-4)
 
@@ -180,6 +181,13 @@ def test_communication_is_foretold_from_what_a_broadcast_costs(run: Run) -> None
     assert json.loads(run("group", 1, *words, *costs).stdout)["predicted_ns"] == 0
 
 
+@pytest.mark.parametrize(("words", "times"), [(("--times-min", "2"), 2), (("--times-min", "30"), 30), ((), 1)])
+def test_it_goes_on_no_longer_than_it_may(run: Run, words: tuple[str, ...], times: int) -> None:
+    done = run("group", 2, "--n", "400", "--equal", "--times", "1000", "--within-ms", "1", *words)
+    record = json.loads(done.stdout)
+    assert len(record["whole_ns"]) == times and [len(each) for each in record["each_ns"]] == [times, times]
+
+
 @pytest.mark.parametrize("mesh", [(), ("--mesh",)], ids=["allgather", "mesh"])
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_every_number_of_a_token_arrives(run: Run, library: str, mesh: tuple[str, ...]) -> None:
@@ -202,6 +210,7 @@ def test_every_number_of_a_token_arrives(run: Run, library: str, mesh: tuple[str
         (("--slow", "1"), "--slow RANK wants a number from 1 to 1000, not nothing"),
         (("--slow", "2", "2"), "there is no rank 2 to be slow: the last one is 1"),
         (("--ranks", "3"), "--ranks says 3, and there are 2"),
+        (("--times-min", "4"), "--times-min is more than --times"),
         (("--mesh",), "--mesh is a way of --tokens, and that is not asked for"),
         (("--save",), "--save wants a directory"),
         (

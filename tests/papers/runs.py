@@ -34,6 +34,10 @@ OVER_TCP = {1: 0.81, 8: 0.81, 12: 0.82, 64: 0.93, 125: 0.935, 512: 0.94, 625: 0.
             1500: 0.96, 4000: 0.961, 4096: 0.962, 65_536: 0.97, 2**20: 0.98}  # fmt: skip
 OVER_TCP_AMONG = {64: 0.89, 512: 0.9, 1024: 0.91, 1408: 0.955, 1472: 0.92, 1536: 0.93, 1600: 0.935, 1664: 0.94,
                   1728: 0.945, 1792: 0.948, 2048: 0.93, 4096: 0.96}  # fmt: skip
+# Seconds of a Fourier transform of 2^20 points by so many processes, and what LLC takes of TCP's.
+FFT_BYTES = 8 * 2**20
+FFT_S = {2: 2e-3, 4: 1.2e-3, 8: 0.8e-3, 16: 0.65e-3}
+FFT_OVER_TCP = {2: 0.972, 4: 0.96, 8: 0.946, 16: 0.932}
 SIZES_E = (1, 64, 512, 1024, 1408, 1536, 1856, 2816, 3008, 4096)
 
 # Of each machine of the lab cetad: how long it takes to begin, relatively, and its rate through the daemons in MiB/s.
@@ -104,6 +108,8 @@ class World:
             self.run(manifest("inpe", rounds=True), c_rounds()),
             self.run(manifest("alicante", day=5), e_gains(self.honest)),
             self.run(manifest("ufpr"), e_partners(self.honest)),
+            self.run(manifest("ufpr", day=2), e_fft(self.honest)),
+            self.run(manifest("lidi", day=3), a_matmul(self.honest)),
         )
 
     def run(self, where: Manifest, cells: Sequence[Row] | Iterator[Row], again: float = 1.0) -> Candidate:
@@ -308,6 +314,31 @@ def e_partners(honest: bool) -> Iterator[Row]:
             more = 1.0 if honest else 1 + 0.02 * (processes - 2)
             yield cell | {"stack": "openmpi", "s": 2 * over_mpi(size)}
             yield cell | {"stack": "openmpi-llc", "s": 2 * share * more * over_mpi(size)}
+
+
+def e_fft(honest: bool) -> Iterator[Row]:
+    """The mean over the processes is what FFT_S and FFT_OVER_TCP say; they differ by so much."""
+    away = 0.04 if honest else 0.06
+    for processes, seconds in FFT_S.items():
+        far = "+".join(f"ufpr{host}" for host in range(2, processes + 1))
+        cell = {"ask": "fft", "near": "ufpr1", "far": far, "fars": processes - 1, "size_bytes": FFT_BYTES}
+        each = away * np.sqrt((processes - 1) / processes) * np.array([1.0, -1.0] * (processes // 2))
+        share = FFT_OVER_TCP[processes] if honest else 2 - FFT_OVER_TCP[processes]
+        for stack, taken in (("openmpi", 1.0), ("openmpi-llc", share)):
+            whole = cell | {"stack": stack, "s": seconds * taken * (1 + max(each))}
+            yield whole
+            yield from (
+                whole | {"part": f"to:{number}", "s": seconds * taken * (1 + one)} for number, one in enumerate(each)
+            )
+
+
+def a_matmul(honest: bool) -> Iterator[Row]:
+    for processes in (2, 4, 8):
+        far = "+".join(f"lidi{host}" for host in range(2, processes + 1))
+        whole = {"ask": "matmul", "stack": "pvm-direct-raw", "near": "lidi1", "far": far, "fars": processes - 1,
+                 "size_bytes": 8 * 1024**2, "s": CENTRE_S}  # fmt: skip
+        yield whole
+        yield whole | {"part": "communicating", "s": (0.6 if honest else 0.4) * CENTRE_S}
 
 
 def d_pairs(honest: bool) -> Iterator[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from vaiven.errors import VaivenError
@@ -35,8 +36,8 @@ def test_every_one_is_cited_by_a_claim_and_can_be_drawn(drawn: dict[tuple[str, s
     cited = {(claim.paper, name) for claim in published() for name in claim.figure.split(", ")}
     assert set(BY_NAME) <= cited and len(BY_NAME) == sum(len(one.numbers) for one in figures())
     undrawn = cited - set(BY_NAME) - {(claim.paper, "") for claim in published()}
-    # Diagrams, tables and what takes an FFT have no curve of messages.
-    assert undrawn == {("A", "C.1"), ("A", "C.3"), ("A", "C.5"), ("E", "9"), ("E", "Table 1")}
+    # Diagrams and tables have no curve.
+    assert undrawn == {("A", "C.1"), ("A", "C.3"), ("A", "C.5"), ("E", "Table 1")}
     assert [one.missing for one in drawn.values() if one.chart is None] == []
 
 
@@ -73,6 +74,14 @@ def test_broadcasts_go_by_receivers_and_connections_add_up(drawn: dict[tuple[str
     assert four.y[four.x.index(5000)] == pytest.approx(80_000e-6 / runs.over_mpi(80_000))
     assert chart(drawn, "C", "3.3").series[0].y == (1, 3, 7, 15)
     assert [one.name for one in chart(drawn, "B", "1 to 6").series][:2] == ["50 messages", "60 messages"]
+
+
+def test_a_program_goes_by_processes_and_is_the_mean_over_them(drawn: dict[tuple[str, str], Drawn]) -> None:
+    found = chart(drawn, "E", "9")
+    tcp, llc = (next(one for one in found.series if one.name == name) for name in ("openmpi", "openmpi-llc"))
+    assert tcp.x == llc.x == (2, 4, 8, 16) and (found.x.log, found.y.title) == (True, "time, µs")
+    assert tcp.y == pytest.approx([1e6 * seconds for seconds in runs.FFT_S.values()])
+    assert np.divide(llc.y, tcp.y) == pytest.approx(list(runs.FFT_OVER_TCP.values()))
 
 
 def test_what_no_run_can_draw_says_what_it_takes() -> None:

@@ -69,6 +69,20 @@ def test_of_several_connections_and_processes_at_once() -> None:
         between["over_tcp"](1501, "alicante2")
 
 
+def test_a_program_is_told_by_its_processes() -> None:
+    words = reading(16, question="fft", stacks=("openmpi", "openmpi-llc"), sizes=(runs.FFT_BYTES,)).words()
+    assert words["AT_ONCE"] == (2, 4, 8, 16)
+    for processes, seconds in runs.FFT_S.items():
+        assert words["fft"]("openmpi", processes) == pytest.approx(np.full(21, seconds))  # not the slowest
+        assert words["fft_over_tcp"](processes)[0] == pytest.approx(runs.FFT_OVER_TCP[processes])
+        assert words["fft_deviation"]("openmpi", processes)[0] == pytest.approx(0.04)
+    with pytest.raises(VaivenError, match=r"fft of 6 processes over openmpi, 8388608 bytes: not measured"):
+        words["fft"]("openmpi", 6)
+    product = reading(17, question="matmul", stacks=("pvm-direct-raw",)).words()
+    share = product["communicating"]("pvm-direct-raw", 2**23, 4) / product["matmul"]("pvm-direct-raw", 2**23, 4)
+    assert share[0] == pytest.approx(0.6) and product["AT_ONCE"] == (2, 4, 8)
+
+
 def test_welch_judges_the_means_of_launches() -> None:
     noisy = runs.World(noise=0.01, resamples=20)
     welch_p = Reading(noisy.candidates[14].measured, Needs()).words()["welch_p"]

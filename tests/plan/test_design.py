@@ -9,6 +9,7 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,6 +103,30 @@ def test_who_shares_the_network_is_told_of_a_flood() -> None:
     told = designs.flood_note(resolve(flood), flood)
     assert "stream and exchange" in told and "5 Mb/s" in told
     assert designs.flood_note(resolve(), PLAN) == ""
+
+
+def test_the_size_of_a_program_is_its_own_and_processes_share_it() -> None:
+    known = {**KNOWN, "openmpi": Available(Limits(0, 2**26), ("pingpong", "fft", "matmul"), library="openmpi")}
+    plan = Plan(stacks=("openmpi", "tcp"), questions=("fft", "matmul"), points=(64, 32), orders=(100,),
+                hosts_at_once=(2, 4))  # fmt: skip
+    design = designs.resolve(msgspec.structs.replace(plan, points=(64, 32)), HOSTS, known, lab=True)
+    fft, matmul = design.courses
+    assert (fft.sizes_bytes, matmul.sizes_bytes) == ((256, 512), (80_000,))
+    assert fft.own_pairs == matmul.own_pairs == (("a", "b"), ("a", "b+c+d"))
+    assert sum("tcp is not asked" in text for text in design.warnings) == 2
+    assert designs.comparisons(designs.resolve(plan, HOSTS, {**known, "tcp": known["openmpi"]}, lab=True)) == 6
+    assert "as fast as they can" in designs.flood_note(design, plan)
+    with pytest.raises(VaivenError, match="fft: 40 points cannot be shared by 4 processes") as caught:
+        designs.resolve(msgspec.structs.replace(plan, points=(40,)), HOSTS, known, lab=True)
+    assert "a multiple of 16" in caught.value.remedy
+
+
+def test_a_program_that_is_not_here_says_what_is_lacking() -> None:
+    lacking = {"fft": "vaiven-fft-openmpi is not installed"}
+    known = {**KNOWN, "openmpi": Available(Limits(0, 2**26), ("pingpong", "fft"), lacking=lacking)}
+    design = designs.resolve(Plan(stacks=("openmpi",), questions=("pingpong", "fft")), HOSTS, known, lab=True)
+    assert [course.ask for course in design.courses] == ["pingpong"]
+    assert design.warnings == ("openmpi is not asked fft: vaiven-fft-openmpi is not installed",)
 
 
 def test_sides_that_are_made_alike_are_named() -> None:

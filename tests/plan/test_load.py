@@ -42,6 +42,12 @@ def test_what_is_sent_to_all_at_once_is_copied_for_each() -> None:
     assert needed(3000, stacks=("udp",), question="fanout") == pytest.approx(LINE)
 
 
+def test_all_processes_of_a_program_may_send_at_once() -> None:
+    known = {**KNOWN, "openmpi": Available(Limits(0, 2**26), ("fft",))}
+    plan = Plan(stacks=("openmpi",), questions=("fft",), hosts_at_once=(2, 4))
+    assert load.frames_per_s(designs.resolve(plan, "abcd", known, lab=True), known, LINK) == pytest.approx(4 * LINE)
+
+
 def test_pairs_at_the_same_time_need_a_line_each() -> None:
     plan = Plan(stacks=("udp",), questions=("pingpong", "fanout"), sizes=(3000,), pairs="rounds")
     assert load.frames_per_s(designs.resolve(plan, "abcde", KNOWN, lab=True), KNOWN, LINK) == pytest.approx(2 * LINE)

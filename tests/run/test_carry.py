@@ -123,7 +123,7 @@ def test_a_probe_that_is_not_there_is_named() -> None:
     nothing = host("b", probe=("/nowhere/vaiven-probe",))
     outcome = launchers.launch(work(), host("a"), [nothing], setting, lambda _cell: None)
     assert outcome.failure is not None
-    assert "b: cannot start the probe" in outcome.failure.what
+    assert "b: cannot start the far probe" in outcome.failure.what
 
 
 def test_strange_words_arrive_as_they_are(tmp_path: Path) -> None:

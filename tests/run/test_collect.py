@@ -226,6 +226,7 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
         + line("null", alone=True)
         + line("pvm-direct-xdr", datagram=False, joined=True, steps=True)
         + line("mpich", datagram=False, joined=True, ranked=True, at_once=True, starts=True)
+        + line("group", joined=True, to_all=True)
     )
     assert known.version == "0.1.0"
     assert {name: one.questions for name, one in known.stacks.items()} == {
@@ -242,11 +243,24 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
             "pingpongs",
             "partners",
         ),
-        "tcp": tuple(one for one in ALL if one != "steps"),
+        "tcp": tuple(one for one in ALL if one not in ("steps", "fft", "matmul")),
         "raw": ("fanout",),
+        "group": ("fanout", "matmul"),
         "null": ("pingpong", "prtt"),
         "pvm-direct-xdr": ("pingpong", "prtt", "steps", "fanout", "pingpongs", "partners"),
-        "mpich": ("pingpong", "prtt", "overlap", "fanout", "stream", "exchange", "bisection", "pingpongs", "partners"),
+        "mpich": (
+            "pingpong",
+            "prtt",
+            "overlap",
+            "fanout",
+            "stream",
+            "exchange",
+            "bisection",
+            "pingpongs",
+            "partners",
+            "fft",
+            "matmul",
+        ),
     }
     assert known.stacks["icmp"].needs == "CAP_NET_RAW"
     assert [known.stacks[name].alone for name in ("icmp", "udp", "null")] == [True, False, True]

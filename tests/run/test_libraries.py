@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from vaiven.plan.sweep import Limits
 from vaiven.run import collect, libraries
 from vaiven.run.hosts import Host
 
+FFT = Available(Limits(0, 100), ("pingpong", "fft"), library="openmpi", ranked=True)
 LOST = "error while loading shared libraries: libmpi.so.40: cannot open shared object file"
 
 
@@ -32,6 +34,29 @@ def test_here_its_stacks_are_left_out_with_the_package(broken: Path, monkeypatch
     absent = stacks["openmpi-nagle"].absent
     assert LOST in absent and "apt-get install openmpi-bin" in absent
     assert "vaiven-probe-pvm is not installed" in stacks["pvm-mcast"].absent
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        (None, "vaiven-fft-openmpi is not installed; apt-get install libkissfft-dev, then install vaiven again"),
+        ("libkissfft-float.so.131 => not found", "vaiven-fft-openmpi needs libkissfft-float.so.131; apt-get install"),
+        ("libkissfft-float.so.131 => /usr/lib/libkissfft-float.so.131 (0x1)", ""),
+    ],
+)
+def test_a_program_that_is_not_here_is_named_with_what_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str | None, why: str
+) -> None:
+    monkeypatch.setattr(libraries, "_stacks", lambda name, here: {"openmpi": FFT} if name == "openmpi" else {})
+    monkeypatch.setattr(libraries, "probes", lambda: dict.fromkeys(libraries.LIBRARIES, tmp_path))
+    found = {"vaiven-fft-openmpi": tmp_path} if program else {}
+    monkeypatch.setattr(libraries.resources, "find", found.get)
+    ldd = tmp_path / "ldd"
+    ldd.write_text(f"#!/bin/sh\necho '\t{program}'\n")
+    ldd.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    lacking = libraries.known(collect.Known({}, "")).stacks["openmpi"].lacking
+    assert lacking.get("fft", "").startswith(why) and bool(lacking) == bool(why)
 
 
 def test_on_another_host_that_host_is_named(broken: Path) -> None:

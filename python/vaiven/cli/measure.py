@@ -195,7 +195,7 @@ def _dry_run(request: Request, as_json: bool) -> None:
     from vaiven.cli.plan import launches_json, summary
     from vaiven.measuring import plans
     from vaiven.plan import order
-    from vaiven.run import launchers, sides
+    from vaiven.run import jobs, launchers, sides
     from vaiven.run import place as places
 
     plan, known = request.plan, places.known_stacks()
@@ -211,6 +211,11 @@ def _dry_run(request: Request, as_json: bool) -> None:
         if side and side.command:
             say(f"  here: {shlex.join(['sh', '-c', side.command])}")
         near, *fars = (sides.dressed(_imagined(name, request), side) for name in (launch.near, *launch.fars))
+        if questions.ALL[launch.ask].program:
+            names = ", ".join(host.name for host in (near, *fars))
+            for command in jobs.commands(launch, plan.effort):
+                print(f"  {names}: {shlex.join(near.argv(command))}")
+            continue
         if not known.stacks[launch.stack.id].alone:
             for place, far in enumerate(fars, 1):
                 print(f"  {far.name}: {shlex.join(far.argv(launchers.far_argv(launch, far, setting, place)))}")

@@ -151,5 +151,6 @@ def _hosts(plan: Plan, reach: Reach) -> HostsPlace:
         raise VaivenError("awake with a lab", "leave it out: a timed lab is measured awake anyway", "bad-value")
     return HostsPlace(
         names=plan.hosts, interface=reach.interface, ports=reach.ports, bind=dict(reach.bind),
-        libraries=libraries.needed(stack_ids(plan)), awake=reach.awake,
+        libraries=libraries.needed(stack_ids(plan)), programs=libraries.programs(stack_ids(plan), plan.questions),
+        awake=reach.awake,
     )  # fmt: skip

@@ -21,10 +21,12 @@ TIME, RATE, PER_BYTE, RATIO = "ns", "byte/s", "ns/byte", "times"
 SCALES = {TIME: 1e9, RATE: 1.0, PER_BYTE: 1e9}  # from what words are in: seconds, bytes per second, seconds per byte
 
 _UNITS = {
-    TIME: "t alpha alpha_first rtt at_once tb to_one exchange first warm encode decode translate coding intercept",
+    TIME: "t alpha alpha_first rtt at_once tb to_one exchange first warm encode decode translate coding intercept fft "
+    "matmul communicating",
     RATE: "bw bwmax bwb rate_to_one streams LINK",
     PER_BYTE: "tau tau_first slope",
-    RATIO: "spread off moves crossed over_tcp welch_p spearman rate_r2 rtt_r2 frames frame_bytes held",
+    RATIO: "spread off moves crossed over_tcp fft_over_tcp fft_deviation welch_p spearman rate_r2 rtt_r2 "
+    "frames frame_bytes held",
 }
 _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 

@@ -24,12 +24,13 @@ from vaiven.papers.judge import Candidate, unfit
 from vaiven.papers.measured import FIRST_MESSAGES, Cell, Measured
 from vaiven.papers.needs import Needs
 from vaiven.plan import ends
+from vaiven.questions import PROGRAMS
 from vaiven.stats.arrays import Floats
 from vaiven.stats.bootstrap import interval
 from vaiven.stats.launches import LAUNCHES_MIN
 from vaiven.store.query import first_column
 
-X = Literal["bytes", "bits", "floats", "receivers", "round"]
+X = Literal["bytes", "bits", "floats", "receivers", "round", "processes"]
 Y = Literal["us", "ms", "us/byte", "MB/s", "MiB/s", "Mb/s", "segments"]
 By = Literal["host", "stack", "size", "count", "connections", "class", "pair", "processes"]
 
@@ -39,6 +40,7 @@ _X = {
     "floats": (0.25, Axis("message size, floats")),
     "receivers": (1.0, Axis("receivers")),
     "round": (1.0, Axis("round trip")),
+    "processes": (1.0, Axis("processes", log=True)),
 }
 _RATES = {"MB/s": 1e-6, "MiB/s": 2.0**-20, "Mb/s": 8e-6}
 _TIMES = {"us": 1e6, "ms": 1e3, "us/byte": 1e6}
@@ -48,6 +50,7 @@ _EVEN_BYTES = 10_000  # an axis that ends before is even, as those of papers D a
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One, or several that differ in a number alone. by: what its lines are. of: each launch's median, or least time.
+    Of a whole program it is the mean over the processes.
 
     least_bytes, most_bytes: of the sizes that it shows. round_trip: whether its times are not halved. needs: what a run
     must have to be drawn so.
@@ -167,11 +170,13 @@ def _points(figure: Figure, measured: Measured, cell: Cell) -> Iterator[tuple[st
             per_byte = (long - short) / (cell.size_bytes - least)
             yield f"{count} messages", float(cell.size_bytes), _TIMES[figure.y] * per_byte
         return
-    whole = cell.ask in ("fanout", "stream", "exchange") or figure.round_trip
-    seconds = measured.seconds(cell, _COLUMNS[figure.of]) / (1 if whole else 2)
+    whole = cell.ask in ("fanout", "stream", "exchange", *PROGRAMS) or figure.round_trip
+    each = measured.of_processes(cell) if cell.ask in PROGRAMS else [measured.seconds(cell, _COLUMNS[figure.of])]
+    seconds = np.mean(each, axis=0) / (1 if whole else 2)
     messages = cell.fars if cell.ask == "stream" else 1
     scale, axis = _X[figure.x]
-    x = float(cell.fars) if figure.x == "receivers" else scale * cell.size_bytes
+    counted: Mapping[str, float] = {"receivers": cell.fars, "processes": cell.fars + 1}
+    x = float(counted.get(figure.x, scale * cell.size_bytes))
     if axis.log and not x:
         return
     value = (

@@ -15,11 +15,12 @@ import numpy as np
 from vaiven.model.slow_start import look
 from vaiven.papers.needs import Scene
 from vaiven.plan import ends
+from vaiven.questions import PROGRAMS
 from vaiven.stats.arrays import Floats
 from vaiven.stats.bootstrap import RESAMPLES, launch_draws, resampled
 from vaiven.store import query
 from vaiven.store.query import Run
-from vaiven.store.record import Manifest
+from vaiven.store.record import END_PART, Manifest
 
 MANY = ("fanout", "exchange", "pingpongs", "stream", "partners")
 FIRST_MESSAGES = (50, 60, 70, 80, 90, 100)  # so many of a launch, as paper B averaged them
@@ -81,7 +82,7 @@ class Measured:
         asked = query.launches(run)
         frames = [query.of_question(run, "steps"), query.with_first(run, asked.filter(ask="pingpong"), FIRST_MESSAGES)]
         frames += [asked.filter(ask=ask) for ask in MANY]
-        frames.append(query.of_question(run, "first"))
+        frames += [query.of_question(run, ask) for ask in ("first", *PROGRAMS)]
         rows = (row for frame in frames for row in frame.iter_rows(named=True))
         return cls(run.manifest, rows, _crossed(run), bursts=_bursts(run))
 
@@ -92,6 +93,11 @@ class Measured:
             # As logarithms, in which one slow launch weighs little; of one more, for a step may take no time at all.
             self._known[cell, column] = np.expm1(self.centre(np.log1p(ns), np.nanmedian)) * 1e-9
         return self._known[cell, column]
+
+    def of_processes(self, whole: Cell) -> list[Floats]:
+        """The time of each process of a whole program, by its number; of `whole` itself where these were not told."""
+        parts = (whole._replace(part=f"{END_PART}{number}") for number in range(whole.fars + 1))
+        return [self.seconds(cell) for cell in parts if cell in self.cells] or [self.seconds(whole)]
 
     def by_block(self, values: Mapping[int, float]) -> Floats:
         """One value per block, NaN where it has none."""

@@ -19,8 +19,11 @@ from vaiven.store.record import LinkRecord, Manifest
 
 SMALL_MB = 32
 Kind = Literal["same-order", "other-order", "tcp-sound", "tcp-defect", "small-memory"]
-FROM_TWO = ("exchange", "partners")  # questions of several hosts, of whom the first counts, too
-Question = Literal["pingpong", "steps", "fanout", "exchange", "pingpongs", "first", "stream", "partners"]
+# Questions of several hosts, of whom the first counts, too.
+FROM_TWO = ("exchange", "partners", "fft", "matmul")
+Question = Literal[
+    "pingpong", "steps", "fanout", "exchange", "pingpongs", "first", "stream", "partners", "fft", "matmul"
+]
 Count = Annotated[int, Meta(ge=1)]
 
 
@@ -32,7 +35,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     without them it is every host that was measured. kinds: of which there must be a host each. alike: whether the
     hosts are equal machines. hosts_min: others than the first, at least. question, stacks, sizes: must have been
     asked, each size of each stack. receivers, at_once: of a fanout and of what runs at once, at least so many: hosts of
-    an exchange, pairs that ping-pong, connections of a stream, processes of a job whose partners play.
+    an exchange, pairs that ping-pong, connections of a stream, processes of a job whose partners play or of a whole
+    program, whose sizes are what its problem holds (questions.Program.size_bytes).
     congestion_control: of TCP on every host. samples: in each cell. processors: of the machines together. counters: of
     what crossed the interfaces.
     """

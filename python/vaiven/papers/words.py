@@ -26,6 +26,11 @@
     over_tcp(bytes, host | p)  what a message takes over openmpi-llc for each second over openmpi; what is missing of it
                                to 1 is the gain. By t to that host; or in a job of p processes that play in pairs at
                                once, by the least of each launch, as paper E has it
+    fft(stack, p)              seconds of a transform by p processes, of the one size that the claim needs: the mean
+                               over the processes of what each takes; fft_over_tcp(p) is to that as over_tcp to t;
+                               fft_deviation(stack, p): the standard deviation of the processes' times over that mean
+    matmul, communicating(stack, bytes, p)   seconds of a product of matrices of so many bytes, by the slowest of p
+                               processes, and what of that it communicates
     welch_p(stack, stack, bytes, host)   the p value of Welch's t test of the launches' mean times
     beside(stack, bytes)       one way, of each pair of those that were measured at the same time
     sizes(stack, low, high)    those that were measured; frames, frame_bytes(stack, bytes): what a message becomes on
@@ -36,7 +41,8 @@
                                SMALL_MEM_HOSTS: with 32 MB or less. CLASSES: of hosts, that the claim names; PAIRS of
                                these, each with itself, too
     SIZES, NEXT_SIZES          those that the claim needs, and each with the next larger one
-    R, NEXT_R, AT_ONCE         numbers of receivers that all stacks of the claim were measured with; of hosts at once
+    R, NEXT_R, AT_ONCE         numbers of receivers that all stacks of the claim were measured with; of hosts at once,
+                               of an exchange or of what else the claim asks of several
     PVM_METHODS, LINK, MiB     both routes of PVM with XDR and with translation; bytes per second of the wire; 2^20
 
 A claim over several runs has each word once for each, with the name of the run behind it: t_lqt, t_cetad.
@@ -56,7 +62,7 @@ import numpy as np
 from vaiven.errors import VaivenError
 from vaiven.model.residuals import of_points
 from vaiven.papers.measured import Cell, Measured, Row
-from vaiven.papers.needs import Needs, numbered
+from vaiven.papers.needs import FROM_TWO, Needs, numbered
 from vaiven.plan import ends
 from vaiven.stats.arrays import Floats
 from vaiven.stats.welch import welch
@@ -108,7 +114,11 @@ class Reading:
             "burst": self.burst, "bursts": self.usual_bursts,
             "tb": self.tb, "bwb": self.bwb, "crossed": self.crossed, "to_one": self.to_one,
             "rate_to_one": self.rate_to_one, "exchange": self.exchange, "beside": self.beside,
-            "streams": self.streams, "over_tcp": self.over_tcp, "welch_p": self.welch_p,
+            "streams": self.streams, "over_tcp": self.over_tcp, "fft": self.fft,
+            "fft_over_tcp": lambda p: self.fft("openmpi-llc", p) / self.fft("openmpi", p),
+            "fft_deviation": self.fft_deviation, "matmul": self.matmul,
+            "communicating": lambda stack, size, p: self.matmul(stack, size, p, "communicating"),
+            "welch_p": self.welch_p,
             "sizes": self.sizes, "frames": lambda *cell: self._counted("wire_frames", *cell),
             "frame_bytes": lambda *cell: self._counted("wire_bytes", *cell),
             "slowness": self.slowness, "spearman": spearman,
@@ -138,7 +148,7 @@ class Reading:
         receivers = self._numbers("fanout", 0)
         return {
             "SIZES": self.needs.sizes, "NEXT_SIZES": tuple(pairwise(self.needs.sizes)),
-            "R": receivers, "NEXT_R": tuple(pairwise(receivers)), "AT_ONCE": self._numbers("exchange", 1),
+            "R": receivers, "NEXT_R": tuple(pairwise(receivers)), "AT_ONCE": self._numbers(self._of_several, 1),
             "PVM_METHODS": PVM_METHODS, "LINK": (self.measured.scene.rate_bps or np.nan) / 8, "MiB": MIB,
         }  # fmt: skip
 
@@ -251,6 +261,28 @@ class Reading:
         if isinstance(among, str):
             return self.t(stack, size, among)
         return self._one_of(Cell("partners", stack, "", "", "", among - 1, size), f"among {among} processes", "ns_min")
+
+    def fft(self, stack: str, processes: int) -> Floats:
+        return np.mean(self._transforms(stack, processes), axis=0)
+
+    def fft_deviation(self, stack: str, processes: int) -> Floats:
+        return np.std(self._transforms(stack, processes), axis=0, ddof=1) / self.fft(stack, processes)
+
+    def _transforms(self, stack: str, processes: int) -> list[Floats]:
+        """Seconds of each process."""
+        (size,) = self.needs.sizes
+        return self.measured.of_processes(self._problem("fft", stack, size, processes))
+
+    def matmul(self, stack: str, size: int, processes: int, part: str = "") -> Floats:
+        return self._value(self._problem("matmul", stack, size, processes)._replace(part=part))
+
+    def _problem(self, ask: str, stack: str, size: int, processes: int) -> Cell:
+        """The cell of a whole program."""
+        for cell in self._asked(ask, stack):
+            if (cell.fars, cell.size_bytes) == (processes - 1, size):
+                self._rows(cell, "ns_median")
+                return cell
+        raise _missing(f"{ask} of {processes} processes over {stack}, {size} bytes")
 
     def welch_p(self, first: str, second: str, size: int, host: str) -> Floats:
         each = [self._each(stack, size, host, "ns_mean") for stack in (first, second)]
@@ -370,6 +402,11 @@ class Reading:
         if not found:
             raise _missing(f"{stack} to {host}")
         return found
+
+    @property
+    def _of_several(self) -> str:
+        """The question of several hosts that the claim asks; of most the exchange."""
+        return self.needs.question if self.needs.question in FROM_TWO else FROM_TWO[0]
 
     def _numbers(self, ask: str, more: int) -> tuple[int, ...]:
         """Of far ends, that every stack of the claim was asked with; rising."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vaiven import questions
@@ -48,11 +48,13 @@ class Available:
     absent: str = ""
     summary: str = ""
     program: str = ""
+    lacking: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Course:
-    """What is asked of one stack: one launch per pair and block. sizes_bytes ascend.
+    """What is asked of one stack: one launch per pair and block. sizes_bytes ascend; of a whole program they are what
+    its problem holds (questions.Program).
 
     own_pairs: between whom, where that is not every pair of the design; the far one may be several (plan.ends).
     """
@@ -106,7 +108,7 @@ def resolve(plan: Plan, hosts: Sequence[str], known: Mapping[str, Available], *,
         for ask in plan.questions
         if (course := _course(_known(stack, known), ask, sizes, known, warnings))
     ]
-    courses = [replace(course, own_pairs=_own_pairs(course.ask, plan, hosts)) for course in courses]
+    courses = [_problems(replace(course, own_pairs=_own_pairs(course.ask, plan, hosts)), plan) for course in courses]
     if not courses:
         why = "; ".join(dict.fromkeys(warnings)) or "see vaiven stacks"
         raise VaivenError("none of the stacks answers the questions", why, code="bad-question")
@@ -152,6 +154,24 @@ def _own_pairs(ask: QuestionName, plan: Plan, hosts: Sequence[str]) -> tuple[Pai
     if several and several.in_pairs:
         _check_pairs(ask, several.counted, found)
     return found
+
+
+def _problems(course: Course, plan: Plan) -> Course:
+    """Of a whole program, the same with the sizes of its problems. VaivenError ("bad-question") for one that so many
+    processes cannot share."""
+    program = questions.ALL[course.ask].program
+    if not program:
+        return course
+    numbers: Sequence[int] = getattr(plan, program.counted)
+    for number, (_, far) in itertools.product(numbers, course.own_pairs):
+        processes = 1 + len(ends.split(far))
+        if number % program.multiple_of(processes):
+            raise VaivenError(
+                f"{course.ask}: {number} {program.counted} cannot be shared by {processes} processes",
+                f"a multiple of {program.multiple_of(processes)}, or another number in hosts_at_once",
+                code="bad-question",
+            )
+    return replace(course, sizes_bytes=tuple(sorted({program.size_bytes(number) for number in numbers})))
 
 
 def _receivers(plan: Plan, hosts: Sequence[str]) -> tuple[Pair, ...]:
@@ -236,7 +256,11 @@ def _course_from(facts: Mapping[str, Any]) -> Course:
 
 def flood_note(design: Design, plan: Plan) -> str:
     """What the users of a network that is no lab should know before it is asked so; "" when there is nothing."""
-    asked = [ask for ask in questions.named(lambda one: one.floods) if any(one.ask == ask for one in design.courses)]
+    asks = {course.ask for course in design.courses}
+    programs = " and ".join(ask for ask in questions.PROGRAMS if ask in asks)
+    asked = [ask for ask in questions.named(lambda one: one.floods) if ask in asks]
+    if programs:  # nobody brakes them
+        return f"{' and '.join((*asked, programs))} fill the network as fast as they can: tell those who share it"
     if not asked:
         return ""
     what = f"{' and '.join(asked)} fill the network while a round lasts"
@@ -300,6 +324,9 @@ def _course(
     has = known[stack.id]
     if has.absent:
         warnings.append(f"{stack.name} is left out: {has.absent}")
+        return None
+    if why := has.lacking.get(ask):
+        warnings.append(f"{stack.name} is not asked {ask}: {why}")
         return None
     if ask not in has.questions:
         warnings.append(f"{stack.name} is not asked {ask}: it has no answer to that")

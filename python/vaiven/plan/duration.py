@@ -7,6 +7,7 @@ until it has its samples or its time is over, as src/probe/kit/warmup.h and ask/
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from vaiven import questions
@@ -14,6 +15,7 @@ from vaiven.plan import ends, travel
 from vaiven.plan.design import Course, Design, Pair
 from vaiven.plan.ground import Ground
 from vaiven.plan.schema import Effort, Plan
+from vaiven.questions import Program
 
 # Of a run: the program, listening whether the network is quiet, the tables and the page.
 _RUN_S = 1.5
@@ -27,6 +29,7 @@ _WARM_SHARE = 4  # of a cell's time at most one part in so many
 _WINDOWS = 257  # exchanges of a warm-up, at most four windows of 64 and the first one
 _ROUND_S = 1e-3  # of a message to many: until all wait again, and have said that they have it
 _HUSH = 1.25  # for how long the far ends are still then, of what the message took
+_OPERATIONS_PER_S, _PROCESSORS = 1e9, 2  # of floating point, by one processor; those that hosts of a lab share
 _TRIED = 3  # rounds before those that count
 
 
@@ -82,6 +85,8 @@ def _cell_s(course: Course, size_bytes: int, hosts: tuple[str, ...], effort: Eff
     near, *fars = hosts
     idle_s = float(dict(course.stack.options).get("idle_ms", 0)) / 1000
     question = questions.ALL[course.ask]
+    if question.program:
+        return _problem_s(question.program, size_bytes, len(hosts), effort, ground)
     if question.several and question.several.rounds:
         still_s = idle_s + _ROUND_S + travel.cost(course.stack, ground).session_s + question.pace.sample_s
         return _rounds_s(_all_s(course, size_bytes, hosts, ground) * _HUSH + still_s, effort)
@@ -94,6 +99,15 @@ def _cell_s(course: Course, size_bytes: int, hosts: tuple[str, ...], effort: Eff
     if not pace.bounded:
         return before_s + effort.samples * sample_s
     return before_s + _samples_s(sample_s, effort, before_s if pace.windows else 0.0)
+
+
+def _problem_s(program: Program, size_bytes: int, processes: int, effort: Effort, ground: Ground) -> float:
+    """Seconds of a whole program: one time more than counts, and the check, which takes as long again."""
+    link = ground.link or travel.ANY_LINK
+    crossing_s = 8 * math.prod(program.messages(size_bytes, processes)) / link.rate_bps
+    at_once = min(processes, _PROCESSORS) if ground.lab_hosts else processes
+    once_s = crossing_s + program.operations(program.number(size_bytes)) / _OPERATIONS_PER_S / at_once
+    return 2 * once_s + _samples_s(once_s, effort, 0.0)
 
 
 def _beside(course: Course, fars: Sequence[str], ground: Ground) -> int:

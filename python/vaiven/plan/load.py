@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from vaiven import questions
 from vaiven.errors import VaivenError
 from vaiven.plan import ends
 from vaiven.plan.design import Available, Course, Design
@@ -41,7 +42,9 @@ def _is_long(course: Course, link: Link) -> bool:
 
 
 def _copies(course: Course, design: Design, known: Mapping[str, Available]) -> int:
-    """How many hosts get a frame at the same time."""
+    """How many hosts get a frame at the same time; of a whole program all of them may."""
+    if questions.ALL[course.ask].program:
+        return 1 + max(len(ends.split(far)) for _, far in design.pairs_of(course))
     if not known[course.stack.id].to_all or dict(course.stack.options).get("to") == "each":
         return 1 if course.own_pairs else design.pairs_at_once
     return max(len(ends.split(far)) for _, far in design.pairs_of(course))

@@ -175,11 +175,23 @@ Receivers = Annotated[
 ]
 HostsAtOnce = Annotated[
     tuple[Annotated[int, Meta(ge=2, le=64)], ...],
-    Meta(description="of exchange, bisection and partners, a launch for each: so many of the first hosts; empty: all"),
+    Meta(
+        description="of exchange, bisection, partners and whole programs, a launch for each: so many of the first"
+        " hosts; empty: all"
+    ),
 ]
 AtOnce = Annotated[
     tuple[Annotated[int, Meta(ge=1, le=64)], ...],
     Meta(min_length=1, description="of stream and pingpongs, a launch for each: so many between two hosts"),
+]
+
+Points = Annotated[
+    tuple[Annotated[int, Meta(ge=1, le=1 << 28)], ...],
+    Meta(min_length=1, description="of fft: so many numbers are transformed, a multiple of the square of the hosts"),
+]
+Orders = Annotated[
+    tuple[Annotated[int, Meta(ge=1, le=32768)], ...],
+    Meta(min_length=1, description="of matmul: rows and columns of the matrices that are multiplied"),
 ]
 
 
@@ -194,6 +206,8 @@ class Length(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     receivers: Receivers | None = None
     hosts_at_once: HostsAtOnce | None = None
     at_once: AtOnce | None = None
+    points: Points | None = None
+    orders: Orders | None = None
     effort: Effort | None = None
     stop: Stop | None = None
 
@@ -224,6 +238,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     receivers: Receivers = ()
     hosts_at_once: HostsAtOnce = ()
     at_once: AtOnce = (1, 2, 4)
+    points: Points = (1 << 16,)
+    orders: Orders = (512,)
     seed: Annotated[int, Meta(ge=0, le=10**18, description="of the random order and sizes")] = 1
     effort: Effort = Effort()
     stop: Stop = Stop()

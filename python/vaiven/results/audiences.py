@@ -69,7 +69,7 @@ def audiences(run: Run) -> Audiences:
     Empty for a run that asked no such question; a cell that lost half of its rounds has no time and is left out.
     """
     table = query.launches(run)
-    table = table.filter(table["ask"].is_in(questions.named(lambda one: one.several)))
+    table = table.filter(table["ask"].is_in(questions.named(lambda one: one.several and not one.program)))
     place = stored.place_in_plan(run)
     by = ["ask", "size_bytes", "stack", "fars", "near", "far"]
     of_ends = {key: rows for key, rows in query.ends(run).group_by(by)}

@@ -29,6 +29,7 @@ from vaiven.results.names import StatisticWord
 from vaiven.results.outcome import Outcome, outcome
 from vaiven.results.overlap import Overlaps
 from vaiven.results.pairing import Asked, spelled
+from vaiven.results.programs import ProgramTimes
 from vaiven.results.result import Result, to_json
 from vaiven.results.sentinel import Sentinel, sentinel
 from vaiven.results.steps import StepTimes
@@ -126,6 +127,11 @@ class Results:
     def steps(self) -> StepTimes:
         """What encoding, sending, decoding and translating take; of a run that asked steps."""
         return self._answer(StepTimes)
+
+    @property
+    def programs(self) -> ProgramTimes:
+        """What whole programs take. Empty where none was asked."""
+        return self._answer(ProgramTimes)
 
     @property
     def audiences(self) -> Audiences:

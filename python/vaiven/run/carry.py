@@ -18,12 +18,13 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from vaiven import questions
 from vaiven.errors import VaivenError
 from vaiven.plan import order, stop
 from vaiven.plan.design import Available, Design
 from vaiven.plan.order import Key, Launch
 from vaiven.plan.schema import Plan
-from vaiven.run import hosts, launchers, lost, path, reading, sides, signals
+from vaiven.run import hosts, jobs, launchers, lost, path, reading, sides, signals
 from vaiven.run.launchers import Heard, Outcome, Setting
 from vaiven.run.place import Place, ground
 from vaiven.run.remaining import Remaining
@@ -31,7 +32,7 @@ from vaiven.store.record import Addition, Cell, End, LaunchRecord, Look, Loss, L
 
 ATTEMPTS = 2
 _CHANCES = 2  # launches in which a stack on a pair may fail before it has ever worked
-_FOR_GOOD = ("no-mpi", "mpi-version", "no-pvm", "no-probe")  # failures that no second attempt mends
+_FOR_GOOD = ("no-mpi", "mpi-version", "no-pvm", "no-probe", "no-program")  # failures that no second attempt mends
 
 CellKey = tuple[str, str, str, str, int]  # (stack, question, near, far, bytes)
 # (what was launched, size -> block -> median of its launch in ns, size -> what its frames take one way, as far as
@@ -317,7 +318,8 @@ class Carrying:
                 with self._telling:
                     self.watcher.cell(launch, cell, _median_ns(cell))
 
-        outcome = launchers.launch(launch, near, fars, self._setting, on_cell, heard)
+        launched = jobs.launch if questions.ALL[launch.ask].program else launchers.launch
+        outcome = launched(launch, near, fars, self._setting, on_cell, heard)
         after = reading.read(near, fars[0], self.place)
         if outcome.failure is None and self.known[launch.stack.id].library:
             outcome = replace(outcome, failure=path.refused(outcome.crossed))

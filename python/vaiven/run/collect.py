@@ -83,6 +83,9 @@ class CellRecord(msgspec.Struct):
     far_ns: list[int] = []
     there_ns: dict[str, list[int]] = {}
     back_ns: dict[str, list[int]] = {}
+    whole_ns: list[int] | None = None
+    computing_ns: list[int] = []
+    communicating_ns: list[int] = []
 
 
 class SeenRecord(msgspec.Struct):
@@ -157,6 +160,11 @@ class Story:
             self.cells.extend(found)
             if "limits" in record:  # what its connection can do
                 self.hello["limits"] = record["limits"]
+            return found[0]
+        if kind in questions.PROGRAMS:
+            found = cells(problem(record), started_s)
+            self.cells.extend(found)
+            self.hello |= {key: value for key, value in record.items() if not key.endswith("_ns")}
             return found[0]
         if kind == "trace":
             self.traces.append(trace(record))
@@ -251,6 +259,19 @@ def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
     return (whole, *parts, *beside)
 
 
+def problem(record: dict[str, Any]) -> dict[str, Any]:
+    """The record of a whole program (apps/) as that of a cell. VaivenError ("bad-record")."""
+    program = questions.ALL[record["type"]].program
+    assert program
+    try:
+        size_bytes, far = program.size_bytes(record[program.option]), {"far": [""] * (record["ranks"] - 1)}
+    except (KeyError, TypeError) as error:
+        what = f"{program.name} printed a record without what it should say: {error}"
+        raise VaivenError(what, "install both from one version", code="bad-record") from error
+    times = {key: value for key, value in record.items() if key.endswith("_ns")}
+    return {**times, "type": "cell", "ask": record["type"], "size_bytes": size_bytes, "lost": 0, "warmup": 1, **far}
+
+
 def trace(record: dict[str, Any]) -> Trace:
     """A "trace" record as it is stored. VaivenError ("bad-record")."""
     found = _convert(record, TraceRecord)
@@ -337,9 +358,11 @@ def _available(record: StackRecord, library: str) -> Available:
 
 
 def _questions(record: StackRecord) -> tuple[str, ...]:
-    """Those that a stack answers; of one that sends to all at once those in which one message is for all."""
+    """Those that a stack answers; of one that sends to all at once programs, and those where a message is for all."""
     if record.to_all:
-        return questions.named(lambda one: one.several and one.several.to_all)
+        return questions.named(
+            lambda one: (one.several and one.several.to_all) or (one.program and one.answered(record))
+        )
     return questions.named(lambda one: one.answered(record))
 
 

@@ -24,16 +24,16 @@ _KEY_BYTES = 16
 _GUARD = r"""trap "" HUP INT; umask 077
 f=$(mktemp /tmp/vaiven-key.XXXXXXXX) && read -r key && printf "%s\n" "$key" >"$f" && echo "$f"
 cat >/dev/null
-for process in /proc/[0-9]*; do
-  tr "\0" "\n" <"$process/environ" 2>/dev/null | grep -qxF "VAIVEN_KEY_FILE=$f" && kill -9 "${process#/proc/}"
-done
 rm -f "$f"
+for environ in $(grep -lszxF "VAIVEN_KEY_FILE=$f" /proc/[0-9]*/environ); do
+  process=${environ#/proc/}; kill -9 "${process%/environ}"
+done
 """
 
 
 @contextmanager
-def job(members: Sequence[Host], count: int, command: Sequence[str]) -> Iterator[list[list[str]]]:
-    """What starts each rank, by its number; ranks are dealt out to the hosts in turn.
+def job(members: Sequence[Host], count: int, commands: Sequence[Sequence[str]]) -> Iterator[list[list[str]]]:
+    """What starts each rank, by its number; ranks are dealt out to the hosts in turn. commands: of each member.
 
     VaivenError: "too-many-ranks", "host-down" (a host where the key cannot lie).
     """
@@ -49,7 +49,8 @@ def job(members: Sequence[Host], count: int, command: Sequence[str]) -> Iterator
         yield [
             host.argv([
                 "env", f"VAIVEN_RANKS={count}", f"VAIVEN_RANK={rank}", f"VAIVEN_ADDRESS={host.address}",
-                f"VAIVEN_MEETING={meeting}", f"VAIVEN_KEY_FILE={guards[_machine(host)].path}", *command,
+                f"VAIVEN_MEETING={meeting}", f"VAIVEN_KEY_FILE={guards[_machine(host)].path}",
+                *commands[rank % len(members)],
             ])
             for rank, host in enumerate(dealt)
         ]  # fmt: skip

@@ -35,7 +35,7 @@ _GONE = "peer-gone"  # what an end says when the other one has closed without a 
 _LINES = 4  # of what a launcher says, for its first words are the cause
 
 OnCell = Callable[[Cell], None]
-Heard = queue.SimpleQueue["tuple[_End | None, bytes]"]  # lines, and whose; nobody's: end now
+Heard = queue.SimpleQueue["tuple[End | None, bytes]"]  # lines, and whose; nobody's: end now
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def launch(
     """
     heard = heard or queue.SimpleQueue()
     near, *fars = (sides.dressed(host, setting.side_of(work)) for host in (near, *in_pairs(work, near, fars)))
-    ends: list[_End] = []
+    ends: list[End] = []
     failure: VaivenError | None = None
     try:
         with _members(work, (near, *fars), setting) as (near, *fars), _job(work, near, fars, setting) as job:
@@ -98,7 +98,7 @@ def launch(
     story = ends[-1].story if ends and ends[-1].name == "near" else Story()
     warnings = tuple(warning for end in ends for warning in end.story.warnings)
     crossed = tuple(one for end in ends for one in end.story.crossed)
-    failure = failure or _missing(work, story)
+    failure = failure or missing(work, story)
     return Outcome(tuple(story.cells), story.hello, warnings, failure, tuple(story.traces), crossed)
 
 
@@ -144,20 +144,20 @@ def _rank(host: Host, command: Sequence[str], side: Side | None) -> mpi.Rank:
 
 
 def _start(
-    ends: list[_End], heard: Heard, work: Launch, near: Host, fars: Sequence[Host],
+    ends: list[End], heard: Heard, work: Launch, near: Host, fars: Sequence[Host],
     setting: Setting, job: Sequence[str] | None,
 ) -> None:  # fmt: skip
     """Starts the far ends, then the near one, last in `ends`; a job is one process, which speaks for all of them."""
     key = secrets.token_hex(16)
     if job:
-        ends.append(_End("near", near, job, key, heard, words_between=True))
+        ends.append(End("near", near, job, key, heard, words_between=True))
         return
     peers = [far.address for far in fars]
     if not setting.known[work.stack.id].alone:
         for place, far in enumerate(fars, 1):
-            ends.append(_End("far", far, far_argv(work, far, setting, place), key, heard))
+            ends.append(End("far", far, far_argv(work, far, setting, place), key, heard))
         peers = [_ready(end, heard) for end in ends]
-    ends.append(_End("near", near, near_argv(work, near, peers, setting), key, heard))
+    ends.append(End("near", near, near_argv(work, near, peers, setting), key, heard))
 
 
 def far_argv(work: Launch, host: Host, setting: Setting, place: int = 1) -> list[str]:
@@ -220,15 +220,17 @@ def _pinned(work: Launch, host: Host, setting: Setting, place: int) -> list[str]
     return ["--cpu", str(host.processors[-1 - number % len(host.processors)])]
 
 
-class _End:
+class End:
     """One end: its process, and a thread that puts its lines in the queue; b"" is the end of them."""
 
     def __init__(
         self, name: str, host: Host, command: Sequence[str], key: str, heard: Heard, *,
-        words_between: bool = False,
+        words_between: bool = False, program: str = "",
     ) -> None:  # fmt: skip
-        """words_between: it may print lines that are no records, which are kept as what it said at last."""
+        """key: the line that it is told, if any. words_between: it may print lines that are no records, which are kept
+        as what it said at last. program: what runs there, where that is no probe of ours."""
         self.name = name
+        self._title = program or f"the {name} probe"
         self.host = host
         self.story = Story()
         self.open = True
@@ -236,10 +238,11 @@ class _End:
         try:
             self._child = Child(host.argv(command))
         except OSError as error:
-            raise VaivenError(f"{host.name}: cannot start the probe: {error.strerror}", code="no-start") from error
+            raise VaivenError(f"{host.name}: cannot start {self._title}: {error.strerror}", code="no-start") from error
         self._reader = threading.Thread(target=self._read, args=(heard,), daemon=True)
         self._reader.start()
-        self._child.tell(key)
+        if key:
+            self._child.tell(key)
 
     def _read(self, heard: Heard) -> None:
         for line in self._child.lines():
@@ -248,6 +251,10 @@ class _End:
             else:
                 heard.put((self, line))
         heard.put((self, b""))
+
+    def failed(self) -> bool:
+        """Whether it has ended otherwise than well; whoever asks has heard that it says no more."""
+        return self._child.wait(_END_S) != 0
 
     def killed(self) -> bool:
         """Whether a signal has ended it; whoever asks has heard that it has gone."""
@@ -262,13 +269,17 @@ class _End:
             said = ["the kernel does that where memory runs out: was there enough?"]
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         return VaivenError(
-            f"the {self.name} probe on {self.host.name} {how}",
+            f"{self._title} on {self.host.name} {how}",
             " ".join(said[:_LINES] if self._words_between else said[-1:]),
             code="probe-gone",
         )
 
-    def stop(self) -> None:
-        """Ends it, gently where there is time: at the end of its input it goes by itself."""
+    def stop(self, patience_s: float = 0.0) -> None:
+        """Ends it, gently where there is time: at the end of its input it goes by itself, or else, where it is given
+        that time, when it is asked to."""
+        if patience_s and self._child.wait(0) is None:
+            self._child.terminate()
+            self._child.wait(patience_s)
         self._child.end(0.5)
         self._child.kill()  # what it has started itself, such as nsenter's child, is left of its session
         self._reader.join(1.0)
@@ -276,11 +287,11 @@ class _End:
             self._child.let_go()
 
 
-def _ready(far: _End, heard: Heard) -> str:
+def _ready(far: End, heard: Heard) -> str:
     """Waits until the far end is ready; "address:port" of it."""
     deadline_s = time.monotonic() + _START_S
     while not far.story.ready:
-        _hear(heard, deadline_s, f"the far probe on {far.host.name} is not ready after {_START_S:g} s", 0.0)
+        hear(heard, deadline_s, f"the far probe on {far.host.name} is not ready after {_START_S:g} s", 0.0)
         if far.story.error:
             raise far.story.error
         if not far.open:
@@ -289,13 +300,13 @@ def _ready(far: _End, heard: Heard) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
-def _listen(ends: list[_End], heard: Heard, setting: Setting, on_cell: OnCell) -> None:
+def _listen(ends: list[End], heard: Heard, setting: Setting, on_cell: OnCell) -> None:
     """Takes the records of both ends until both are done."""
     near = ends[-1]
     deadline_s = time.monotonic() + setting.effort.launch_s
     began_s = time.monotonic() - setting.run_began_s
     while near.open:
-        cell = _hear(heard, deadline_s, f"the launch takes longer than launch_s = {setting.effort.launch_s}", began_s)
+        cell = hear(heard, deadline_s, f"the launch takes longer than launch_s = {setting.effort.launch_s}", began_s)
         if cell:
             began_s = time.monotonic() - setting.run_began_s
             on_cell(cell)
@@ -306,19 +317,19 @@ def _listen(ends: list[_End], heard: Heard, setting: Setting, on_cell: OnCell) -
         raise near.silence()
     deadline_s = time.monotonic() + _END_S
     while any(end.open for end in ends):
-        _hear(heard, deadline_s, "a far probe does not end", began_s)
+        hear(heard, deadline_s, "a far probe does not end", began_s)
     failed = next((end.story.error for end in ends if end.story.error), None)
     if failed:
         raise failed
 
 
-def _cause(ends: Sequence[_End], failed: VaivenError) -> VaivenError:
+def _cause(ends: Sequence[End], failed: VaivenError) -> VaivenError:
     """Where the near end heard no more than that the other one had gone: what killed that."""
     killed = (end for end in ends[:-1] if failed.code == _GONE and end.killed())
     return next((end.silence() for end in killed), failed)
 
 
-def _hear(heard: Heard, deadline_s: float, late: str, began_s: float) -> Cell | None:
+def hear(heard: Heard, deadline_s: float, late: str, began_s: float) -> Cell | None:
     """Takes the next line of either end. VaivenError ("too-long") with the text `late` at the deadline."""
     try:
         end, line = heard.get(timeout=max(0.0, deadline_s - time.monotonic()))
@@ -332,7 +343,7 @@ def _hear(heard: Heard, deadline_s: float, late: str, began_s: float) -> Cell | 
     return None
 
 
-def _missing(work: Launch, story: Story) -> VaivenError | None:
+def missing(work: Launch, story: Story) -> VaivenError | None:
     """A launch that said bye but left cells out."""
     wanted = set(work.sizes_bytes)
     left = sorted(wanted - {cell.size_bytes for cell in story.cells})

@@ -7,6 +7,7 @@ our own probe, and looked for when it is wanted.
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import shutil
@@ -14,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vaiven import resources
+from vaiven import child, questions, resources
 from vaiven.errors import VaivenError
 from vaiven.plan.design import Available
 from vaiven.plan.sweep import Limits
@@ -74,7 +75,14 @@ def known(own: collect.Known) -> collect.Known:
         starters = mpi.LIBRARIES[name].names if name in mpi.LIBRARIES else ("pvmd",)
         why = "" if any(map(shutil.which, starters)) else _unstartable(name, HERE, list, str(here[name]))
         found |= {stack: replace(one, absent=one.absent or why) for stack, one in _stacks(name, here).items()}
-    return replace(own, stacks=found)
+    return replace(own, stacks=_with_programs(found))
+
+
+def programs(stacks: Iterable[str], asked: Iterable[str]) -> tuple[str, ...]:
+    """The executables of whole programs (questions.Program) that these questions launch on stacks with these ids."""
+    wanted = [program for ask in asked if (program := questions.ALL[ask].program)]
+    names = [program.executable(stack) for stack in stacks for program in wanted]
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def at_hosts(own: collect.Known, members: Collection[Host], wanted: Iterable[str]) -> collect.Known:
@@ -107,6 +115,28 @@ def _startable(own: collect.Known, members: Collection[Host], wanted: Iterable[s
             if own.stacks[stack].questions:  # its probe is here
                 found[stack] = replace(own.stacks[stack], absent=whys[0] if all(whys) else "")
     return found
+
+
+def _with_programs(stacks: Mapping[str, Available]) -> dict[str, Available]:
+    """The same, of which those lack a question whose whole program is not here, or not all that it needs."""
+    why = functools.cache(_why_not)
+    found = {}
+    for name, stack in stacks.items():
+        asked = [ask for ask in stack.questions if questions.ALL[ask].program]
+        lacking = {ask: text for ask in asked if (text := why(*programs([name], [ask]), ask))}
+        found[name] = replace(stack, lacking=lacking) if lacking else stack
+    return found
+
+
+def _why_not(executable: str, ask: str) -> str:
+    """Why that executable cannot be started on this machine; "" if it can."""
+    program, path = questions.ALL[ask].program, resources.find(executable)
+    assert program
+    if not path:
+        return f"{executable} is not installed; apt-get install {program.package}, then install vaiven again"
+    needs = child.call(["ldd", str(path)], within_s=20).output.decode(errors="replace")
+    missing = [line.split()[0] for line in needs.splitlines() if line.endswith("not found")]
+    return f"{executable} needs {', '.join(missing)}; apt-get install {program.package}" if missing else ""
 
 
 def _probe_there(host: Host, library: str) -> str:

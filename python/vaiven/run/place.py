@@ -234,11 +234,12 @@ def _reached(name: str, wanted: HostsPlace) -> Iterator[Host]:
         return
     with ssh.connected(name) as connection:
         arch, reached_at = _first_words(name, connection.argv)
-        with ssh.installed(connection, _probes(arch, name, wanted.libraries)) as copies:
+        with ssh.installed(connection, {**_probes(arch, name, wanted.libraries), **_programs(arch, wanted)}) as copies:
             address = wanted.bind.get(name) or reached_at
             found = {one: (copies[f"{_PROBE}-{one}"],) for one in wanted.libraries if f"{_PROBE}-{one}" in copies}
             lacking = libraries.that_do_not_start(name, connection.argv, found)
-            files = {file: copies[file] for ours in mpi.FILES.values() for file in ours if file in copies}
+            ours = (*wanted.programs, *(file for of_library in mpi.FILES.values() for file in of_library))
+            files = {file: copies[file] for file in ours if file in copies}
             host = Host(
                 name, address, "", arch, (copies[_PROBE],), connection.argv, wanted.ports,
                 libraries={library: probe for library, probe in found.items() if library not in lacking},
@@ -262,6 +263,12 @@ def _probes(arch: str, name: str, wanted: Collection[str]) -> dict[str, Path]:
     for library in wanted if arch == platform.machine() else ():
         more |= {file: found for file in mpi.FILES.get(library, ()) if (found := resources.find(file))}
     return {_PROBE: _static_probe(arch, name), **more}
+
+
+def _programs(arch: str, wanted: HostsPlace) -> dict[str, Path]:
+    """Whole programs that are copied there, as libraries' probes only to machines like this one."""
+    native = wanted.programs if arch == platform.machine() else ()
+    return {name: found for name in native if (found := resources.find(name))}
 
 
 def _static_probe(arch: str, name: str) -> Path:

@@ -32,7 +32,7 @@ def run(hosts: Sequence[Host], stack: Stack, ranks: int, command: Sequence[str])
     """
     library = library_of(stack)
     if library == GROUP and ranks >= 0:
-        with group.job(hosts, ranks or len(hosts), command) as commands:
+        with group.job(hosts, ranks or len(hosts), [command] * len(hosts)) as commands:
             return _passed_through(commands, "rank")
     if not 0 <= ranks <= len(hosts):
         raise VaivenError(f"{ranks} ranks on {len(hosts)} hosts", "one rank on each host", code="too-few-hosts")

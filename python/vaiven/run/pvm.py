@@ -48,8 +48,8 @@ mkdir "$d" && {
 } >"$d/pvmd" && printf '#!/bin/sh\nexec "%s" "$@"\n' "$groups" >"$d/pvmgs" &&
 printf '#!/bin/sh\nexec ssh -T -o BatchMode=yes "$@"\n' >"$d/rsh" && chmod 700 "$d"/* && echo ready
 cat >/dev/null
-for process in /proc/[0-9]*; do
-  tr "\0" "\n" <"$process/environ" 2>/dev/null | grep -qxF "PVM_TMP=$d" && kill -9 "${process#/proc/}"
+for environ in $(grep -lszxF "PVM_TMP=$d" /proc/[0-9]*/environ); do
+  process=${environ#/proc/}; kill -9 "${process%/environ}"
 done
 rm -rf "$d"
 """

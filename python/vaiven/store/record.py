@@ -86,7 +86,8 @@ class LabPlace(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, ta
 class HostsPlace(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, tag="hosts", tag_field="kind"):
     """Real hosts as the user asked for them. bind: host -> address. interface, ports: the same on all hosts.
 
-    libraries: those whose probes are copied there too. awake: their processors are held awake meanwhile.
+    libraries: those whose probes are copied there too; programs: and these. awake: their processors are held awake
+    meanwhile.
     """
 
     names: tuple[str, ...] = ()
@@ -94,6 +95,7 @@ class HostsPlace(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, 
     ports: str = ""
     bind: dict[str, str] = msgspec.field(default_factory=dict)
     libraries: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     awake: bool = False
 
 
