@@ -87,6 +87,7 @@ void vv_llc_link_freeze(struct vv_llc_link *link) {
 static void give_up_messages(struct vv_llc_station *station, struct vv_llc_link *link) {
   vv_llc_backlog_give_up(&link->backlog, station->messages);
   link->base = link->backlog.next;
+  link->fruitless = 0;
   link->tell |= VV_LLC_NEWS_SENT;
 }
 
@@ -96,7 +97,6 @@ void vv_llc_link_clear(struct vv_llc_station *station, struct vv_llc_link *link)
   vv_llc_early_clear(&station->early, &link->early);
   link->knows_number = link->heard = link->frozen = link->timing = false;
   link->data_flag = 0;
-  link->fruitless = 0;
   link->window.ahead = 0;
   disown(link);
   if (link->was_up) station->counts.resets++;

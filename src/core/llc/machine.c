@@ -253,7 +253,6 @@ ACTION(update_nr) {
  * so that the rest is still under way: between ours T1 begins anew instead.
  */
 ACTION(back_to_nr) {
-  (void)cause;
   uint8_t outstanding = vv_llc_link_ahead(link->vs, link->va);
   bool same_flight = link->window.ahead > 0, enquired = link->state >= VV_LLC_AWAIT;
   if (outstanding == 0) return;
@@ -263,7 +262,7 @@ ACTION(back_to_nr) {
     return;
   link->vs = link->va;
   link->timing = false;
-  link->fruitless++;
+  if (link->fruitless++ == 0) link->fruitless_ns = cause->now_ns;
   vv_llc_link_stop(link, VV_LLC_TIMER_ACK);
 }
 

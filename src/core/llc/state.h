@@ -156,7 +156,8 @@ struct vv_llc_link {
   vv_ns timers[VV_LLC_TIMERS];
   vv_ns heap_ns;        /* what the station's heap has: no later than the earliest timer */
   bool queued, telling; /* in the station's rings */
-  uint32_t fruitless;   /* times in a row that we went back to the same I PDU */
+  uint32_t fruitless;   /* times in a row that we went back to the same I PDU, resets or not, */
+  vv_ns fruitless_ns;   /* and when that began */
   unsigned tell;
   enum vv_llc_close why;
 };

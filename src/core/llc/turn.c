@@ -7,7 +7,13 @@
 #include "core/llc/machine.h"
 #include "core/llc/outbound.h"
 
+/*
+ * What arrives not once in so many times, and for so long, does not fit the way. Where many send to one at once a queue
+ * may be full whenever the same frame comes to it again, the short answers pass, and a hundred times are over in a
+ * moment.
+ */
 enum { FRUITLESS_MAX = 64 };
+static const vv_ns fruitless_ns_max = 10 * VV_SEC;
 
 /*
  * Answers what the machine asks its user. In RESET_WAIT a SABME of the peer is the answer that the reset waits for,
@@ -77,12 +83,15 @@ static void set_alarm(struct vv_llc_station *station, struct vv_llc_link *link) 
   vv_heap_set(&station->timers, (uint32_t)(link - station->links), next);
 }
 
+static bool is_stuck(const struct vv_llc_link *link, vv_ns now_ns) {
+  return link->fruitless > FRUITLESS_MAX && now_ns - link->fruitless_ns > fruitless_ns_max;
+}
+
 void vv_llc_turn_settle(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   uint32_t id = (uint32_t)(link - station->links);
   answer(station, link, now_ns);
-  if (vv_llc_is_up(link->state) && !link->frozen) {
-    if (link->fruitless > FRUITLESS_MAX) vv_llc_greeting_break(station, link, VV_LLC_CLOSE_STUCK);
-  }
+  if (vv_llc_is_up(link->state) && !link->frozen && is_stuck(link, now_ns))
+    vv_llc_greeting_break(station, link, VV_LLC_CLOSE_STUCK);
   if (vv_llc_is_up(link->state) && !link->frozen) {
     mind_credit(station, link, now_ns);
     watch(link, now_ns);

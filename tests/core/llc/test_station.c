@@ -699,9 +699,25 @@ static void test_long_frames_do_not_arrive(void **state) {
   struct pair *pair = connected(false);
   pair->filter = lose_long;
   vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 5000, 1);
-  pair_sleep(pair, 10000 * VV_MS);
+  pair_sleep(pair, 20000 * VV_MS);
   assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_STUCK);
   assert_int_equal(pair_event(pair, 1, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_PEER);
+  free(bytes);
+  pair_free(pair);
+}
+
+/* A queue that is full for seconds, but for short frames: many send to one at once. */
+static void test_long_frames_that_are_lost_for_long_arrive_in_the_end(void **state) {
+  (void)state;
+  uint8_t *bytes = pattern(5000);
+  struct pair *pair = connected(false);
+  pair->filter = lose_long;
+  vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], bytes, 5000, 1);
+  pair_sleep(pair, 8000 * VV_MS);
+  assert_int_equal(pair->told[0][VV_LLC_STATION_CLOSED], 0);
+  pair->filter = NULL;
+  pair_sleep(pair, 5000 * VV_MS);
+  assert_true(pair_event(pair, 0, VV_LLC_STATION_SENT)->acknowledged);
   free(bytes);
   pair_free(pair);
 }
@@ -774,6 +790,7 @@ int main(void) {
       cmocka_unit_test(test_who_was_let_in_may_be_late),
       cmocka_unit_test(test_an_idle_link_notices),
       cmocka_unit_test(test_long_frames_do_not_arrive),
+      cmocka_unit_test(test_long_frames_that_are_lost_for_long_arrive_in_the_end),
       cmocka_unit_test(test_frames_that_are_not_ours),
       cmocka_unit_test(test_memory),
   };
