@@ -10,8 +10,9 @@
 #include "core/base/heap.h"
 #include "core/group/cut.h"
 #include "core/group/rank.h"
+#include "core/group/round.h"
 
-enum { RANKS = 5, WINDOW = 8, DATAGRAM = 128, BODY = DATAGRAM - 16, INBOX = 200, MESSAGE = 20000 };
+enum { RANKS = 5, WINDOW = 10, DATAGRAM = 128, BODY = DATAGRAM - 16, INBOX = 200, MESSAGE = 20000 };
 
 struct inbox {
   uint8_t bytes[INBOX][DATAGRAM];
@@ -174,7 +175,7 @@ static void fill(uint8_t *message, uint64_t size_bytes, uint8_t seed) {
 }
 
 static void start(uint32_t i, uint32_t root, uint64_t size_bytes, bool known) {
-  struct vv_rank_operation operation = {root, ranks[i].message, size_bytes, known, 7, ranks[i].stream && i != root};
+  struct vv_rank_operation operation = {root, ranks[i].message, size_bytes, known, 7, ranks[i].stream && i != root, NULL};
   ranks[i].read = ranks[i].group.consumed;
   vv_rank_start(&ranks[i].group, now_ns, &operation);
   read_stream(&ranks[i]);
@@ -233,13 +234,267 @@ static void test_a_group_of_one(void **state) {
   struct vv_rank_event event;
   void *memory = malloc(vv_rank_bytes(&alone));
   vv_rank_init(&group, memory, &alone);
-  struct vv_rank_operation operation = {0, ranks[0].message, UINT64_C(5) << 30, true, 0, false};
+  struct vv_rank_operation operation = {0, ranks[0].message, UINT64_C(5) << 30, true, 0, false, NULL};
   vv_rank_start(&group, 0, &operation);
   assert_true(vv_rank_event(&group, &event) && event.kind == VV_RANK_DONE && event.size_bytes == UINT64_C(5) << 30);
   vv_rank_close(&group, 0);
   assert_true(vv_rank_event(&group, &event) && event.kind == VV_RANK_CLOSED);
   assert_true(vv_rank_deadline_ns(&group) == VV_NEVER);
   free(memory);
+}
+
+static uint32_t asked_or_deaf(void) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < RANKS; i++) {
+    const struct vv_rank_counts *counts = &ranks[i].group.counts;
+    count += (uint32_t)(counts->repairs_one + counts->repairs_all + counts->repeated);
+    count += ranks[i].told[VV_RANK_DEAFENED];
+  }
+  return count;
+}
+
+/* What rank i gives to a round, and where each rank has it. */
+enum { PART_BYTES = 30, AWAY = 100 };
+static struct vv_rank_part parts[RANKS][RANKS];
+
+static size_t part_bytes(uint32_t i) {
+  return i == 1 ? 0 : PART_BYTES + i;
+}
+
+static void give(uint32_t i, uint8_t seed) {
+  for (uint32_t j = 0; j < RANKS; j++) {
+    parts[i][j] = (struct vv_rank_part){ranks[i].message + (size_t)j * AWAY, part_bytes(j)};
+  }
+  memset(ranks[i].message, 0, MESSAGE);
+  fill(parts[i][i].buffer, part_bytes(i), (uint8_t)(seed + i));
+  struct vv_rank_operation operation = {.parts = parts[i]};
+  vv_rank_start(&ranks[i].group, now_ns, &operation);
+}
+
+static void assert_exchanged(uint32_t i, uint8_t seed) {
+  uint8_t right[AWAY];
+  assert_true(ranks[i].told[VV_RANK_DONE] == 1 && ranks[i].told[VV_RANK_FAILED] == 0);
+  for (uint32_t j = 0; j < RANKS; j++) {
+    fill(right, part_bytes(j), (uint8_t)(seed + j));
+    assert_memory_equal(ranks[i].message + (size_t)j * AWAY, right, part_bytes(j));
+  }
+  ranks[i].told[VV_RANK_DONE] = 0;
+}
+
+static void give_all(uint8_t seed) {
+  for (uint32_t i = 0; i < RANKS; i++) give(i, seed);
+}
+
+static void assert_all_exchanged(uint8_t seed) {
+  for (uint32_t i = 0; i < RANKS; i++) assert_exchanged(i, seed);
+}
+
+static void test_a_round_is_a_datagram_of_each_and_nothing_else(void **state) {
+  (void)state;
+  for (uint32_t n = 1; n <= 50; n++) { /* many windows: parts alone keep the credit up */
+    give_all((uint8_t)n);
+    settle();
+    assert_all_exchanged((uint8_t)n);
+    assert_true(sent_data == n * RANKS && sent_control == 0);
+  }
+}
+
+static void test_rounds_and_messages_follow_each_other(void **state) {
+  (void)state;
+  for (uint32_t n = 0; n < 20; n++) {
+    give_all((uint8_t)n);
+    run(now_ns + 100 * VV_MS);
+    assert_all_exchanged((uint8_t)n);
+    start_all(n % RANKS, n * 100);
+    run(now_ns + 100 * VV_MS);
+    assert_delivered(n * 100);
+  }
+  for (uint32_t i = 0; i < RANKS; i++) vv_rank_close(&ranks[i].group, now_ns);
+  run(now_ns + 1000 * VV_MS);
+  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_CLOSED], 1);
+}
+
+static void test_a_group_ends_after_a_round(void **state) {
+  (void)state;
+  give_all(1);
+  settle();
+  for (uint32_t i = 0; i < RANKS; i++) vv_rank_close(&ranks[i].group, now_ns);
+  run(now_ns + 1000 * VV_MS);
+  for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_CLOSED], 1);
+}
+
+/* All ask for it, again and again: it is sent once, when its rank comes. */
+static void test_what_a_late_rank_has_not_sent_is_not_sent_twice(void **state) {
+  (void)state;
+  for (uint32_t late = 0; late < RANKS; late++) {
+    for (uint32_t i = 0; i < RANKS; i++) {
+      if (i != late) give(i, 3);
+    }
+    run(now_ns + 1000 * VV_MS);
+    for (uint32_t i = 0; i < RANKS; i++) assert_int_equal(ranks[i].told[VV_RANK_DONE], 0);
+    give(late, 3);
+    settle();
+    assert_all_exchanged(3);
+    run(now_ns + 1000 * VV_MS);
+    assert_int_equal(asked_or_deaf(), 0);
+  }
+}
+
+static uint32_t part_of, part_to;
+
+static bool loses_part(const struct vv_rank_datagram *datagram, uint32_t to) {
+  bool part = datagram->way == VV_RANK_TO_DATA && datagram->header[0] == VV_GPDU_PART;
+  return part && to == part_to && datagram->header[VV_GPDU_HEADER_BYTES + 1] == part_of;
+}
+
+static void test_each_part_lost_in_turn_comes_within_50_ms(void **state) {
+  (void)state;
+  loses = loses_part;
+  for (part_of = 0; part_of < RANKS; part_of++) {
+    for (part_to = 0; part_to < RANKS; part_to++) {
+      vv_ns begin_ns = now_ns;
+      if (part_to == part_of) continue;
+      give_all(4);
+      run(now_ns + 1000 * VV_MS); /* and then nobody says anything by itself */
+      for (uint32_t i = 0; i < RANKS; i++) assert_true(ranks[i].done_ns < begin_ns + 50 * VV_MS);
+      assert_all_exchanged(4);
+    }
+  }
+}
+
+/* Those that wait ask once in seconds by then. */
+static void test_what_a_very_late_rank_sends_and_is_lost_comes_soon(void **state) {
+  (void)state;
+  loses = loses_part;
+  part_of = 2, part_to = 4;
+  for (uint32_t i = 0; i < RANKS; i++) {
+    if (i != part_of) give(i, 5);
+  }
+  run(now_ns + 60000 * VV_MS);
+  vv_ns begin_ns = now_ns;
+  give(part_of, 5);
+  run(now_ns + 60000 * VV_MS);
+  assert_true(ranks[part_to].done_ns < begin_ns + 50 * VV_MS);
+  assert_all_exchanged(5);
+}
+
+static void test_the_next_round_tells_of_what_was_lost_in_the_last(void **state) {
+  (void)state;
+  loses = loses_part;
+  part_of = 3, part_to = 1;
+  give_all(6);
+  settle();
+  for (uint32_t i = 0; i < RANKS; i++) {
+    if (i != part_to) {
+      assert_exchanged(i, 6);
+      give(i, 7);
+    }
+  }
+  vv_ns begin_ns = now_ns;
+  run(now_ns + VV_MS); /* a quarter of a round trip, and no 4 ms */
+  assert_true(ranks[part_to].done_ns <= begin_ns + VV_MS);
+  assert_exchanged(part_to, 6);
+  give(part_to, 7);
+  run(now_ns + 50 * VV_MS);
+  assert_all_exchanged(7);
+}
+
+static void test_a_sleeper_stops_a_round_and_loses_nothing(void **state) {
+  (void)state;
+  ranks[3].asleep = true;
+  for (uint32_t i = 0; i < RANKS; i++) {
+    if (i != 3) give(i, 8);
+  }
+  run(now_ns + 60000 * VV_MS);
+  assert_int_equal(ranks[3].inboxes[VV_RANK_SOCKET_DATA].count, RANKS - 1);
+  assert_true(ranks[3].inboxes[VV_RANK_SOCKET_CONTROL].count < 60);
+  ranks[3].asleep = false;
+  give(3, 8);
+  run(now_ns + 50 * VV_MS);
+  assert_all_exchanged(8);
+  assert_int_equal(asked_or_deaf(), 0);
+}
+
+/* Messages use the credit up; then all at once tell each other where they are, and the round goes on. */
+static void test_a_round_waits_for_credit(void **state) {
+  (void)state;
+  for (uint32_t n = 0; n < 4 * WINDOW; n++) {
+    for (uint32_t k = 0; k < n % WINDOW; k++) {
+      start_all(0, 5);
+      settle();
+      assert_delivered(5);
+    }
+    give_all((uint8_t)n);
+    run(now_ns + 3 * VV_MS);
+    assert_all_exchanged((uint8_t)n);
+  }
+}
+
+static void test_parts_of_unequal_sizes_are_named(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < RANKS; i++) {
+    give(i, 9);
+    if (i == 2) parts[2][4].bytes--;
+  }
+  run(now_ns + 100 * VV_MS);
+  assert_failed(2, VV_GPDU_UNEQUAL_SIZE);
+}
+
+/* Whoever it is, root or not, and whoever comes first. */
+static void test_a_message_where_others_make_a_round_is_an_error(void **state) {
+  (void)state;
+  for (uint32_t odd = 0; odd < RANKS; odd++) {
+    for (uint32_t root = 0; root < RANKS; root++) {
+      for (uint32_t early = 0; early <= 1; early++) {
+        tear_down(state), set_up(state);
+        if (early) start(odd, root, 10, true);
+        for (uint32_t i = 0; i < RANKS; i++) {
+          if (i != odd) give(i, 1);
+        }
+        settle();
+        if (!early) start(odd, root, 10, true);
+        run(now_ns + 1000 * VV_MS);
+        for (uint32_t i = 0; i < RANKS; i++) {
+          assert_true(ranks[i].told[VV_RANK_FAILED] >= 1);
+          assert_int_equal(ranks[i].last.failure.why, VV_GPDU_UNEQUAL_ROOT);
+        }
+      }
+    }
+  }
+}
+
+static void test_a_death_in_a_round_is_named(void **state) {
+  (void)state;
+  ranks[1].asleep = true;
+  for (uint32_t i = 0; i < RANKS; i++) {
+    if (i != 1) give(i, 1);
+  }
+  run(50 * VV_MS);
+  vv_rank_lost(&ranks[2].group, now_ns, 1, VV_GPDU_DIED);
+  run(now_ns + 50 * VV_MS);
+  assert_failed(1, VV_GPDU_DIED);
+}
+
+static bool loses_all_but_answers(const struct vv_rank_datagram *datagram, uint32_t to) {
+  return to == 4 && datagram->way != VV_RANK_TO_RANK;
+}
+
+static void test_a_deaf_rank_gets_every_part_and_says_so(void **state) {
+  (void)state;
+  loses = loses_all_but_answers;
+  for (uint32_t n = 0; n < 20; n++) {
+    give_all((uint8_t)n);
+    run(now_ns + 1000 * VV_MS);
+    assert_all_exchanged((uint8_t)n);
+  }
+  assert_int_equal(ranks[4].told[VV_RANK_DEAFENED], 1);
+}
+
+static void test_who_can_make_rounds(void **state) {
+  (void)state;
+  assert_true(vv_round_possible(2, 4) && vv_round_possible(32, 64));
+  assert_false(vv_round_possible(1, 64) || vv_round_possible(33, 1000) || vv_round_possible(8, 15));
+  assert_int_equal(vv_round_part_bytes(1472), 1446);
 }
 
 static uint32_t victim_number, multicasts;
@@ -282,16 +537,6 @@ static void test_what_is_late_and_not_lost_is_not_sent_again(void **state) {
   }
 }
 
-static uint32_t asked_or_deaf(void) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < RANKS; i++) {
-    const struct vv_rank_counts *counts = &ranks[i].group.counts;
-    count += (uint32_t)(counts->repairs_one + counts->repairs_all + counts->repeated);
-    count += ranks[i].told[VV_RANK_DEAFENED];
-  }
-  return count;
-}
-
 /* Its engine has heard of it by CONTROL, again and again; its application reads one datagram after the other. */
 static void test_what_lies_in_the_socket_is_not_asked_for(void **state) {
   (void)state;
@@ -303,7 +548,7 @@ static void test_what_lies_in_the_socket_is_not_asked_for(void **state) {
     late->reads = 0;
     run(now_ns + 500 * VV_MS);
     assert_int_equal(late->inboxes[VV_RANK_SOCKET_DATA].count, WINDOW);
-    assert_int_equal(late->group.edge, late->group.consumed + WINDOW);
+    assert_int_equal(late->group.sight.edge, late->group.consumed + WINDOW);
     start(3, root, MESSAGE, true);
     run(now_ns + 500 * VV_MS); /* it is descheduled, and asks nothing by name */
     late->reads = 1;
@@ -429,10 +674,6 @@ static void test_a_death_is_named_to_all_now_and_later(void **state) {
   assert_int_equal(ranks[4].told[VV_RANK_FAILED], 2);
 }
 
-static bool loses_all_but_answers(const struct vv_rank_datagram *datagram, uint32_t to) {
-  return to == 4 && datagram->way != VV_RANK_TO_RANK;
-}
-
 static void test_a_deaf_rank_learns_of_a_death_by_asking(void **state) {
   (void)state;
   loses = loses_all_but_answers;
@@ -496,7 +737,7 @@ static void test_who_leaves_has_seen_all_of_it(void **state) {
 static void move_on(uint64_t position) {
   for (uint32_t i = 0; i < RANKS; i++) {
     struct vv_rank *group = &ranks[i].group;
-    group->consumed = group->edge = group->passed = group->published = group->credit.horizon = group->credit.reported =
+    group->consumed = group->sight.edge = group->sight.passed = group->published = group->credit.horizon = group->credit.reported =
         position;
     for (uint32_t j = 0; j < RANKS; j++) group->credit.lines[j].consumed = position;
   }
@@ -504,7 +745,13 @@ static void move_on(uint64_t position) {
 
 static void test_positions_pass_32_bits(void **state) {
   (void)state;
-  move_on((UINT64_C(1) << 32) - 20);
+  move_on((UINT64_C(1) << 32) - 22);
+  give_all(1);
+  settle();
+  assert_all_exchanged(1);
+  give_all(2);
+  settle();
+  assert_all_exchanged(2);
   loses = loses_one;
   victim_number = 19;
   multicasts = 0;
@@ -553,6 +800,20 @@ int main(void) {
       CASE(test_what_is_late_and_not_lost_is_not_sent_again),
       CASE(test_what_lies_in_the_socket_is_not_asked_for),
       CASE(test_what_is_known_to_be_sent_and_does_not_lie_there_is_asked_for),
+      CASE(test_a_round_is_a_datagram_of_each_and_nothing_else),
+      CASE(test_rounds_and_messages_follow_each_other),
+      CASE(test_a_group_ends_after_a_round),
+      CASE(test_what_a_late_rank_has_not_sent_is_not_sent_twice),
+      CASE(test_each_part_lost_in_turn_comes_within_50_ms),
+      CASE(test_what_a_very_late_rank_sends_and_is_lost_comes_soon),
+      CASE(test_the_next_round_tells_of_what_was_lost_in_the_last),
+      CASE(test_a_sleeper_stops_a_round_and_loses_nothing),
+      CASE(test_a_round_waits_for_credit),
+      CASE(test_parts_of_unequal_sizes_are_named),
+      CASE(test_a_message_where_others_make_a_round_is_an_error),
+      CASE(test_a_death_in_a_round_is_named),
+      CASE(test_a_deaf_rank_gets_every_part_and_says_so),
+      CASE(test_who_can_make_rounds),
       CASE(test_a_sleeper_stops_the_root_and_loses_nothing),
       CASE(test_a_message_may_go_on_in_another_buffer),
       CASE(test_a_message_that_does_not_fit_elsewhere_is_an_error),
