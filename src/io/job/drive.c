@@ -62,7 +62,7 @@ static void go_on(struct vv_job *job, vv_ns *away_ns) {
 }
 
 static bool may_await(const struct vv_job *job) {
-  return !job->spin && job->cast.awaits && !vv_job_has_collectives(job) &&
+  return !job->spin && job->cast.awaits && !vv_job_waits_for_messages(job) &&
          vv_job_wants_data_alone(job, job->at_ns + AWAIT_NS);
 }
 
@@ -82,7 +82,8 @@ enum vv_drive_end vv_drive(struct vv_job *job, const bool *flag, vv_ns deadline_
     }
     if (may_stop && job->stop && job->stop(job->context)) return VV_DRIVE_STOPPED;
     if (may_await(job)) {
-      await_data(job, waits == 0 ? 1 : VV_CAST_BATCH); /* a small message is all that comes: no look for more */
+      /* A small message is all that comes, and no look for more is needed; of a round more comes. */
+      await_data(job, waits == 0 && !vv_job_has_collectives(job) ? 1 : VV_CAST_BATCH);
     } else {
       await_anything(job, deadline_ns < away_ns ? deadline_ns : away_ns);
     }

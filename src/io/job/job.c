@@ -438,6 +438,15 @@ bool vv_job_has_collectives(const struct vv_job *job) {
   return false;
 }
 
+bool vv_job_waits_for_messages(const struct vv_job *job) {
+  for (const struct vv_job_stream *one = job->streams; one; one = one->next) {
+    for (const struct vv_collective *at = one->collectives; at; at = at->next) {
+      if (vv_collective_waits_for_messages(at)) return true;
+    }
+  }
+  return false;
+}
+
 /* Opening and ending */
 
 struct vv_job *vv_job_new(const struct vv_group_config *config) {

@@ -147,8 +147,9 @@ static inline bool vv_job_has_background(const struct vv_job *job) {
   return job->streams->next || (first && first->background) || job->streams->collectives;
 }
 
-/* True when collective operations are under way, which wait for more than data. */
+/* True when collective operations are under way; and such as wait for more than data. */
 bool vv_job_has_collectives(const struct vv_job *job);
+bool vv_job_waits_for_messages(const struct vv_job *job);
 
 /*
  * A descriptor that is readable when something in the background has ended, from now on, until that is heard. Or -1 and
