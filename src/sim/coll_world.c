@@ -72,7 +72,10 @@ static void post(struct coll_world *world, const struct vv_schedule_step *step, 
     world->parcels = vv_sim_memory_must(realloc(world->parcels, world->parcels_room * sizeof *world->parcels));
   }
   struct parcel *parcel = &world->parcels[world->parcels_count++];
-  *parcel = (struct parcel){.cast = step->kind == VV_SCHEDULE_CAST || step->kind == VV_SCHEDULE_ROUND, .from = from, .to = step->peer, .number = number};
+  *parcel = (struct parcel){.cast = step->kind == VV_SCHEDULE_CAST || step->kind == VV_SCHEDULE_ROUND,
+                            .from = from,
+                            .to = step->peer,
+                            .number = number};
   parcel->bytes = step->bytes;
   parcel->data = vv_sim_memory_must(malloc(step->bytes + 1));
   memcpy(parcel->data, at(&world->ranks[from], step->from), step->bytes);
@@ -120,7 +123,8 @@ static void settle(struct rank *rank) {
 }
 
 /* Where part i of a round goes. */
-static struct vv_schedule_place place_of_part(const struct rank *rank, const struct vv_schedule_step *step, uint32_t i) {
+static struct vv_schedule_place place_of_part(const struct rank *rank, const struct vv_schedule_step *step,
+                                              uint32_t i) {
   return (struct vv_schedule_place){step->to.area, step->to.offset_bytes + rank->schedule.parts[i].offset_bytes};
 }
 

@@ -46,8 +46,7 @@ static bool parse(int argc, char **argv, struct vv_sim_group_config *config) {
   vv_sim_group_config_init(config, 1);
   if (!vv_sim_options_parse(options, sizeof options / sizeof *options, argc, argv, config)) return false;
   return config->ranks >= 2 && config->ranks <= 10000 && config->operations > 0 &&
-         config->rate_bps >= VV_SIM_RATE_BPS_MIN &&
-         (!config->rounds || vv_sim_group_config_has_rounds(config));
+         config->rate_bps >= VV_SIM_RATE_BPS_MIN && (!config->rounds || vv_sim_group_config_has_rounds(config));
 }
 
 static void print(const struct vv_sim_group_config *config, const struct vv_sim_group_world_result *result) {

@@ -48,7 +48,7 @@ struct vv_sim_group_host {
   struct vv_rank_datagram pending;
   struct vv_member_failure failure;
   struct vv_rank_part parts[VV_TREE_FLAT_MAX]; /* of the present round */
-  const char *wrong; /* what must never happen, and did */
+  const char *wrong;                           /* what must never happen, and did */
   vv_sim_group_host_send *send;
   void *context;
 };

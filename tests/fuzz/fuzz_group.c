@@ -163,8 +163,12 @@ static void act(struct vv_rank *group, vv_ns *now_ns, struct input *input, uint8
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct input input = {data, size};
-  struct vv_rank_config config = {
-      .ranks = RANKS, .rank = 1, .stream = STREAM, .datagram_bytes = DATAGRAM, .window_datagrams = WINDOW, .rtt_ns = 1000};
+  struct vv_rank_config config = {.ranks = RANKS,
+                                  .rank = 1,
+                                  .stream = STREAM,
+                                  .datagram_bytes = DATAGRAM,
+                                  .window_datagrams = WINDOW,
+                                  .rtt_ns = 1000};
   struct vv_rank group;
   vv_ns now_ns = 0;
   uint8_t *message = calloc(1, MESSAGE);

@@ -35,11 +35,11 @@
 enum vv_schedule_kind {
   VV_SCHEDULE_ROUND, /* `peer`, this rank, gives bytes at `from`, its part; those of the others come to `to`, each where
                         the list of parts says */
-  VV_SCHEDULE_CAST, /* `peer` sends bytes at `from` to all; the others have them at `to` */
-  VV_SCHEDULE_SEND, /* bytes at `from` go to `peer`: messages of two ranks arrive in the order of their steps */
-  VV_SCHEDULE_TAKE, /* bytes from `peer` come to `to` */
-  VV_SCHEDULE_COPY, /* bytes at `from` are those at `to`; nothing where both are the same bytes */
-  VV_SCHEDULE_FOLD, /* numbers at `to` are left, those at `from` right, the result is at `to` (core/coll/fold.h) */
+  VV_SCHEDULE_CAST,  /* `peer` sends bytes at `from` to all; the others have them at `to` */
+  VV_SCHEDULE_SEND,  /* bytes at `from` go to `peer`: messages of two ranks arrive in the order of their steps */
+  VV_SCHEDULE_TAKE,  /* bytes from `peer` come to `to` */
+  VV_SCHEDULE_COPY,  /* bytes at `from` are those at `to`; nothing where both are the same bytes */
+  VV_SCHEDULE_FOLD,  /* numbers at `to` are left, those at `from` right, the result is at `to` (core/coll/fold.h) */
 };
 
 /* Where bytes lie: what the caller gives and what it gets, which may be the same bytes, and memory of the operation. */

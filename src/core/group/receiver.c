@@ -55,7 +55,8 @@ static void hold(struct vv_rank *self, const struct vv_gpdu *pdu) {
 static bool held(const struct vv_rank *self, uint64_t position, struct vv_gpdu *pdu) {
   const struct vv_store_slot *slot = vv_store_find(&self->store, position);
   if (slot == NULL || slot->state != VV_STORE_HELD) return false;
-  return vv_gpdu_body_parse((enum vv_gpdu_kind)slot->kind, position, vv_store_body(&self->store, slot), slot->bytes, pdu);
+  return vv_gpdu_body_parse((enum vv_gpdu_kind)slot->kind, position, vv_store_body(&self->store, slot), slot->bytes,
+                            pdu);
 }
 
 /* True when the HEAD is that of the operation that this rank is in. */

@@ -156,7 +156,8 @@ static bool find_piece(const struct vv_rank *self, uint64_t position, struct vv_
     *pdu = present_piece(self, position);
     return true;
   }
-  return vv_gpdu_body_parse((enum vv_gpdu_kind)slot->kind, position, vv_store_body(&self->store, slot), slot->bytes, pdu);
+  return vv_gpdu_body_parse((enum vv_gpdu_kind)slot->kind, position, vv_store_body(&self->store, slot), slot->bytes,
+                            pdu);
 }
 
 /* True when so many have lost the same that it was no luck: half of the receivers, or as many as a few subtrees. */
@@ -254,7 +255,8 @@ void vv_sender_credit(struct vv_rank *self, vv_ns now_ns) {
   bool enough = self->closing ? horizon >= self->consumed : vv_credit_limit(&self->credit) > vv_rank_next_own(self);
   if (self->stalled_ns != VV_NEVER && enough) go_on(self, now_ns);
   bool finished = self->closing && enough;
-  if (vv_rank_is_root(self) || vv_rank_in_round(self) || (!finished && horizon / half <= self->published / half)) return;
+  if (vv_rank_is_root(self) || vv_rank_in_round(self) || (!finished && horizon / half <= self->published / half))
+    return;
   if (horizon > self->published && self->last_root == self->config.rank) vv_say_state(self, VV_OUTBOX_ALL);
 }
 

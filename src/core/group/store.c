@@ -39,10 +39,10 @@ const uint8_t *vv_store_body(const struct vv_store *store, const struct vv_store
   return body_at(store, slot->position);
 }
 
-uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, enum vv_gpdu_kind kind, bool own,
-                       size_t bytes) {
+uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, enum vv_gpdu_kind kind, bool own, size_t bytes) {
   assert(bytes <= store->body_bytes);
-  store->slots[position % store->room] = (struct vv_store_slot){position, (uint32_t)bytes, VV_STORE_HELD, (uint8_t)kind, own};
+  store->slots[position % store->room] =
+      (struct vv_store_slot){position, (uint32_t)bytes, VV_STORE_HELD, (uint8_t)kind, own};
   return body_at(store, position);
 }
 

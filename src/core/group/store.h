@@ -45,8 +45,7 @@ const struct vv_store_slot *vv_store_find(const struct vv_store *store, uint64_t
 const uint8_t *vv_store_body(const struct vv_store *store, const struct vv_store_slot *slot);
 
 /* Takes a slot for that position, whatever was in it, and gives the place for its body of `bytes`. */
-uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, enum vv_gpdu_kind kind, bool own,
-                       size_t bytes);
+uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, enum vv_gpdu_kind kind, bool own, size_t bytes);
 
 /* Forgets that position. */
 void vv_store_drop(struct vv_store *store, uint64_t position);

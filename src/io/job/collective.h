@@ -29,14 +29,14 @@ struct vv_collective_step {
 struct vv_collective {
   struct vv_schedule schedule;
   struct vv_collective_step *steps;
-  uint32_t begun, finished; /* steps begun; the leading ones that are done */
-  uint8_t *areas[3];        /* by enum vv_schedule_area; scratch is its own */
-  enum vv_data_type type;   /* of the numbers in it */
-  enum vv_coll_op op;       /* of its folds */
-  uint64_t label;           /* of its messages */
+  uint32_t begun, finished;   /* steps begun; the leading ones that are done */
+  uint8_t *areas[3];          /* by enum vv_schedule_area; scratch is its own */
+  enum vv_data_type type;     /* of the numbers in it */
+  enum vv_coll_op op;         /* of its folds */
+  uint64_t label;             /* of its messages */
   struct vv_rank_part *parts; /* of its round, if it has one */
-  bool receives;            /* it is one cast, of a size that a rank which is not the root does not know */
-  uint64_t size_bytes;      /* of that, when it has ended */
+  bool receives;              /* it is one cast, of a size that a rank which is not the root does not know */
+  uint64_t size_bytes;        /* of that, when it has ended */
   bool ended, failed;
   struct vv_collective *next; /* begun on the same group after it */
 };

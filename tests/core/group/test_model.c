@@ -388,7 +388,8 @@ static void explore(uint32_t depth) {
   go(depth);
 }
 
-static void begin(const struct script *played, uint32_t losses, uint32_t repetitions, uint32_t hurries, uint32_t crashes) {
+static void begin(const struct script *played, uint32_t losses, uint32_t repetitions, uint32_t hurries,
+                  uint32_t crashes) {
   script = played;
   memset(&world, 0, sizeof world);
   memset(seen, 0, STATES_ROOM * sizeof *seen);
@@ -414,7 +415,8 @@ static void begin(const struct script *played, uint32_t losses, uint32_t repetit
   }
 }
 
-static void run(const struct script *played, uint32_t losses, uint32_t repetitions, uint32_t hurries, uint32_t crashes) {
+static void run(const struct script *played, uint32_t losses, uint32_t repetitions, uint32_t hurries,
+                uint32_t crashes) {
   states = malloc(DEPTH_MAX * sizeof *states);
   seen = malloc(STATES_ROOM * sizeof *seen);
   assert_true(states != NULL && seen != NULL);
@@ -483,7 +485,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_rounds),
   };
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_one_loss_and_a_quick_timer),
-                                        cmocka_unit_test(test_a_round_and_two_losses),
-                                        cmocka_unit_test(test_a_round_and_one_of_each)};
+                                          cmocka_unit_test(test_a_round_and_two_losses),
+                                          cmocka_unit_test(test_a_round_and_one_of_each)};
   return argc > 1 ? cmocka_run_group_tests(long_tests, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,7 +175,8 @@ static void fill(uint8_t *message, uint64_t size_bytes, uint8_t seed) {
 }
 
 static void start(uint32_t i, uint32_t root, uint64_t size_bytes, bool known) {
-  struct vv_rank_operation operation = {root, ranks[i].message, size_bytes, known, 7, ranks[i].stream && i != root, NULL};
+  struct vv_rank_operation operation = {root, ranks[i].message, size_bytes, known, 7, ranks[i].stream && i != root,
+                                        NULL};
   ranks[i].read = ranks[i].group.consumed;
   vv_rank_start(&ranks[i].group, now_ns, &operation);
   read_stream(&ranks[i]);
@@ -737,8 +738,8 @@ static void test_who_leaves_has_seen_all_of_it(void **state) {
 static void move_on(uint64_t position) {
   for (uint32_t i = 0; i < RANKS; i++) {
     struct vv_rank *group = &ranks[i].group;
-    group->consumed = group->sight.edge = group->sight.passed = group->published = group->credit.horizon = group->credit.reported =
-        position;
+    group->consumed = group->sight.edge = group->sight.passed = group->published = group->credit.horizon =
+        group->credit.reported = position;
     for (uint32_t j = 0; j < RANKS; j++) group->credit.lines[j].consumed = position;
   }
 }

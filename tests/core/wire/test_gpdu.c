@@ -52,7 +52,12 @@ static const struct vv_gpdu samples[] = {
      .data_bytes = 32},
     {.kind = VV_GPDU_ACK, .position = 0x1fffffff1, .source = 1, .rank = 2, .target = 3},
     {.kind = VV_GPDU_POLL, .position = 0x1fffffff1, .source = 1, .operation = UINT32_MAX, .edge = 0x200000001},
-    {.kind = VV_GPDU_STATE, .position = 0x200000001, .source = 1, .edge = 0x200000002, .horizon = 0x1fffffff0, .beyond = 0x80000001},
+    {.kind = VV_GPDU_STATE,
+     .position = 0x200000001,
+     .source = 1,
+     .edge = 0x200000002,
+     .horizon = 0x1fffffff0,
+     .beyond = 0x80000001},
     {.kind = VV_GPDU_PART,
      .position = 0x1fffffffe,
      .rank = 31,
@@ -160,7 +165,8 @@ static void test_a_stored_body_is_the_datagrams_own(void **state) {
 /* A part is one datagram, and its round begins at no negative position. */
 static void test_a_part_is_whole(void **state) {
   (void)state;
-  struct vv_gpdu part = {.kind = VV_GPDU_PART, .position = 7, .rank = 7, .size_bytes = 40, .data = data, .data_bytes = 40};
+  struct vv_gpdu part = {
+      .kind = VV_GPDU_PART, .position = 7, .rank = 7, .size_bytes = 40, .data = data, .data_bytes = 40};
   uint8_t bytes[DATAGRAM_MAX];
   struct vv_gpdu pdu;
   assert_true(parse(NEAR, bytes, datagram(STREAM, &samples[SAMPLES - 2], bytes), &pdu));
