@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/job/drive.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "io/os/clock.h"
@@ -77,7 +78,8 @@ enum vv_drive_end vv_drive(struct vv_job *job, const bool *flag, vv_ns deadline_
     if (job->at_ns >= deadline_ns) return VV_DRIVE_LATE;
     if (job->spin && waits % LOOKS != 0) {
       vv_job_begin_turn(job);
-      vv_job_take_socket(job, VV_CAST_DATA);
+      /* Whoever it waits for may need this very processor. */
+      if (!vv_job_take_socket(job, VV_CAST_DATA)) sched_yield();
       continue;
     }
     if (may_stop && job->stop && job->stop(job->context)) return VV_DRIVE_STOPPED;
