@@ -100,11 +100,26 @@ static int exchange_ours(const uint8_t *given, uint8_t *result, size_t size) {
   return vv_coll(group, &call, &problem);
 }
 
-static int loop(size_t size, long loops) {
+/* Byte i of what that rank gives. */
+static uint8_t byte_of(uint32_t rank, size_t i) {
+  return (uint8_t)(31 * rank + i);
+}
+
+static bool is_right(const uint8_t *result, size_t size) {
+  for (uint32_t rank = 0; rank < ranks; rank++) {
+    for (size_t i = 0; i < size; i++) {
+      if (result[rank * size + i] != byte_of(rank, i)) return false;
+    }
+  }
+  return true;
+}
+
+static int loop(uint32_t rank, size_t size, long loops) {
   static uint8_t given[SIZE_MAX_BYTES];
   uint8_t *result = calloc(ranks, size);
   long lost = 0;
   int failed = result == NULL || meet() != 0;
+  for (size_t i = 0; i < size; i++) given[i] = byte_of(rank, i);
   const int64_t raw_ns = now_ns();
   for (long i = 0; i < loops && !failed; i++) lost += !exchange_raw(given, size);
   const int64_t between_ns = now_ns();
@@ -112,6 +127,7 @@ static int loop(size_t size, long loops) {
   const int64_t ours_ns = now_ns();
   for (long i = 0; i < loops && !failed; i++) failed = exchange_ours(given, result, size) != 0;
   const int64_t end_ns = now_ns();
+  failed = failed || !is_right(result, size);
   if (!failed) {
     printf("took %" PRId64 " %" PRId64 " %ld\n", (between_ns - raw_ns) / loops, (end_ns - ours_ns) / loops, lost);
   }
@@ -137,7 +153,7 @@ int main(int argc, char **argv) {
     const size_t size = strtoul(line, &rest, 10);
     const long loops = strtol(rest, NULL, 10);
     if (size < SIZE_MIN_BYTES || size > SIZE_MAX_BYTES || loops < 1) return 2;
-    if (loop(size, loops) != 0) return printf("failed %s\n", problem.text), 1;
+    if (loop(config.rank, size, loops) != 0) return printf("failed %s\n", problem.text), 1;
   }
   vv_group_leave(group);
   return 0;
