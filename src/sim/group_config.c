@@ -112,7 +112,7 @@ struct vv_sim_group_step vv_sim_group_config_step(const struct vv_sim_group_conf
 }
 
 size_t vv_sim_group_config_part_bytes(const struct vv_sim_group_config *config, uint32_t i, uint32_t rank) {
-  uint64_t most = vv_round_part_bytes(config->datagram_bytes);
+  uint64_t most = vv_group_round_part_bytes(config->datagram_bytes);
   struct vv_rng rng = luck_of(config, i);
   if (config->size_bytes < most) most = config->size_bytes;
   rng.state ^= (uint64_t)(rank + 1) << 32;
@@ -124,5 +124,5 @@ uint32_t vv_sim_group_config_window(const struct vv_sim_group_config *config) {
 }
 
 bool vv_sim_group_config_has_rounds(const struct vv_sim_group_config *config) {
-  return vv_round_possible(config->ranks, vv_sim_group_config_window(config));
+  return vv_group_round_possible(config->ranks, vv_sim_group_config_window(config));
 }

@@ -116,7 +116,7 @@ void vv_rank_start(struct vv_rank *self, vv_ns now_ns, const struct vv_rank_oper
     self->current.busy = false;
     vv_rank_tell(self, VV_RANK_DONE);
   } else if (operation->parts != NULL) {
-    vv_round_start(self, now_ns);
+    vv_group_round_start(self, now_ns);
   } else if (operation->root == self->config.rank) {
     start_as_root(self, now_ns);
   } else {
@@ -174,7 +174,7 @@ bool vv_rank_next(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *d
   vv_receiver_ask(self, now_ns);
   vv_progress_speak(self, now_ns);
   return next_letter(self, datagram) || vv_sender_repair(self, now_ns, datagram) ||
-         vv_sender_data(self, now_ns, datagram) || vv_round_next(self, now_ns, datagram);
+         vv_sender_data(self, now_ns, datagram) || vv_group_round_next(self, now_ns, datagram);
 }
 
 bool vv_rank_event(struct vv_rank *self, struct vv_rank_event *event) {

@@ -59,7 +59,7 @@ size_t vv_rank_bytes(const struct vv_rank_config *config);
 void vv_rank_init(struct vv_rank *self, void *memory, const struct vv_rank_config *config);
 
 /*
- * Starts the next operation (a round: if vv_round_possible): VV_RANK_DONE or VV_RANK_FAILED ends it. The buffer
+ * Starts the next operation (a round: if vv_group_round_possible): VV_RANK_DONE or VV_RANK_FAILED ends it. The buffer
  * belongs to the group until then. No operation is going on, and the group is not closing.
  */
 void vv_rank_start(struct vv_rank *self, vv_ns now_ns, const struct vv_rank_operation *operation);

@@ -26,15 +26,15 @@
 #include "core/group/state.h"
 
 /* True when so many ranks can make rounds: 2 to 32, with a window of two rounds. The same at all of them. */
-bool vv_round_possible(uint32_t ranks, uint32_t window_datagrams);
+bool vv_group_round_possible(uint32_t ranks, uint32_t window_datagrams);
 
 /* The most that one rank can give, where datagrams have so many bytes (vv_rank_config.datagram_bytes). */
-uint32_t vv_round_part_bytes(uint32_t datagram_bytes);
+uint32_t vv_group_round_part_bytes(uint32_t datagram_bytes);
 
 /* The present operation, a round, has begun. */
-void vv_round_start(struct vv_rank *self, vv_ns now_ns);
+void vv_group_round_start(struct vv_rank *self, vv_ns now_ns);
 
 /* The datagram of this rank's part: see vv_sender_part. The round goes on behind it. */
-bool vv_round_next(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram);
+bool vv_group_round_next(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram);
 
 #endif

@@ -38,7 +38,7 @@ struct vv_rank_config {
 
 #define VV_RANK_WINDOW_MIN 2
 
-/* What a rank gives to a round, or gets from it: at most a datagram (vv_round_part_bytes). */
+/* What a rank gives to a round, or gets from it: at most a datagram (vv_group_round_part_bytes). */
 struct vv_rank_part {
   uint8_t *buffer; /* its own is not written to */
   size_t bytes;    /* the same at all ranks */

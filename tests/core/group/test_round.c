@@ -239,9 +239,9 @@ static void test_a_deaf_rank_gets_every_part_and_says_so(void **state) {
 
 static void test_who_can_make_rounds(void **state) {
   (void)state;
-  assert_true(vv_round_possible(2, 4) && vv_round_possible(32, 64));
-  assert_false(vv_round_possible(1, 64) || vv_round_possible(33, 1000) || vv_round_possible(8, 15));
-  assert_int_equal(vv_round_part_bytes(1472), 1446);
+  assert_true(vv_group_round_possible(2, 4) && vv_group_round_possible(32, 64));
+  assert_false(vv_group_round_possible(1, 64) || vv_group_round_possible(33, 1000) || vv_group_round_possible(8, 15));
+  assert_int_equal(vv_group_round_part_bytes(1472), 1446);
 }
 
 static void test_rounds_pass_32_bits(void **state) {
