@@ -45,7 +45,7 @@ def _unbounded(what: str, pairs: list[tuple[float, float]]) -> Ratio:
 
 
 @contextmanager
-def _raised(what: topology.Topology) -> Iterator[Lab]:
+def raised(what: topology.Topology) -> Iterator[Lab]:
     lab = labs.up(what, f"bench-{os.getpid()}", bound=True)
     try:
         yield lab
@@ -53,7 +53,7 @@ def _raised(what: topology.Topology) -> Iterator[Lab]:
         labs.down(lab)
 
 
-def _built(directory: str, name: str, *options: str, source: str = "tests/io/engine/group_rank.c") -> Path:
+def built(directory: str, name: str, *options: str, source: str = "tests/io/engine/group_rank.c") -> Path:
     """That program, built as the product is."""
     program = Path(directory) / name
     command = ["cc", "-std=gnu17", "-O2", "-pthread", "-D_GNU_SOURCE", '-DVV_VERSION="bench"', "-Isrc", "-Iinclude"]
@@ -138,8 +138,8 @@ def _ranks(lab: Lab, program: Path, watched: int = -1, watcher: Sequence[str] = 
 def instructions() -> list[Ratio]:
     """What a broadcast takes of the processor in the library, whatever else the machine does: counted by callgrind."""
     found = []
-    with tempfile.TemporaryDirectory() as scratch, _raised(topology.ready("free")) as lab:
-        program, counts = _built(scratch, "group_rank", "-g"), Path(scratch) / "callgrind"
+    with tempfile.TemporaryDirectory() as scratch, raised(topology.ready("free")) as lab:
+        program, counts = built(scratch, "group_rank", "-g"), Path(scratch) / "callgrind"
         watcher = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", f"--toggle-collect={COUNTED}"]
         for size in (1, 1000):
             for rank, name in enumerate(("root", "a receiver")):
@@ -166,9 +166,9 @@ def opening(rounds: int) -> list[Ratio]:
     """How long `vv_group_open` takes, from the call of the last rank until the last rank has returned."""
     found = []
     with tempfile.TemporaryDirectory() as scratch:
-        program = _built(scratch, "open", source="bench/open.c")
+        program = built(scratch, "open", source="bench/open.c")
         for name, most in OPENING_MS_MOST.items():
-            with _raised(topology.ready(name)) as lab:
+            with raised(topology.ready(name)) as lab:
                 spent = _openings(lab, program, rounds)
                 found.append(bound(f"`{name}`, open of a group of {len(lab.hosts)}, ms", spent, most, "ms"))
     return found
@@ -178,9 +178,9 @@ def further(rounds: int) -> list[Ratio]:
     """How long it takes to make and leave a group of all ranks of one, and another, a thousand in a row."""
     found = []
     with tempfile.TemporaryDirectory() as scratch:
-        program = _built(scratch, "group_rank")
+        program = built(scratch, "group_rank")
         for name, most in AMONG_MS_MOST.items():
-            with _raised(topology.ready(name)) as lab, _ranks(lab, program) as ranks:
+            with raised(topology.ready(name)) as lab, _ranks(lab, program) as ranks:
                 spent = [ranks.groups(AMONG_MANY) * 1000 / AMONG_MANY for _ in range(rounds)]
                 ranks.leave()
             found.append(bound(f"`{name}`, a further group of {len(lab.hosts)} made and left, ms", spent, most, "ms"))
@@ -219,9 +219,9 @@ def _own_port(lab: Lab, number: int) -> str:
 def attacked(rounds: int) -> list[Ratio]:
     """1 MB to three while one of them gets 100000 forged datagrams a second for 10 s, against in peace."""
     pairs, sent = [], []
-    with tempfile.TemporaryDirectory() as scratch, _raised(topology.ready("free")) as lab:
-        hostile = _built(scratch, "hostile", source="tests/io/engine/hostile.c")
-        with _ranks(lab, _built(scratch, "group_rank")) as ranks:
+    with tempfile.TemporaryDirectory() as scratch, raised(topology.ready("free")) as lab:
+        hostile = built(scratch, "hostile", source="tests/io/engine/hostile.c")
+        with _ranks(lab, built(scratch, "group_rank")) as ranks:
             places = [lab.hosts[3].address, lab.hosts[1].address, _own_port(lab, 1), str(PORT)]
             # An attacker has a machine of its own: here it goes before the ranks that share its processors.
             words = ["nice", "-n", "-10", str(hostile), *places, str(ATTACK_S), str(ATTACK)]
@@ -264,8 +264,8 @@ def gigabit(seed: int) -> list[Ratio]:
 def sender(rounds: int) -> list[Ratio]:
     """Processor time of a root for 8 MiB: sixteen datagrams by one system call, against one by one."""
     spent: dict[str, list[int]] = {"batched": [], "plain": []}
-    with tempfile.TemporaryDirectory() as scratch, _raised(topology.ready("free")) as lab:
-        programs = {"batched": _built(scratch, "batched"), "plain": _built(scratch, "plain", "-DVV_PORTABLE")}
+    with tempfile.TemporaryDirectory() as scratch, raised(topology.ready("free")) as lab:
+        programs = {"batched": built(scratch, "batched"), "plain": built(scratch, "plain", "-DVV_PORTABLE")}
         for _ in range(rounds):
             for name, program in programs.items():
                 with _ranks(lab, program) as ranks:
@@ -284,8 +284,8 @@ def lossy(rounds: int) -> list[Ratio]:
     pairs = []
     with (
         tempfile.TemporaryDirectory() as scratch,
-        _raised(topology.ready("inpe")) as lab,
-        _ranks(lab, _built(scratch, "group_rank")) as ranks,
+        raised(topology.ready("inpe")) as lab,
+        _ranks(lab, built(scratch, "group_rank")) as ranks,
     ):
         ranks.cast(MB)
         for _ in range(rounds):
@@ -301,8 +301,8 @@ def roads(rounds: int) -> list[Ratio]:
     """A message there and back between two ranks: by the road of a job, which is TCP, over a broadcast to one, which is
     the group's own protocol; mean times, with nothing lost and with 1 % of all frames."""
     found = []
-    with tempfile.TemporaryDirectory() as scratch, _raised(topology.ready("free")) as lab:
-        program = _built(scratch, "road", source="bench/road.c")
+    with tempfile.TemporaryDirectory() as scratch, raised(topology.ready("free")) as lab:
+        program = built(scratch, "road", source="bench/road.c")
         for lost in (0.0, 0.01):
             if lost:
                 faults.change(lab, topology.Fault(host="*", kind="loss", probability=lost, direction="in"))

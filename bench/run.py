@@ -21,6 +21,7 @@ from pathlib import Path
 import broadcast
 import data
 import days
+import exchange
 import foretold
 import group
 import latency
@@ -191,6 +192,7 @@ CASES: dict[str, Case] = {
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),
+    "exchange": lambda a: exchange.exchanges(a.rounds),
     "group-among": lambda a: group.further(a.rounds),
     "group-attacked": lambda _: group.attacked(8),
     "group-flat": lambda a: group.flat(a.seed),

@@ -13,7 +13,8 @@ static const char usage[] =
     "usage: vaiven-sim coll --seeds FIRST-LAST        operations drawn from seeds: ranks, sizes, types, byte orders\n"
     "       vaiven-sim coll OPERATION [--seed S] ...  one operation, and what it takes\n"
     "  OPERATION barrier broadcast allgather gather scatter reduce allreduce\n"
-    "  --ranks N --root R --count N --uneven --lacking --foreign --aliased --datagram-bytes N --small-bytes N\n";
+    "  --ranks N --root R --count N --uneven --lacking --rounds --foreign --aliased --datagram-bytes N --small-bytes "
+    "N\n";
 
 static const char *const operations[VV_SIM_COLL_OPERATIONS] = {
     [VV_SIM_COLL_BARRIER] = "barrier",    [VV_SIM_COLL_BROADCAST] = "broadcast", [VV_SIM_COLL_ALLGATHER] = "allgather",
@@ -28,6 +29,7 @@ static const struct vv_sim_option options[] = {
     {"--count", VV_SIM_OPTION_U32, AT(count)},
     {"--uneven", VV_SIM_OPTION_FLAG, AT(uneven)},
     {"--lacking", VV_SIM_OPTION_FLAG, AT(lacking)},
+    {"--rounds", VV_SIM_OPTION_FLAG, AT(rounds)},
     {"--foreign", VV_SIM_OPTION_FLAG, AT(foreign)},
     {"--aliased", VV_SIM_OPTION_FLAG, AT(aliased)},
     {"--datagram-bytes", VV_SIM_OPTION_U32, AT(datagram_bytes)},

@@ -34,6 +34,7 @@ void vv_sim_coll_config_draw(struct vv_sim_coll_config *config, uint64_t seed) {
   config->aliased = below(&rng, 3) == 0;
   config->datagram_bytes = 64 + below(&rng, DATAGRAM_BYTES);
   config->small_bytes = below(&rng, SMALL_BYTES);
+  config->rounds = below(&rng, 2) == 0 && config->ranks <= VV_SIM_COLL_ROUND_MAX;
   do {
     config->type = (enum vv_data_type)(VV_DATA_INT8 + below(&rng, VV_DATA_COMPLEX_DOUBLE));
     config->op = (enum vv_coll_op)(VV_COLL_SUM + below(&rng, VV_COLL_XOR));
@@ -41,7 +42,8 @@ void vv_sim_coll_config_draw(struct vv_sim_coll_config *config, uint64_t seed) {
 }
 
 bool vv_sim_coll_config_valid(const struct vv_sim_coll_config *config) {
-  return config->ranks >= 1 && config->root < config->ranks && vv_fold_defined(config->op, config->type);
+  return config->ranks >= 1 && config->root < config->ranks &&
+         (!config->rounds || config->ranks <= VV_SIM_COLL_ROUND_MAX) && vv_fold_defined(config->op, config->type);
 }
 
 struct vv_sim_coll_share vv_sim_coll_config_share(const struct vv_sim_coll_config *config, uint32_t i) {

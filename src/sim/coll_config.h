@@ -20,6 +20,8 @@ enum vv_sim_coll_operation {
   VV_SIM_COLL_OPERATIONS, /* so many */
 };
 
+#define VV_SIM_COLL_ROUND_MAX 64 /* ranks of a round */
+
 struct vv_sim_coll_config {
   uint64_t seed;
   enum vv_sim_coll_operation operation;
@@ -30,6 +32,7 @@ struct vv_sim_coll_config {
   enum vv_coll_op op;
   bool uneven;  /* gather, allgather and scatter: each rank has another count, and there are gaps */
   bool lacking; /* no cast reaches all: messages alone */
+  bool rounds;  /* all can cast a datagram at once */
   bool foreign; /* every other rank has the other byte order */
   bool aliased; /* what a rank gives and what it gets begin at the same byte, where the operation allows it */
   uint32_t datagram_bytes, small_bytes; /* of struct vv_schedule_ranks */

@@ -25,6 +25,7 @@ struct rank {
   uint8_t *state;           /* enum coll_stage of each step */
   uint32_t *number;         /* of each step: which cast of all, or which message of that pair and direction */
   uint32_t begun, finished; /* steps begun; the leading ones that are done */
+  uint64_t exchanged;       /* of its round, a bit for each part: this rank's is on its way, the others' have come */
   uint8_t *areas[3];
   size_t room[3];
   bool aliased;
@@ -71,26 +72,30 @@ static void post(struct coll_world *world, const struct vv_schedule_step *step, 
     world->parcels = vv_sim_memory_must(realloc(world->parcels, world->parcels_room * sizeof *world->parcels));
   }
   struct parcel *parcel = &world->parcels[world->parcels_count++];
-  *parcel = (struct parcel){.cast = step->kind == VV_SCHEDULE_CAST, .from = from, .to = step->peer, .number = number};
+  *parcel = (struct parcel){.cast = step->kind == VV_SCHEDULE_CAST || step->kind == VV_SCHEDULE_ROUND,
+                            .from = from,
+                            .to = step->peer,
+                            .number = number};
   parcel->bytes = step->bytes;
   parcel->data = vv_sim_memory_must(malloc(step->bytes + 1));
   memcpy(parcel->data, at(&world->ranks[from], step->from), step->bytes);
 }
 
-/* What a step of that rank waits for; NULL: not sent yet. */
-static const struct parcel *awaited(const struct coll_world *world, uint32_t rank, uint32_t i) {
+/* What a step of that rank waits for from that peer; NULL: not sent yet. */
+static const struct parcel *awaited(const struct coll_world *world, uint32_t rank, uint32_t i, uint32_t peer) {
   const struct vv_schedule_step *step = &world->ranks[rank].schedule.steps[i];
-  bool cast = step->kind == VV_SCHEDULE_CAST;
+  bool cast = step->kind == VV_SCHEDULE_CAST || step->kind == VV_SCHEDULE_ROUND;
   for (uint32_t p = 0; p < world->parcels_count; p++) {
     const struct parcel *parcel = &world->parcels[p];
-    if (parcel->cast != cast || parcel->number != world->ranks[rank].number[i] || parcel->from != step->peer) continue;
+    if (parcel->cast != cast || parcel->number != world->ranks[rank].number[i] || parcel->from != peer) continue;
     if (cast || parcel->to == rank) return parcel;
   }
   return NULL;
 }
 
 static bool is_sent_by(const struct vv_schedule_step *step, uint32_t rank) {
-  return step->kind == VV_SCHEDULE_SEND || (step->kind == VV_SCHEDULE_CAST && step->peer == rank);
+  bool casts = step->kind == VV_SCHEDULE_CAST || step->kind == VV_SCHEDULE_ROUND;
+  return step->kind == VV_SCHEDULE_SEND || (casts && step->peer == rank);
 }
 
 /* Copies and folds take no time: they are over as they begin. */
@@ -117,6 +122,23 @@ static void settle(struct rank *rank) {
   while (rank->finished < rank->begun && rank->state[rank->finished] == DONE) rank->finished++;
 }
 
+/* Where part i of a round goes. */
+static struct vv_schedule_place place_of_part(const struct rank *rank, const struct vv_schedule_step *step,
+                                              uint32_t i) {
+  return (struct vv_schedule_place){step->to.area, step->to.offset_bytes + rank->schedule.parts[i].offset_bytes};
+}
+
+/* True when what others give to a round has its place. */
+static bool parts_fit(const struct coll_world *world, uint32_t r, const struct vv_schedule_step *step) {
+  const struct rank *rank = &world->ranks[r];
+  for (uint32_t i = 0; i < world->config->ranks; i++) {
+    size_t bytes = rank->schedule.parts[i].bytes;
+    if (bytes > world->config->datagram_bytes) return false;
+    if (i != r && !fits(rank, place_of_part(rank, step, i), bytes)) return false;
+  }
+  return step->peer == r && rank->schedule.parts[r].bytes == step->bytes;
+}
+
 static bool begin_step(struct coll_world *world, uint32_t r) {
   struct rank *rank = &world->ranks[r];
   uint32_t i = rank->begun++;
@@ -125,6 +147,7 @@ static bool begin_step(struct coll_world *world, uint32_t r) {
   if (is_sent_by(step, r) ? !fits(rank, step->from, step->bytes) : !fits(rank, step->to, step->bytes)) {
     return fail(world, "a step out of bounds", r);
   }
+  if (step->kind == VV_SCHEDULE_ROUND && !parts_fit(world, r, step)) return fail(world, "a round out of bounds", r);
   rank->state[i] = UNDER_WAY;
   if (step->kind == VV_SCHEDULE_COPY || step->kind == VV_SCHEDULE_FOLD) {
     if (!fits(rank, step->from, step->bytes)) return fail(world, "a step out of bounds", r);
@@ -135,15 +158,43 @@ static bool begin_step(struct coll_world *world, uint32_t r) {
   return true;
 }
 
+/* One of the things that a round is made of, if it can be: this rank's part leaves, or another's comes. */
+static bool exchange(struct coll_world *world, uint32_t r, uint32_t i, bool *moved) {
+  struct rank *rank = &world->ranks[r];
+  const struct vv_schedule_step *step = &rank->schedule.steps[i];
+  uint32_t ranks = world->config->ranks, first = (uint32_t)(vv_rng_next(&world->rng) % ranks);
+  *moved = false;
+  for (uint32_t k = 0; k < ranks && !*moved; k++) {
+    uint32_t part = (first + k) % ranks;
+    const struct parcel *parcel = part == r ? NULL : awaited(world, r, i, part);
+    if ((rank->exchanged >> part & 1) != 0 || (part != r && parcel == NULL)) continue;
+    if (parcel == NULL) {
+      post(world, step, r, rank->number[i]);
+    } else {
+      uint8_t *to = at(rank, place_of_part(rank, step, part));
+      if (parcel->bytes != rank->schedule.parts[part].bytes) return fail(world, "a part of another size", r);
+      memcpy(to, parcel->data, parcel->bytes);
+      if (is_foreign(world, r) != is_foreign(world, part)) turn(world, to, parcel->bytes);
+    }
+    rank->exchanged |= UINT64_C(1) << part;
+    *moved = true;
+  }
+  if (rank->exchanged != UINT64_MAX >> (VV_SIM_COLL_ROUND_MAX - ranks)) return true;
+  rank->state[i] = DONE;
+  settle(rank);
+  return true;
+}
+
 /* Ends a step that is under way, if it can be. False: what it got is not what it waited for. */
 static bool end_step(struct coll_world *world, uint32_t r, uint32_t i, bool *moved) {
   struct rank *rank = &world->ranks[r];
   const struct vv_schedule_step *step = &rank->schedule.steps[i];
+  if (step->kind == VV_SCHEDULE_ROUND) return exchange(world, r, i, moved);
   *moved = true;
   if (is_sent_by(step, r)) {
     post(world, step, r, rank->number[i]);
   } else {
-    const struct parcel *parcel = awaited(world, r, i);
+    const struct parcel *parcel = awaited(world, r, i, step->peer);
     *moved = parcel != NULL;
     if (parcel == NULL) return true;
     if (parcel->bytes != step->bytes) return fail(world, "a message of another size", r);
@@ -180,7 +231,7 @@ static void number_steps(struct rank *rank, uint32_t ranks) {
   uint32_t casts = 0, *sent = vv_sim_memory_must(calloc(2 * (size_t)ranks, sizeof *sent)), *taken = sent + ranks;
   for (uint32_t i = 0; i < rank->schedule.count; i++) {
     const struct vv_schedule_step *step = &rank->schedule.steps[i];
-    if (step->kind == VV_SCHEDULE_CAST) rank->number[i] = casts++;
+    if (step->kind == VV_SCHEDULE_CAST || step->kind == VV_SCHEDULE_ROUND) rank->number[i] = casts++;
     if (step->kind == VV_SCHEDULE_SEND) rank->number[i] = sent[step->peer % ranks]++;
     if (step->kind == VV_SCHEDULE_TAKE) rank->number[i] = taken[step->peer % ranks]++;
   }
@@ -189,7 +240,12 @@ static void number_steps(struct rank *rank, uint32_t ranks) {
 
 static void make_schedule(const struct coll_world *world, uint32_t r, struct vv_schedule *schedule) {
   const struct vv_sim_coll_config *config = world->config;
-  struct vv_schedule_ranks who = {config->ranks, r, !config->lacking, config->datagram_bytes, config->small_bytes};
+  struct vv_schedule_ranks who = {.ranks = config->ranks,
+                                  .rank = r,
+                                  .casts = !config->lacking,
+                                  .rounds = config->rounds,
+                                  .datagram_bytes = config->datagram_bytes,
+                                  .small_bytes = config->small_bytes};
   struct vv_schedule_part *parts = vv_sim_memory_must(calloc(config->ranks, sizeof *parts));
   for (uint32_t i = 0; i < config->ranks; i++) {
     struct vv_sim_coll_share share = vv_sim_coll_config_share(config, i);
@@ -321,6 +377,7 @@ static void enter(struct coll_world *world, uint32_t r, const uint8_t *numbers) 
   struct rank *rank = &world->ranks[r];
   size_t room = VV_SCHEDULE_STEPS_MAX(world->config->ranks);
   rank->schedule.steps = vv_sim_memory_must(calloc(room, sizeof *rank->schedule.steps));
+  rank->schedule.parts = vv_sim_memory_must(calloc(world->config->ranks, sizeof *rank->schedule.parts));
   make_schedule(world, r, &rank->schedule);
   rank->state = vv_sim_memory_must(calloc(room, sizeof *rank->state));
   rank->number = vv_sim_memory_must(calloc(room, sizeof *rank->number));
@@ -335,6 +392,7 @@ static void leave(struct rank *rank) {
   if (!rank->aliased) free(got);
   free(rank->areas[VV_SCHEDULE_SCRATCH]);
   free(rank->schedule.steps);
+  free(rank->schedule.parts);
   free(rank->state);
   free(rank->number);
 }
@@ -417,7 +475,9 @@ static void count(const struct coll_world *world) {
     for (uint32_t i = 0; i < schedule->count; i++) {
       const struct vv_schedule_step *step = &schedule->steps[i];
       bool sends = is_sent_by(step, r), local = step->kind == VV_SCHEDULE_COPY || step->kind == VV_SCHEDULE_FOLD;
-      result->casts += sends && step->kind == VV_SCHEDULE_CAST;
+      bool round = step->kind == VV_SCHEDULE_ROUND;
+      result->casts += sends && (round || step->kind == VV_SCHEDULE_CAST);
+      for (uint32_t k = 0; round && k < world->config->ranks; k++) taken += k == r ? 0 : schedule->parts[k].bytes;
       result->messages += step->kind == VV_SCHEDULE_SEND;
       if (sends) sent += step->bytes;
       if (!sends && !local) taken += step->bytes;

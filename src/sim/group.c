@@ -11,7 +11,7 @@
 static const char usage[] =
     "usage: vaiven-sim group --seeds FIRST-LAST          runs drawn from seeds: everything that can go wrong\n"
     "       vaiven-sim group [--seed S] [--ranks N] ...  one run, as asked, and what it cost\n"
-    "  --hub --untold --rate-bps R --operations K --size BYTES --mixed --compute-us T --buffer BYTES\n"
+    "  --hub --untold --rate-bps R --operations K --size BYTES --mixed --rounds --compute-us T --buffer BYTES\n"
     "  --loss P --correlated P --burst P --bad-host P --reorder P --duplicate P --flip P\n"
     "  --pauses K --pause-ms T --deaf --crash --partition\n";
 
@@ -25,6 +25,7 @@ static const struct vv_sim_option options[] = {
     {"--operations", VV_SIM_OPTION_U32, AT(operations)},
     {"--size", VV_SIM_OPTION_U64, AT(size_bytes)},
     {"--mixed", VV_SIM_OPTION_FLAG, AT(mixed)},
+    {"--rounds", VV_SIM_OPTION_FLAG, AT(rounds)},
     {"--compute-us", VV_SIM_OPTION_MICROSECONDS, AT(compute_ns)},
     {"--buffer", VV_SIM_OPTION_U64, AT(buffer_bytes)},
     {"--loss", VV_SIM_OPTION_PROBABILITY, AT(loss)},
@@ -45,7 +46,7 @@ static bool parse(int argc, char **argv, struct vv_sim_group_config *config) {
   vv_sim_group_config_init(config, 1);
   if (!vv_sim_options_parse(options, sizeof options / sizeof *options, argc, argv, config)) return false;
   return config->ranks >= 2 && config->ranks <= 10000 && config->operations > 0 &&
-         config->rate_bps >= VV_SIM_RATE_BPS_MIN;
+         config->rate_bps >= VV_SIM_RATE_BPS_MIN && (!config->rounds || vv_sim_group_config_has_rounds(config));
 }
 
 static void print(const struct vv_sim_group_config *config, const struct vv_sim_group_world_result *result) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/group_config.h"
 
+#include "core/group/round.h"
+#include "sim/socket.h"
+
 void vv_sim_group_config_init(struct vv_sim_group_config *config, uint64_t seed) {
   *config = (struct vv_sim_group_config){.seed = seed,
                                          .ranks = 2,
@@ -78,6 +81,7 @@ void vv_sim_group_config_draw(struct vv_sim_group_config *config, uint64_t seed)
   config->take_max = 1 + (uint32_t)below(&rng, 64);
   if (one_in(&rng, 8)) spare_faults(config);
   config->untold = one_in(&rng, 2);
+  config->rounds = one_in(&rng, 2) && vv_sim_group_config_has_rounds(config);
 }
 
 /* Every size class has its turn: nothing, a few bytes, anything. */
@@ -87,9 +91,38 @@ static uint64_t draw_size(struct vv_rng *rng, uint64_t most) {
   return kind <= 2 ? below(rng, most < 64 ? most + 1 : 64) : below(rng, most + 1);
 }
 
+static struct vv_rng luck_of(const struct vv_sim_group_config *config, uint32_t i) {
+  return (struct vv_rng){.state = config->seed * UINT64_C(0x9e3779b97f4a7c15) + i};
+}
+
+static uint64_t round_bytes(const struct vv_sim_group_config *config, uint32_t i) {
+  uint64_t sum = 0;
+  for (uint32_t rank = 0; rank < config->ranks; rank++) sum += vv_sim_group_config_part_bytes(config, i, rank);
+  return sum;
+}
+
 struct vv_sim_group_step vv_sim_group_config_step(const struct vv_sim_group_config *config, uint32_t i) {
-  struct vv_rng rng = {.state = config->seed * UINT64_C(0x9e3779b97f4a7c15) + i};
-  if (!config->mixed) return (struct vv_sim_group_step){0, config->size_bytes};
-  uint32_t root = (uint32_t)below(&rng, config->ranks);
-  return (struct vv_sim_group_step){root, draw_size(&rng, config->size_bytes)};
+  struct vv_rng rng = luck_of(config, i);
+  uint32_t root = config->mixed ? (uint32_t)below(&rng, config->ranks) : 0;
+  uint64_t size_bytes = config->mixed ? draw_size(&rng, config->size_bytes) : config->size_bytes;
+  if (config->rounds && (!config->mixed || one_in(&rng, 2))) {
+    return (struct vv_sim_group_step){0, round_bytes(config, i), true};
+  }
+  return (struct vv_sim_group_step){root, size_bytes, false};
+}
+
+size_t vv_sim_group_config_part_bytes(const struct vv_sim_group_config *config, uint32_t i, uint32_t rank) {
+  uint64_t most = vv_group_round_part_bytes(config->datagram_bytes);
+  struct vv_rng rng = luck_of(config, i);
+  if (config->size_bytes < most) most = config->size_bytes;
+  rng.state ^= (uint64_t)(rank + 1) << 32;
+  return config->mixed ? draw_size(&rng, most) : most;
+}
+
+uint32_t vv_sim_group_config_window(const struct vv_sim_group_config *config) {
+  return vv_credit_datagrams(config->buffer_bytes, vv_sim_charge_bytes(config->datagram_bytes));
+}
+
+bool vv_sim_group_config_has_rounds(const struct vv_sim_group_config *config) {
+  return vv_group_round_possible(config->ranks, vv_sim_group_config_window(config));
 }

@@ -20,6 +20,7 @@ struct vv_sim_group_config {
   uint32_t operations;
   uint64_t size_bytes;   /* of each message; with `mixed`, the most */
   uint64_t memory_bytes; /* that a receiver has for a message: what may be larger it takes as a stream */
+  bool rounds;           /* each operation is a round of parts of at most size_bytes; with `mixed` every other one */
   bool mixed;            /* sizes and roots are drawn; else all have size_bytes, and rank 0 is root */
   vv_ns compute_ns;      /* before each operation a rank computes for 0 .. this */
   uint32_t take_max;     /* datagrams of a socket that a rank takes before it looks at the other one, and sends */
@@ -51,9 +52,19 @@ void vv_sim_group_config_draw(struct vv_sim_group_config *config, uint64_t seed)
 /* Operation number i, the same for all ranks. */
 struct vv_sim_group_step {
   uint32_t root;
-  uint64_t size_bytes;
+  uint64_t size_bytes; /* of a round that of all parts */
+  bool round;
 };
 
 struct vv_sim_group_step vv_sim_group_config_step(const struct vv_sim_group_config *config, uint32_t i);
+
+/* What that rank gives to it, if it is a round. */
+size_t vv_sim_group_config_part_bytes(const struct vv_sim_group_config *config, uint32_t i, uint32_t rank);
+
+/* The credit of each of its ranks: core/group/credit.h. */
+uint32_t vv_sim_group_config_window(const struct vv_sim_group_config *config);
+
+/* True when its ranks can make rounds. */
+bool vv_sim_group_config_has_rounds(const struct vv_sim_group_config *config);
 
 #endif

@@ -47,7 +47,8 @@ struct vv_sim_group_host {
   bool blocked;    /* the LAN had no room for `pending` */
   struct vv_rank_datagram pending;
   struct vv_member_failure failure;
-  const char *wrong; /* what must never happen, and did */
+  struct vv_rank_part parts[VV_TREE_FLAT_MAX]; /* of the present round */
+  const char *wrong;                           /* what must never happen, and did */
   vv_sim_group_host_send *send;
   void *context;
 };

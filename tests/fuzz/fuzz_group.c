@@ -19,7 +19,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { RANKS = 5, DATAGRAM = 128, STREAM = 3, MESSAGE = 1000, SENDS_MAX = 10000, NUMBERS = 24 };
+enum { RANKS = 5, DATAGRAM = 128, STREAM = 3, MESSAGE = 1000, SENDS_MAX = 10000, NUMBERS = 24, WINDOW = 12 };
+enum { PART_MAX = DATAGRAM - VV_GPDU_HEADER_BYTES - VV_GPDU_HEAD_BYTES };
 
 struct input {
   const uint8_t *data;
@@ -47,11 +48,16 @@ static void take(struct vv_rank *group, vv_ns now_ns, enum vv_rank_socket socket
   free(block);
 }
 
+/* In an order that inputs of before keep their sense in. */
+static const enum vv_gpdu_kind kinds[] = {VV_GPDU_HEAD, VV_GPDU_DATA,  VV_GPDU_ASK,  VV_GPDU_ACK,
+                                          VV_GPDU_POLL, VV_GPDU_STATE, VV_GPDU_FAIL, VV_GPDU_PART};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
 /* Numbers near where the group is, so that they mean something. */
 static struct vv_gpdu made_up(const struct vv_rank *group, const uint8_t *numbers) {
   uint64_t near = group->consumed;
   return (struct vv_gpdu){
-      .kind = (enum vv_gpdu_kind)(VV_GPDU_HEAD + numbers[0] % 7),
+      .kind = kinds[numbers[0] % KINDS],
       .position = near + (int8_t)numbers[1],
       .source = numbers[2] % 8,
       .operation = group->current.number + numbers[3] % 4 - 1,
@@ -60,6 +66,7 @@ static struct vv_gpdu made_up(const struct vv_rank *group, const uint8_t *number
       .size_bytes = vv_get16(numbers + 6),
       .edge = near + (int8_t)numbers[8],
       .horizon = near + (int8_t)numbers[9],
+      .beyond = vv_get32(numbers + 13),
       .flags = numbers[10] % 4,
       .why = (enum vv_gpdu_why)(VV_GPDU_DIED + numbers[11] % 4),
       .data = numbers + 12,
@@ -75,7 +82,8 @@ static void take_made_up(struct vv_rank *group, vv_ns now_ns, enum vv_rank_socke
   if (bulk) {
     pdu.data = zeros;
     pdu.horizon = pdu.position - numbers[9];
-    pdu.data_bytes = numbers[12] % (DATAGRAM - VV_GPDU_HEADER_BYTES - VV_GPDU_HEAD_BYTES);
+    pdu.data_bytes = numbers[12] % PART_MAX;
+    if (pdu.kind == VV_GPDU_PART && numbers[13] % 8 != 0) pdu.size_bytes = pdu.data_bytes;
   }
   if (pdu.kind != VV_GPDU_ASK && !bulk) pdu.data_bytes = 0;
   size_t count = vv_gpdu_emit(&group->keys, STREAM, &pdu, bytes);
@@ -105,14 +113,32 @@ static void send_all(struct vv_rank *group, vv_ns now_ns) {
   }
 }
 
+/* Of a round, whose parts stay where they are until it is done. */
+static struct vv_rank_part parts[RANKS];
+
+static void make_round(const struct vv_rank *group, struct vv_rank_operation *operation, uint8_t *message,
+                       uint8_t how) {
+  if (group->current.busy) return;
+  for (uint32_t i = 0; i < RANKS; i++) {
+    parts[i] = (struct vv_rank_part){message + (size_t)i * DATAGRAM, how % (PART_MAX + 1)};
+  }
+  operation->root = 0;
+  operation->parts = parts;
+}
+
 static void act(struct vv_rank *group, vv_ns *now_ns, struct input *input, uint8_t *message) {
   uint8_t what = *cut(input, 1), how = *cut(input, 1);
   enum vv_rank_socket socket = what & 8 ? VV_RANK_SOCKET_DATA : VV_RANK_SOCKET_CONTROL;
   vv_ns next_ns;
-  struct vv_rank_operation operation = {how % RANKS,      message, (uint64_t)how * 3,
-                                        (what & 16) != 0, how,     (what & 32) != 0};
+  struct vv_rank_operation operation = {.root = how % RANKS,
+                                        .buffer = message,
+                                        .size_bytes = (uint64_t)how * 3,
+                                        .size_known = (what & 16) != 0,
+                                        .representation = how,
+                                        .stream = (what & 32) != 0};
   switch (what % 8) {
   case 0:
+    if (what & 64) make_round(group, &operation, message, how);
     if (!group->current.busy && !group->closing) vv_rank_start(group, *now_ns, &operation);
     break;
   case 1:
@@ -137,8 +163,12 @@ static void act(struct vv_rank *group, vv_ns *now_ns, struct input *input, uint8
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct input input = {data, size};
-  struct vv_rank_config config = {
-      .ranks = RANKS, .rank = 1, .stream = STREAM, .datagram_bytes = DATAGRAM, .window_datagrams = 8, .rtt_ns = 1000};
+  struct vv_rank_config config = {.ranks = RANKS,
+                                  .rank = 1,
+                                  .stream = STREAM,
+                                  .datagram_bytes = DATAGRAM,
+                                  .window_datagrams = WINDOW,
+                                  .rtt_ns = 1000};
   struct vv_rank group;
   vv_ns now_ns = 0;
   uint8_t *message = calloc(1, MESSAGE);

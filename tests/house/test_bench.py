@@ -67,9 +67,10 @@ def run() -> ModuleType:
 
 def group_made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch, counter: itertools.count, ranks) -> None:
     """What the cases of `group` would measure."""
-    monkeypatch.setattr(run.group, "_built", lambda *_, **__: Path("program"))
+    monkeypatch.setattr(run.group, "built", lambda *_, **__: Path("program"))
     monkeypatch.setattr(run.group, "_ranks", ranks)
     monkeypatch.setattr(run.group, "_own_port", lambda *_: "1")
+    monkeypatch.setattr(run.exchange, "_taken", lambda *_: [[(100.0 + n, 110.0, n % 3)] for n in range(9)])
     monkeypatch.setattr(run.group, "_total", lambda _counts: 1000 * next(counter))
     monkeypatch.setattr(run.group, "_openings", lambda _lab, _program, rounds: [10.0 + n for n in range(rounds)])
     monkeypatch.setattr(run.group, "_round_trips", lambda *_: [(110.0 + n, 100.0) for n in range(7)])

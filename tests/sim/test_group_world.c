@@ -54,6 +54,31 @@ static void test_small_messages_are_not_answered(void **state) {
   assert_true(result.counts.control < 1000); /* reports, by halves of a window, of 15 receivers */
 }
 
+/* All send at once, and each gets what its link brings in that time; nobody answers. */
+static void test_an_exchange_takes_hardly_longer_than_unreliable_sending(void **state) {
+  (void)state;
+  for (uint32_t ranks = 4; ranks <= 32; ranks *= 2) {
+    struct vv_sim_group_config config = config_of(ranks, 100000000, 512);
+    config.rounds = true;
+    config.operations = 200;
+    struct vv_sim_group_world_result result = run(&config);
+    assert_true(result.elapsed_ns * 1000 <= 200 * vv_sim_group_world_raw_ns(&config) * 1100);
+    assert_true(result.counts.sent == (uint64_t)200 * ranks && result.counts.repair_bytes == 0);
+    assert_true(result.counts.control <= 200); /* of the end */
+  }
+}
+
+/* Ranks that are stopped or compute are waited for, and what they have not sent is not sent twice. */
+static void test_exchanges_with_late_ranks_repeat_nothing(void **state) {
+  (void)state;
+  struct vv_sim_group_config config = config_of(8, 100000000, 512);
+  config.rounds = true;
+  config.operations = 100;
+  config.compute_ns = 20000000;
+  config.pauses = 5;
+  assert_int_equal(run(&config).counts.repair_bytes, 0);
+}
+
 static void test_one_percent_of_loss_costs_less_than_five(void **state) {
   (void)state;
   struct vv_sim_group_config config = config_of(16, 100000000, 8 << 20);
@@ -139,6 +164,8 @@ int main(void) {
       cmocka_unit_test(test_a_broadcast_takes_hardly_longer_than_unreliable_sending),
       cmocka_unit_test(test_the_number_of_receivers_does_not_matter),
       cmocka_unit_test(test_small_messages_are_not_answered),
+      cmocka_unit_test(test_an_exchange_takes_hardly_longer_than_unreliable_sending),
+      cmocka_unit_test(test_exchanges_with_late_ranks_repeat_nothing),
       cmocka_unit_test(test_one_percent_of_loss_costs_less_than_five),
       cmocka_unit_test(test_much_loss_costs_little_more_than_what_is_lost),
       cmocka_unit_test(test_a_stream_is_as_quick_as_a_buffer),

@@ -70,6 +70,37 @@ static uint32_t at_distance(const struct build *build, uint32_t distance) {
   return (uint32_t)(((uint64_t)build->who->rank + distance) % build->who->ranks);
 }
 
+/* Who has which part of something: as listed, or, without a list, the numbers in slices. */
+struct division {
+  const struct vv_schedule_part *parts;
+  size_t count, number_bytes;
+};
+
+/* Slices are of equal lengths, the first ones longer by a number where they do not divide. */
+static struct vv_schedule_part part_of(const struct build *build, const struct division *division, uint32_t i) {
+  if (division->parts != NULL) return division->parts[i];
+  size_t least = division->count / build->who->ranks, longer = division->count % build->who->ranks;
+  size_t first = least * i + (i < longer ? i : longer);
+  return (struct vv_schedule_part){first * division->number_bytes, (least + (i < longer)) * division->number_bytes};
+}
+
+/* Whether all parts can go at once. */
+static bool is_round(const struct build *build, const struct division *division) {
+  bool fits = build->who->casts && build->who->rounds && build->who->ranks > 1;
+  for (uint32_t i = 0; i < build->who->ranks && fits; i++) {
+    fits = part_of(build, division, i).bytes <= build->who->datagram_bytes;
+  }
+  return fits;
+}
+
+/* All give their parts, this rank what lies at `from`; those of the others come to their places in that area. */
+static void exchange(const struct build *build, const struct division *division, struct vv_schedule_place from,
+                     enum vv_schedule_area to) {
+  uint32_t rank = build->who->rank;
+  for (uint32_t i = 0; i < build->who->ranks; i++) build->schedule->parts[i] = part_of(build, division, i);
+  add(build, &(struct vv_schedule_step){VV_SCHEDULE_ROUND, rank, from, {to, 0}, build->schedule->parts[rank].bytes, 0});
+}
+
 /* Messages without bytes carry news alone: each rank hears, by way of others, of all. */
 static void disseminate(const struct build *build) {
   for (uint32_t distance = 1; distance < build->who->ranks; distance *= 2) {
@@ -83,7 +114,9 @@ static void disseminate(const struct build *build) {
 
 void vv_schedule_barrier(struct vv_schedule *schedule, const struct vv_schedule_ranks *ranks) {
   struct build build = begin(schedule, ranks);
+  const struct division nothing = {NULL, 0, 1};
   if (!ranks->casts) return disseminate(&build);
+  if (is_round(&build, &nothing)) return exchange(&build, &nothing, given(0), VV_SCHEDULE_RESULT);
   for (uint32_t i = 0; ranks->ranks > 1 && i < ranks->ranks; i++) cast(&build, i, given(0), result(0), 0, 0);
 }
 
@@ -111,23 +144,15 @@ void vv_schedule_broadcast(struct vv_schedule *schedule, const struct vv_schedul
   }
 }
 
-/* Who has which part of something: as listed, or, without a list, the numbers in slices. */
-struct division {
-  const struct vv_schedule_part *parts;
-  size_t count, number_bytes;
-};
-
-/* Slices are of equal lengths, the first ones longer by a number where they do not divide. */
-static struct vv_schedule_part part_of(const struct build *build, const struct division *division, uint32_t i) {
-  if (division->parts != NULL) return division->parts[i];
-  size_t least = division->count / build->who->ranks, longer = division->count % build->who->ranks;
-  size_t first = least * i + (i < longer ? i : longer);
-  return (struct vv_schedule_part){first * division->number_bytes, (least + (i < longer)) * division->number_bytes};
-}
-
 /* Parts of the result, each known to one rank, become known to all. */
 static void share(const struct build *build, const struct division *division) {
   uint32_t ranks = build->who->ranks;
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < ranks; i++) bytes += part_of(build, division, i).bytes;
+  if (bytes > 0 && is_round(build, division)) {
+    struct vv_schedule_part own = part_of(build, division, build->who->rank);
+    return exchange(build, division, result(own.offset_bytes), VV_SCHEDULE_RESULT);
+  }
   if (build->who->casts) {
     for (uint32_t i = 0; ranks > 1 && i < ranks; i++) {
       struct vv_schedule_part part = part_of(build, division, i);
@@ -195,15 +220,17 @@ void vv_schedule_scatter(struct vv_schedule *schedule, const struct vv_schedule_
   if (is_root) copy(&build, given(own->offset_bytes), result(0), own->bytes, 0);
 }
 
+/* What brought the slots of a fold: the first steps of the list, for each other rank one, for each rank, or one. */
+enum bringing { BY_OTHERS, BY_ALL, AT_ONCE };
+
 /*
  * Folds what rank i gave into slot i of scratch, in the order of the ranks, into
- * slot 0; what this rank gives is at `own`. The first steps of the list brought the
- * slots, one for each other rank in their order, or for each rank where `with_own`.
+ * slot 0; what this rank gives is at `own`.
  */
-static void fold_slots(const struct build *build, struct vv_schedule_place own, size_t bytes, bool with_own) {
-  uint32_t rank = build->who->rank, came = 0;
+static void fold_slots(const struct build *build, struct vv_schedule_place own, size_t bytes, enum bringing how) {
+  uint32_t rank = build->who->rank, came = how == AT_ONCE;
   for (uint32_t i = 0; i < build->who->ranks; i++) {
-    if (i != rank || with_own) came++;
+    came += how == BY_ALL || (how == BY_OTHERS && i != rank);
     struct vv_schedule_place from = i == rank ? own : scratch(i * bytes);
     if (i > 0) {
       fold(build, from, scratch(0), bytes, came);
@@ -224,7 +251,7 @@ static void reduce_whole(const struct build *build, uint32_t root, size_t bytes)
   for (uint32_t i = 0; i < who->ranks; i++) {
     if (i != root) take(build, i, scratch(i * bytes), bytes, 0);
   }
-  fold_slots(build, given(0), bytes, false);
+  fold_slots(build, given(0), bytes, BY_OTHERS);
   copy(build, scratch(0), result(0), bytes, 0);
   build->schedule->scratch_bytes = who->ranks * bytes;
 }
@@ -241,7 +268,7 @@ static void reduce_slices(const struct build *build, const struct division *slic
     struct vv_schedule_part its = part_of(build, slices, peer);
     send(build, peer, given(its.offset_bytes), its.bytes, 0);
   }
-  if (own.bytes > 0) fold_slots(build, given(own.offset_bytes), own.bytes, false);
+  if (own.bytes > 0) fold_slots(build, given(own.offset_bytes), own.bytes, BY_OTHERS);
   build->schedule->scratch_bytes = who->ranks * own.bytes;
 }
 
@@ -264,8 +291,11 @@ void vv_schedule_reduce(struct vv_schedule *schedule, const struct vv_schedule_r
 /* Everybody casts its numbers, and folds those of all. */
 static void allreduce_by_casts(const struct build *build, size_t bytes) {
   uint32_t ranks = build->who->ranks;
-  for (uint32_t i = 0; i < ranks; i++) cast(build, i, given(0), scratch(i * bytes), bytes, 0);
-  fold_slots(build, given(0), bytes, true);
+  const struct division slots = {NULL, ranks, bytes};
+  bool round = is_round(build, &slots);
+  if (round) exchange(build, &slots, given(0), VV_SCHEDULE_SCRATCH);
+  for (uint32_t i = 0; i < ranks && !round; i++) cast(build, i, given(0), scratch(i * bytes), bytes, 0);
+  fold_slots(build, given(0), bytes, round ? AT_ONCE : BY_ALL);
   copy(build, scratch(0), result(0), bytes, 0); /* all casts are over: the result may lie over what was given */
   build->schedule->scratch_bytes = ranks * bytes;
 }

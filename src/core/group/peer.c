@@ -26,7 +26,7 @@ static void take_ask(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *a
     }
   }
   bool more = (ask->flags & VV_GPDU_ASK_MORE) != 0;
-  for (uint32_t i = named; more && i < named + VV_GAP_MORE_MAX && ask->position + i < self->edge; i++) {
+  for (uint32_t i = named; more && i < named + VV_GAP_MORE_MAX && ask->position + i < self->sight.edge; i++) {
     if (!owe(self, now_ns, ask, ask->position + i)) break;
     given++;
   }
@@ -43,9 +43,18 @@ static bool has_left_before(struct vv_rank *self, vv_ns now_ns, uint32_t operati
   return true;
 }
 
+/* Who asks for a round that this rank has not given to yet asks more and more rarely (vv_sender_remind). */
+static void mind_urge(struct vv_rank *self, uint32_t operation) {
+  bool next = operation == self->operations, present = vv_rank_gives(self) && operation == self->current.number;
+  if (!next && !present) return;
+  self->urged = true;
+  self->urged_operation = operation;
+}
+
 static void asked(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *ask) {
   if (has_left_before(self, now_ns, ask->operation)) return;
   vv_progress_heard(self, ask);
+  mind_urge(self, ask->operation);
   bool same = self->operations > 0 && ask->operation == self->current.number;
   if (same && ask->rank != self->last_root) {
     vv_say_fail(self, now_ns, ask->source, VV_GPDU_UNEQUAL_ROOT);
@@ -65,8 +74,9 @@ static void reported(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *a
 static void polled(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *poll) {
   if (has_left_before(self, now_ns, poll->operation)) return;
   bool stale = self->operations > 0 && (int32_t)(poll->operation - self->current.number) < 0;
-  vv_receiver_told(self, now_ns, poll->edge);
-  if (stale || vv_rank_is_root(self)) {
+  vv_receiver_told(self, now_ns, poll->edge, 0);
+  if (self->member.failed) return;
+  if (stale || vv_rank_is_root(self) || vv_rank_in_round(self)) {
     vv_say_directly(self, poll);
     return;
   }
@@ -79,7 +89,7 @@ static void told_state(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu 
   vv_progress_heard(self, state);
   if (state->horizon > self->consumed) return; /* what this rank has not consumed, not all have */
   vv_progress_horizon(self, now_ns, state->horizon);
-  vv_receiver_told(self, now_ns, state->edge);
+  vv_receiver_told(self, now_ns, state->edge, state->beyond);
   if (state->position <= self->consumed) vv_gap_refused(&self->gap, now_ns);
 }
 
@@ -98,7 +108,7 @@ void vv_peer_control(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *p
     if (pdu->kind != VV_GPDU_FAIL) vv_say_failure(self, pdu->source);
     return;
   }
-  if (pdu->source == self->last_root) vv_gap_heard_root(&self->gap);
+  if (pdu->source == vv_receiver_awaited(self)) vv_gap_heard_root(&self->gap);
   switch (pdu->kind) {
   case VV_GPDU_ASK:
     asked(self, now_ns, pdu);
@@ -116,6 +126,7 @@ void vv_peer_control(struct vv_rank *self, vv_ns now_ns, const struct vv_gpdu *p
     told_failure(self, pdu);
     break;
   case VV_GPDU_HEAD:
+  case VV_GPDU_PART:
   case VV_GPDU_DATA: /* no control PDU: core/group/receiver.h takes them */
     break;
   }

@@ -9,6 +9,7 @@
 #include "core/group/peer.h"
 #include "core/group/progress.h"
 #include "core/group/receiver.h"
+#include "core/group/round.h"
 #include "core/group/say.h"
 #include "core/group/sender.h"
 
@@ -114,6 +115,8 @@ void vv_rank_start(struct vv_rank *self, vv_ns now_ns, const struct vv_rank_oper
   if (self->config.ranks == 1) {
     self->current.busy = false;
     vv_rank_tell(self, VV_RANK_DONE);
+  } else if (operation->parts != NULL) {
+    vv_group_round_start(self, now_ns);
   } else if (operation->root == self->config.rank) {
     start_as_root(self, now_ns);
   } else {
@@ -123,6 +126,7 @@ void vv_rank_start(struct vv_rank *self, vv_ns now_ns, const struct vv_rank_oper
 
 void vv_rank_redirect(struct vv_rank *self, vv_ns now_ns, uint8_t *buffer, uint64_t room_bytes) {
   assert(self->operations > 0 && self->current.operation.root != self->config.rank);
+  assert(self->current.operation.parts == NULL);
   vv_receiver_redirect(self, now_ns, buffer, room_bytes);
 }
 
@@ -170,7 +174,7 @@ bool vv_rank_next(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *d
   vv_receiver_ask(self, now_ns);
   vv_progress_speak(self, now_ns);
   return next_letter(self, datagram) || vv_sender_repair(self, now_ns, datagram) ||
-         vv_sender_data(self, now_ns, datagram);
+         vv_sender_data(self, now_ns, datagram) || vv_group_round_next(self, now_ns, datagram);
 }
 
 bool vv_rank_event(struct vv_rank *self, struct vv_rank_event *event) {
@@ -204,7 +208,7 @@ bool vv_rank_wants_data(const struct vv_rank *self) {
 }
 
 bool vv_rank_wants_data_alone(const struct vv_rank *self) {
-  return vv_rank_waits(self) && !self->gap.lacking && self->gap.outstanding == 0;
+  return vv_rank_waits(self) && !vv_rank_gives(self) && !self->gap.lacking && self->gap.outstanding == 0;
 }
 
 void vv_rank_lost(struct vv_rank *self, vv_ns now_ns, uint32_t rank, enum vv_gpdu_why why) {

@@ -17,6 +17,8 @@
  * outside an operation data stays in the kernel's buffer, and is not lost
  * there, because of
  *
+ * Rounds. An operation in which every rank sends one datagram, all at once: core/group/round.h.
+ *
  * Credit. No root sends position p before all ranks have consumed position
  * p - window_datagrams, so a DATA socket never holds more than that, whatever
  * roots are active and however long a rank sleeps (core/group/credit.h). A
@@ -57,7 +59,7 @@ size_t vv_rank_bytes(const struct vv_rank_config *config);
 void vv_rank_init(struct vv_rank *self, void *memory, const struct vv_rank_config *config);
 
 /*
- * Starts the next operation: VV_RANK_DONE or VV_RANK_FAILED ends it. The buffer
+ * Starts the next operation (a round: if vv_group_round_possible): VV_RANK_DONE or VV_RANK_FAILED ends it. The buffer
  * belongs to the group until then. No operation is going on, and the group is not closing.
  */
 void vv_rank_start(struct vv_rank *self, vv_ns now_ns, const struct vv_rank_operation *operation);

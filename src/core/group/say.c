@@ -5,8 +5,9 @@ void vv_say_state(struct vv_rank *self, uint32_t rank) {
   struct vv_gpdu pdu = {.kind = VV_GPDU_STATE,
                         .position = self->consumed,
                         .source = self->config.rank,
-                        .edge = self->edge,
-                        .horizon = self->credit.horizon};
+                        .edge = self->sight.edge,
+                        .horizon = self->credit.horizon,
+                        .beyond = self->sight.sent_beyond};
   if (rank == VV_OUTBOX_ALL) self->published = self->credit.horizon;
   vv_outbox_put(&self->outbox, rank, &pdu);
 }

@@ -45,16 +45,14 @@ static void emit(struct vv_rank *self, const struct vv_gpdu *pdu, struct vv_rank
 }
 
 static void hold(struct vv_rank *self, const struct vv_gpdu *pdu) {
-  bool head = pdu->kind == VV_GPDU_HEAD;
-  size_t before = head ? VV_GPDU_HEAD_BYTES : 0;
-  uint8_t *body = vv_store_hold(&self->store, pdu->position, head, true, before + pdu->data_bytes);
-  if (head) vv_gpdu_head_emit(pdu, body);
+  bool headed = vv_gpdu_is_headed(pdu->kind);
+  size_t before = headed ? VV_GPDU_HEAD_BYTES : 0;
+  uint8_t *body = vv_store_hold(&self->store, pdu->position, pdu->kind, true, before + pdu->data_bytes);
+  if (headed) vv_gpdu_head_emit(pdu, body);
   if (pdu->data_bytes > 0) memcpy(body + before, pdu->data, pdu->data_bytes);
 }
 
-static void finish(struct vv_rank *self, vv_ns now_ns) {
-  self->current.busy = false;
-  vv_rank_tell(self, VV_RANK_DONE);
+void vv_sender_remind(struct vv_rank *self, vv_ns now_ns) {
   self->reminders = 0;
   vv_ns first_ns = REMIND_FIRST * self->config.rtt_ns;
   if (first_ns < REMIND_NS_MIN) first_ns = REMIND_NS_MIN;
@@ -76,6 +74,22 @@ void vv_sender_stall(struct vv_rank *self, vv_ns now_ns) {
   self->poll_wait_ns = POLL_WAIT * self->config.rtt_ns + turns_ns(self);
 }
 
+/* What was emitted goes for the first time. */
+static void count_sent(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram) {
+  uint64_t bytes = datagram->header_bytes + datagram->payload_bytes;
+  datagram->way = VV_RANK_TO_DATA;
+  self->counts.sent++;
+  self->counts.sent_bytes += bytes;
+  self->remind_ns = VV_NEVER;
+  vv_rate_sent(&self->rate, now_ns, bytes);
+}
+
+static void finish(struct vv_rank *self, vv_ns now_ns) {
+  self->current.busy = false;
+  vv_rank_tell(self, VV_RANK_DONE);
+  vv_sender_remind(self, now_ns);
+}
+
 bool vv_sender_data(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram) {
   if (!vv_rank_is_root(self)) return false;
   if (self->consumed >= vv_credit_limit(&self->credit)) {
@@ -86,20 +100,50 @@ bool vv_sender_data(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram 
   struct vv_gpdu pdu = present_piece(self, self->consumed);
   bool head = pdu.kind == VV_GPDU_HEAD;
   if (head) self->published = self->credit.horizon;
-  datagram->way = VV_RANK_TO_DATA;
   emit(self, &pdu, datagram);
   if (vv_store_outlives(&self->store, pdu.position, self->current.end)) {
     hold(self, &pdu);
   } else {
-    vv_store_place(&self->store, pdu.position, head, true);
+    vv_store_place(&self->store, pdu.position, pdu.kind, true);
   }
   self->consumed++;
-  self->edge = self->consumed;
-  self->remind_ns = VV_NEVER;
-  self->counts.sent++;
-  self->counts.sent_bytes += datagram->header_bytes + datagram->payload_bytes;
-  vv_rate_sent(&self->rate, now_ns, datagram->header_bytes + datagram->payload_bytes);
+  vv_sight_sent(&self->sight, self->consumed);
+  count_sent(self, now_ns, datagram);
   if (self->consumed == self->current.end) finish(self, now_ns);
+  return true;
+}
+
+/* All wait for each other's parts, so each tells all at once that it is there. */
+static void stall_part(struct vv_rank *self, vv_ns now_ns) {
+  if (self->stalled_ns == VV_NEVER) vv_say_state(self, VV_OUTBOX_ALL);
+  vv_sender_stall(self, now_ns);
+}
+
+bool vv_sender_part(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram) {
+  uint64_t position = vv_rank_next_own(self);
+  if (!vv_rank_in_round(self) || self->current.given) return false;
+  if (position >= vv_credit_limit(&self->credit)) {
+    stall_part(self, now_ns);
+    return false;
+  }
+  if (vv_rate_ready_ns(&self->rate, now_ns) > now_ns) return false;
+  const struct vv_rank_part *part = &self->current.operation.parts[self->config.rank];
+  uint64_t first = self->current.first;
+  struct vv_gpdu pdu = {.kind = VV_GPDU_PART,
+                        .position = position,
+                        .rank = self->config.rank,
+                        .size_bytes = part->bytes,
+                        .horizon = self->credit.horizon < first ? self->credit.horizon : first,
+                        .data = part->bytes > 0 ? part->buffer : NULL,
+                        .data_bytes = part->bytes};
+  emit(self, &pdu, datagram);
+  hold(self, &pdu);
+  self->current.given = true;
+  self->published = pdu.horizon;
+  if (self->credit.reported < first) self->credit.reported = first; /* whoever gets the part knows it */
+  vv_sight_sent(&self->sight, first);
+  vv_sight_sent_one(&self->sight, position);
+  count_sent(self, now_ns, datagram);
   return true;
 }
 
@@ -112,8 +156,8 @@ static bool find_piece(const struct vv_rank *self, uint64_t position, struct vv_
     *pdu = present_piece(self, position);
     return true;
   }
-  enum vv_gpdu_kind kind = slot->head ? VV_GPDU_HEAD : VV_GPDU_DATA;
-  return vv_gpdu_body_parse(kind, position, vv_store_body(&self->store, slot), slot->bytes, pdu);
+  return vv_gpdu_body_parse((enum vv_gpdu_kind)slot->kind, position, vv_store_body(&self->store, slot), slot->bytes,
+                            pdu);
 }
 
 /* True when so many have lost the same that it was no luck: half of the receivers, or as many as a few subtrees. */
@@ -148,6 +192,7 @@ bool vv_sender_repair(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagra
 
 /* Everything that this rank needs of the others: so much credit that it can go on, or, at the end, all. */
 static uint64_t needed(const struct vv_rank *self) {
+  if (vv_rank_in_round(self)) return self->current.first;
   if (self->closing || self->credit.only_polled) return self->consumed;
   return self->credit.horizon + (self->config.window_datagrams + NEEDED_PART - 1) / NEEDED_PART;
 }
@@ -157,7 +202,7 @@ static void send_poll(struct vv_rank *self, uint64_t position) {
                         .position = position,
                         .source = self->config.rank,
                         .operation = self->own_number,
-                        .edge = self->edge};
+                        .edge = self->sight.edge};
   vv_outbox_put(&self->outbox, VV_OUTBOX_ALL, &pdu);
 }
 
@@ -207,17 +252,18 @@ static void go_on(struct vv_rank *self, vv_ns now_ns) {
 void vv_sender_credit(struct vv_rank *self, vv_ns now_ns) {
   uint64_t horizon = self->credit.horizon;
   uint32_t half = self->config.window_datagrams / 2;
-  bool enough = self->closing ? horizon >= self->consumed : vv_credit_limit(&self->credit) > self->consumed;
+  bool enough = self->closing ? horizon >= self->consumed : vv_credit_limit(&self->credit) > vv_rank_next_own(self);
   if (self->stalled_ns != VV_NEVER && enough) go_on(self, now_ns);
   bool finished = self->closing && enough;
-  if (vv_rank_is_root(self) || (!finished && horizon / half <= self->published / half)) return;
+  if (vv_rank_is_root(self) || vv_rank_in_round(self) || (!finished && horizon / half <= self->published / half))
+    return;
   if (horizon > self->published && self->last_root == self->config.rank) vv_say_state(self, VV_OUTBOX_ALL);
 }
 
 vv_ns vv_sender_deadline_ns(const struct vv_rank *self) {
   vv_ns ready_ns = vv_rate_ready_ns(&self->rate, 0), due_ns = vv_repair_due_ns(&self->repair);
   vv_ns next_ns = due_ns == VV_NEVER || due_ns > ready_ns ? due_ns : ready_ns;
-  bool may = vv_rank_is_root(self) && self->consumed < vv_credit_limit(&self->credit);
+  bool may = vv_rank_gives(self) && vv_rank_next_own(self) < vv_credit_limit(&self->credit);
   if (may && ready_ns < next_ns) next_ns = ready_ns;
   if (self->poll_ns < next_ns) next_ns = self->poll_ns;
   return self->remind_ns < next_ns ? self->remind_ns : next_ns;

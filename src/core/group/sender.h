@@ -12,6 +12,13 @@
 /* The next datagram of the present operation: false when the rate, the credit or the message has come to an end. */
 bool vv_sender_data(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram);
 
+/* This rank's part of the present round: false when it went before, or rate or credit do not let it go. */
+bool vv_sender_part(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram);
+
+/* This rank has sent all that it has to, and will say so again: whoever lost the last of it may ask more and more
+ * rarely. */
+void vv_sender_remind(struct vv_rank *self, vv_ns now_ns);
+
 /* The next repair that is due: false when there is none. */
 bool vv_sender_repair(struct vv_rank *self, vv_ns now_ns, struct vv_rank_datagram *datagram);
 

@@ -17,6 +17,7 @@
 #include "core/group/outbox.h"
 #include "core/group/rate.h"
 #include "core/group/repair.h"
+#include "core/group/sight.h"
 #include "core/group/store.h"
 #include "core/group/tree.h"
 #include "core/wire/gpdu.h"
@@ -37,8 +38,15 @@ struct vv_rank_config {
 
 #define VV_RANK_WINDOW_MIN 2
 
+/* What a rank gives to a round, or gets from it: at most a datagram (vv_group_round_part_bytes). */
+struct vv_rank_part {
+  uint8_t *buffer; /* its own is not written to */
+  size_t bytes;    /* the same at all ranks */
+};
+
 /*
- * A broadcast. A receiver that has no memory for the whole message takes it as a
+ * A broadcast, or, with parts, a round (core/group/round.h), of which buffer, sizes and representation are not looked
+ * at, and root is 0. A receiver that has no memory for the whole message takes it as a
  * stream: what it has consumed is in the store for a window more
  * (vv_store_find), where the driver reads it after each datagram.
  */
@@ -49,6 +57,7 @@ struct vv_rank_operation {
   bool size_known;        /* not root: the message must have exactly that size */
   uint8_t representation; /* root: see HEAD */
   bool stream;            /* not root: there is no buffer */
+  const struct vv_rank_part *parts; /* a round: by rank, the caller's until it is done. NULL: a broadcast */
 };
 
 enum vv_rank_event_kind {
@@ -106,7 +115,8 @@ struct vv_rank_counts {
 /* The operation that this rank is in. */
 struct vv_rank_current {
   bool busy;
-  bool laid_out; /* its HEAD is known: so are size and end */
+  bool laid_out; /* its HEAD is known, or it is a round: so are size and end */
+  bool given;    /* of a round: this rank has sent its part */
   struct vv_rank_operation operation;
   uint32_t number; /* modulo 2^32 */
   uint64_t first;  /* position */
@@ -123,13 +133,14 @@ struct vv_rank {
   struct vv_rank_current current;
   struct vv_tree tree; /* under the root that this rank heard of last */
   uint64_t consumed;   /* all positions below are delivered here, or sent */
-  uint64_t edge;       /* all positions below have been sent by somebody, as far as known here */
-  uint64_t passed;     /* the DATA socket was read past all positions below: what has not come will not come from it */
-  uint64_t own_end;    /* of the last operation that this rank was root of, and its number */
+  struct vv_sight sight;
+  uint64_t own_end; /* of the last operation that this rank sent something of, and its number */
   uint32_t own_number;
   uint64_t published;  /* the horizon that others know from this rank */
   uint32_t operations; /* started here, modulo 2^32 but never 0 again */
   uint32_t last_root;  /* of the last operation that was started here */
+  bool urged;          /* somebody has asked for what this rank had not sent of a round, which is that operation */
+  uint32_t urged_operation;
   struct vv_store store;
   struct vv_credit credit;
   struct vv_gap gap;
@@ -162,14 +173,31 @@ static inline void vv_rank_untell(struct vv_rank *self, enum vv_rank_event_kind 
   self->waiting &= ~(1u << kind);
 }
 
-/* True when this rank is the root of the present operation. */
-static inline bool vv_rank_is_root(const struct vv_rank *self) {
-  return self->current.busy && self->current.operation.root == self->config.rank;
+/* True when the present operation is a round. */
+static inline bool vv_rank_in_round(const struct vv_rank *self) {
+  return self->current.busy && self->current.operation.parts != NULL;
 }
 
-/* True when it is in an operation of another root. */
+/* True when this rank is the root of the present operation, a broadcast. */
+static inline bool vv_rank_is_root(const struct vv_rank *self) {
+  return self->current.busy && self->current.operation.parts == NULL &&
+         self->current.operation.root == self->config.rank;
+}
+
+/* True when it is in an operation in which others send. */
 static inline bool vv_rank_waits(const struct vv_rank *self) {
-  return self->current.busy && self->current.operation.root != self->config.rank;
+  return self->current.busy && !vv_rank_is_root(self);
+}
+
+/* True when it has something to send for the first time, if its credit lets it. */
+static inline bool vv_rank_gives(const struct vv_rank *self) {
+  return vv_rank_in_round(self) ? !self->current.given : vv_rank_is_root(self);
+}
+
+/* Where that lies; without such, what it consumes next. */
+static inline uint64_t vv_rank_next_own(const struct vv_rank *self) {
+  bool part = vv_rank_in_round(self) && !self->current.given;
+  return part ? self->current.first + self->config.rank : self->consumed;
 }
 
 #endif

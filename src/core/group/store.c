@@ -39,9 +39,10 @@ const uint8_t *vv_store_body(const struct vv_store *store, const struct vv_store
   return body_at(store, slot->position);
 }
 
-uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, bool head, bool own, size_t bytes) {
+uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, enum vv_gpdu_kind kind, bool own, size_t bytes) {
   assert(bytes <= store->body_bytes);
-  store->slots[position % store->room] = (struct vv_store_slot){position, (uint32_t)bytes, VV_STORE_HELD, head, own};
+  store->slots[position % store->room] =
+      (struct vv_store_slot){position, (uint32_t)bytes, VV_STORE_HELD, (uint8_t)kind, own};
   return body_at(store, position);
 }
 
@@ -50,8 +51,8 @@ void vv_store_drop(struct vv_store *store, uint64_t position) {
   if (slot->position == position) slot->state = VV_STORE_EMPTY;
 }
 
-void vv_store_place(struct vv_store *store, uint64_t position, bool head, bool own) {
-  store->slots[position % store->room] = (struct vv_store_slot){position, 0, VV_STORE_PLACED, head, own};
+void vv_store_place(struct vv_store *store, uint64_t position, enum vv_gpdu_kind kind, bool own) {
+  store->slots[position % store->room] = (struct vv_store_slot){position, 0, VV_STORE_PLACED, (uint8_t)kind, own};
 }
 
 bool vv_store_outlives(const struct vv_store *store, uint64_t position, uint64_t end) {

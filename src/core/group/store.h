@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/wire/gpdu.h"
+
 enum vv_store_state {
   VV_STORE_EMPTY,
   VV_STORE_HELD,   /* the bytes are here */
@@ -22,8 +24,8 @@ struct vv_store_slot {
   uint64_t position;
   uint32_t bytes; /* HELD: of the body */
   uint8_t state;
-  bool head; /* the body is that of a HEAD, else of a DATA */
-  bool own;  /* this rank was its root */
+  uint8_t kind; /* enum vv_gpdu_kind: whose body it is */
+  bool own;     /* this rank sent it first */
 };
 
 struct vv_store {
@@ -43,7 +45,7 @@ const struct vv_store_slot *vv_store_find(const struct vv_store *store, uint64_t
 const uint8_t *vv_store_body(const struct vv_store *store, const struct vv_store_slot *slot);
 
 /* Takes a slot for that position, whatever was in it, and gives the place for its body of `bytes`. */
-uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, bool head, bool own, size_t bytes);
+uint8_t *vv_store_hold(struct vv_store *store, uint64_t position, enum vv_gpdu_kind kind, bool own, size_t bytes);
 
 /* Forgets that position. */
 void vv_store_drop(struct vv_store *store, uint64_t position);
@@ -55,6 +57,6 @@ void vv_store_drop(struct vv_store *store, uint64_t position);
 bool vv_store_outlives(const struct vv_store *store, uint64_t position, uint64_t end);
 
 /* Notes that the position lies in the buffer of the present operation. */
-void vv_store_place(struct vv_store *store, uint64_t position, bool head, bool own);
+void vv_store_place(struct vv_store *store, uint64_t position, enum vv_gpdu_kind kind, bool own);
 
 #endif

@@ -11,23 +11,27 @@ enum {
   ASK_BYTES = 14,
   ACK_BYTES = 12,
   POLL_BYTES = 12,
-  STATE_BYTES = 12,
+  STATE_BYTES = 16,
   FAIL_BYTES = 13,
-  FIXED_BYTES_MAX = ASK_BYTES
+  FIXED_BYTES_MAX = STATE_BYTES
 };
 
-/* Places in the body: of a HEAD, and of control PDUs, which all begin with their source. */
+/* Places in the body: of a HEAD or PART, and of control PDUs, which all begin with their source. */
 enum { AT_ROOT = 0, AT_BACK = 2, AT_REPRESENTATION = 4, AT_SIZE_TOP = 5, AT_SIZE = 6 };
 enum { AT_SOURCE = 0, AT_ASK_OPERATION = 4, AT_ASK_ROOT = 8, AT_ASK_FLAGS = 12, AT_ASK_COUNT = 13 };
 enum { AT_ACK_TARGET = 4, AT_ACK_SLOWEST = 8, AT_POLL_OPERATION = 4, AT_POLL_EDGE = 8, AT_STATE_EDGE = 4 };
-enum { AT_STATE_HORIZON = 8, AT_FAIL_OPERATION = 4, AT_FAIL_RANK = 8, AT_FAIL_WHY = 12 };
+enum { AT_STATE_HORIZON = 8, AT_STATE_BEYOND = 12, AT_FAIL_OPERATION = 4, AT_FAIL_RANK = 8, AT_FAIL_WHY = 12 };
 enum { HALF_BITS = 32, HALF_BYTES = 4, KIND_SHIFT = 24 };
 
 /* Bytes of the body of each kind that are not data. */
 static const uint8_t fixed_bytes[] = {
-    [VV_GPDU_HEAD - VV_GPDU_HEAD] = VV_GPDU_HEAD_BYTES, [VV_GPDU_DATA - VV_GPDU_HEAD] = 0,
-    [VV_GPDU_ASK - VV_GPDU_HEAD] = ASK_BYTES,           [VV_GPDU_ACK - VV_GPDU_HEAD] = ACK_BYTES,
-    [VV_GPDU_POLL - VV_GPDU_HEAD] = POLL_BYTES,         [VV_GPDU_STATE - VV_GPDU_HEAD] = STATE_BYTES,
+    [VV_GPDU_HEAD - VV_GPDU_HEAD] = VV_GPDU_HEAD_BYTES,
+    [VV_GPDU_PART - VV_GPDU_HEAD] = VV_GPDU_HEAD_BYTES,
+    [VV_GPDU_DATA - VV_GPDU_HEAD] = 0,
+    [VV_GPDU_ASK - VV_GPDU_HEAD] = ASK_BYTES,
+    [VV_GPDU_ACK - VV_GPDU_HEAD] = ACK_BYTES,
+    [VV_GPDU_POLL - VV_GPDU_HEAD] = POLL_BYTES,
+    [VV_GPDU_STATE - VV_GPDU_HEAD] = STATE_BYTES,
     [VV_GPDU_FAIL - VV_GPDU_HEAD] = FAIL_BYTES,
 };
 
@@ -66,7 +70,7 @@ uint64_t vv_gpdu_expand(uint32_t low, uint64_t near) {
 bool vv_gpdu_body_parse(enum vv_gpdu_kind kind, uint64_t position, const uint8_t *body, size_t count,
                         struct vv_gpdu *pdu) {
   struct vv_gpdu value = {.kind = kind, .position = position, .data = body, .data_bytes = count};
-  if (kind == VV_GPDU_HEAD) {
+  if (vv_gpdu_is_headed(kind)) {
     if (count < VV_GPDU_HEAD_BYTES || vv_get16(body + AT_BACK) > position) return false;
     value.rank = vv_get16(body + AT_ROOT);
     value.horizon = position - vv_get16(body + AT_BACK);
@@ -75,6 +79,8 @@ bool vv_gpdu_body_parse(enum vv_gpdu_kind kind, uint64_t position, const uint8_t
     value.data = body + VV_GPDU_HEAD_BYTES;
     value.data_bytes = count - VV_GPDU_HEAD_BYTES;
     if (value.data_bytes > value.size_bytes) return false;
+    bool whole = value.data_bytes == value.size_bytes && value.rank <= position;
+    if (kind == VV_GPDU_PART && !whole) return false;
   }
   *pdu = value;
   return true;
@@ -101,6 +107,7 @@ static bool control_parse(const uint8_t *body, struct vv_gpdu *pdu) {
   pdu->source = vv_get32(body + AT_SOURCE);
   switch (pdu->kind) {
   case VV_GPDU_HEAD:
+  case VV_GPDU_PART:
   case VV_GPDU_DATA:
     return false;
   case VV_GPDU_ASK:
@@ -118,6 +125,7 @@ static bool control_parse(const uint8_t *body, struct vv_gpdu *pdu) {
   case VV_GPDU_STATE:
     pdu->edge = vv_gpdu_expand(vv_get32(body + AT_STATE_EDGE), pdu->position);
     pdu->horizon = vv_gpdu_expand(vv_get32(body + AT_STATE_HORIZON), pdu->position);
+    pdu->beyond = vv_get32(body + AT_STATE_BEYOND);
     break;
   }
   return pdu->data_bytes == 0;
@@ -166,6 +174,7 @@ static void body_emit(const struct vv_gpdu *pdu, uint8_t *body) {
   if (pdu->kind > VV_GPDU_DATA) vv_put32(body + AT_SOURCE, pdu->source);
   switch (pdu->kind) {
   case VV_GPDU_HEAD:
+  case VV_GPDU_PART:
     vv_gpdu_head_emit(pdu, body);
     break;
   case VV_GPDU_DATA:
@@ -184,6 +193,7 @@ static void body_emit(const struct vv_gpdu *pdu, uint8_t *body) {
   case VV_GPDU_STATE:
     vv_put32(body + AT_STATE_EDGE, (uint32_t)pdu->edge);
     vv_put32(body + AT_STATE_HORIZON, (uint32_t)pdu->horizon);
+    vv_put32(body + AT_STATE_BEYOND, pdu->beyond);
     break;
   case VV_GPDU_FAIL:
     vv_put32(body + AT_FAIL_OPERATION, pdu->operation);

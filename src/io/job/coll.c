@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "core/group/round.h"
 #include "core/wire/gpdu.h"
 #include "io/job/drive.h"
 #include "io/job/handle.h"
@@ -90,13 +91,21 @@ static int check(const struct vv_group *group, const struct vv_coll_call *call, 
   return check_buffers(group, call, error);
 }
 
+/* Where one sends at a time, all at once would collide. */
+static bool has_rounds(const struct vv_group *group) {
+  if (!group->stream) return false;
+  const struct vv_rank_config *core = &group->stream->core.config;
+  return core->shared_bps == 0 && vv_group_round_possible(core->ranks, core->window_datagrams);
+}
+
 static void schedule(const struct vv_group *group, const struct vv_coll_call *call,
                      const struct vv_schedule_part *parts, struct vv_schedule *schedule_of) {
   const struct vv_schedule_ranks who = {
       .ranks = group->ranks,
       .rank = group->rank,
       .casts = true,
-      .datagram_bytes = group->job ? group->job->reach.datagram_bytes - VV_GPDU_HEADER_BYTES - VV_GPDU_HEAD_BYTES : 0,
+      .rounds = has_rounds(group),
+      .datagram_bytes = group->job ? vv_group_round_part_bytes(group->job->reach.datagram_bytes) : 0,
       .small_bytes = SMALL_BYTES};
   const size_t width = vv_data_type_bytes(call->type);
   switch (call->kind) {
@@ -136,8 +145,9 @@ static struct vv_collective *make(const struct vv_group *group, const struct vv_
   return NULL;
 }
 
-struct vv_group_operation *vv_coll_begin(struct vv_group *group, const struct vv_coll_call *call,
-                                         struct vv_group_problem *problem) {
+/* Begins it, as far as that goes at once; the lock is held afterwards where there is a job. */
+static struct vv_group_operation *begin(struct vv_group *group, const struct vv_coll_call *call,
+                                        struct vv_group_problem *problem) {
   struct vv_error error;
   struct vv_group_operation *begun = NULL;
   if (check(group, call, &error) == 0) begun = vv_handle_begin(group, VV_HANDLE_COLLECTIVE, &error);
@@ -154,11 +164,19 @@ struct vv_group_operation *vv_coll_begin(struct vv_group *group, const struct vv
   vv_job_lock(group->job);
   vv_collective_begin(group->stream, begun->collective);
   vv_job_turn(group->job);
-  vv_service_hand_over(group->job);
+  return begun;
+}
+
+struct vv_group_operation *vv_coll_begin(struct vv_group *group, const struct vv_coll_call *call,
+                                         struct vv_group_problem *problem) {
+  struct vv_group_operation *begun = begin(group, call, problem);
+  if (begun && group->job) vv_service_hand_over(group->job);
   return begun;
 }
 
 int vv_coll(struct vv_group *group, const struct vv_coll_call *call, struct vv_group_problem *problem) {
-  struct vv_group_operation *begun = vv_coll_begin(group, call, problem);
-  return begun ? vv_handle_await(begun, NULL, problem) : -1;
+  struct vv_group_operation *begun = begin(group, call, problem);
+  if (!begun) return -1;
+  if (group->job) vv_job_unlock(group->job); /* the thread of the job need not wake for what is waited for here */
+  return vv_handle_await(begun, NULL, problem);
 }

@@ -11,8 +11,12 @@ struct vv_collective *vv_collective_new(uint32_t ranks) {
   struct vv_collective *collective = calloc(1, sizeof *collective);
   if (collective == NULL) return NULL;
   collective->schedule.steps = calloc(VV_SCHEDULE_STEPS_MAX(ranks), sizeof *collective->schedule.steps);
-  if (collective->schedule.steps != NULL) return collective;
-  free(collective);
+  collective->schedule.parts = calloc(ranks, sizeof *collective->schedule.parts);
+  collective->parts = calloc(ranks, sizeof *collective->parts);
+  if (collective->schedule.steps != NULL && collective->schedule.parts != NULL && collective->parts != NULL) {
+    return collective;
+  }
+  vv_collective_free(collective);
   return NULL;
 }
 
@@ -28,6 +32,8 @@ void vv_collective_free(struct vv_collective *collective) {
   free(collective->areas[VV_SCHEDULE_SCRATCH]);
   free(collective->steps);
   free(collective->schedule.steps);
+  free(collective->schedule.parts);
+  free(collective->parts);
   free(collective);
 }
 
@@ -46,7 +52,7 @@ static uint8_t *at(const struct vv_collective *collective, struct vv_schedule_pl
   return area == NULL ? NULL : area + place.offset_bytes;
 }
 
-/* True when a step sends what it names; else it takes. */
+/* True when a step sends what it names and no more; else it takes. */
 static bool gives(const struct vv_job_stream *stream, const struct vv_schedule_step *step) {
   return step->kind == VV_SCHEDULE_SEND || (step->kind == VV_SCHEDULE_CAST && step->peer == stream->core.config.rank);
 }
@@ -60,6 +66,24 @@ static void begin_cast(struct vv_job_stream *stream, vv_ns now_ns, struct vv_col
                                                 .size_bytes = step->bytes,
                                                 .size_known = root || !collective->receives},
                                        .background = true};
+  vv_job_stream_begin(stream, now_ns, &collective->steps[i].as.cast);
+}
+
+/* Where part i of the round of that step comes to; this rank's own is where the step has it. */
+static uint8_t *part_at(const struct vv_collective *collective, const struct vv_schedule_step *step, uint32_t i) {
+  const size_t offset_bytes = step->to.offset_bytes + collective->schedule.parts[i].offset_bytes;
+  if (i == step->peer) return at(collective, step->from);
+  return at(collective, (struct vv_schedule_place){step->to.area, offset_bytes});
+}
+
+static void begin_round(struct vv_job_stream *stream, vv_ns now_ns, struct vv_collective *collective, uint32_t i) {
+  const struct vv_schedule_step *step = &collective->schedule.steps[i];
+  for (uint32_t part = 0; part < stream->core.config.ranks; part++) {
+    collective->parts[part] =
+        (struct vv_rank_part){part_at(collective, step, part), collective->schedule.parts[part].bytes};
+  }
+  collective->steps[i].as.cast =
+      (struct vv_job_stream_operation){.what = {.parts = collective->parts}, .background = true};
   vv_job_stream_begin(stream, now_ns, &collective->steps[i].as.cast);
 }
 
@@ -90,6 +114,8 @@ static void begin_step(struct vv_job_stream *stream, struct vv_lanes *lanes, vv_
   const uint32_t i = collective->begun++;
   const struct vv_schedule_step *step = &collective->schedule.steps[i];
   switch (step->kind) {
+  case VV_SCHEDULE_ROUND:
+    return begin_round(stream, now_ns, collective, i);
   case VV_SCHEDULE_CAST:
     return begin_cast(stream, now_ns, collective, i);
   case VV_SCHEDULE_SEND:
@@ -114,13 +140,24 @@ static size_t part_bytes_of(enum vv_data_type type) {
 }
 
 /* What came is in the byte order of who sent it. */
-static void convert(const struct vv_job_stream *stream, const struct vv_collective *collective,
-                    const struct vv_schedule_step *step) {
+static void convert(const struct vv_job_stream *stream, const struct vv_collective *collective, uint32_t sender,
+                    uint8_t *to, size_t bytes) {
   const size_t part_bytes = part_bytes_of(collective->type);
-  const uint32_t member = vv_job_stream_member(stream, step->peer);
+  const uint32_t member = vv_job_stream_member(stream, sender);
   if (part_bytes <= 1 || stream->orders[member] == vv_data_own_order()) return;
-  uint8_t *to = at(collective, step->to);
-  vv_turn(to, to, part_bytes, step->bytes / part_bytes);
+  vv_turn(to, to, part_bytes, bytes / part_bytes);
+}
+
+/* The bytes of a step that took some are there. */
+static void convert_step(const struct vv_job_stream *stream, const struct vv_collective *collective,
+                         const struct vv_schedule_step *step) {
+  if (step->kind != VV_SCHEDULE_ROUND) {
+    return convert(stream, collective, step->peer, at(collective, step->to), step->bytes);
+  }
+  for (uint32_t i = 0; i < stream->core.config.ranks; i++) {
+    const struct vv_rank_part *part = &collective->parts[i];
+    if (i != step->peer) convert(stream, collective, i, part->buffer, part->bytes);
+  }
 }
 
 static void fail(struct vv_job_stream *stream, vv_ns now_ns, uint32_t rank, enum vv_gpdu_why why) {
@@ -131,7 +168,7 @@ static void fail(struct vv_job_stream *stream, vv_ns now_ns, uint32_t rank, enum
 static bool look(struct vv_job_stream *stream, vv_ns now_ns, struct vv_collective *collective, uint32_t i) {
   const struct vv_schedule_step *step = &collective->schedule.steps[i];
   struct vv_collective_step *own = &collective->steps[i];
-  if (step->kind == VV_SCHEDULE_CAST) {
+  if (step->kind == VV_SCHEDULE_CAST || step->kind == VV_SCHEDULE_ROUND) {
     if (!own->as.cast.ended || own->as.cast.failed) return false; /* its group fails, and all that was begun */
     collective->size_bytes = own->as.cast.size_bytes;
   } else {
@@ -142,7 +179,7 @@ static bool look(struct vv_job_stream *stream, vv_ns now_ns, struct vv_collectiv
       return fail(stream, now_ns, step->peer, VV_GPDU_UNEQUAL_SIZE), false;
     }
   }
-  if (!gives(stream, step)) convert(stream, collective, step);
+  if (!gives(stream, step)) convert_step(stream, collective, step);
   return own->done = true;
 }
 
@@ -180,6 +217,14 @@ static void abandon(const struct vv_job_stream *stream, struct vv_lanes *lanes,
     if (step->kind != VV_SCHEDULE_SEND && step->kind != VV_SCHEDULE_TAKE) continue;
     if (!collective->steps[i].as.message.ended) vv_lanes_lost(lanes, vv_job_stream_member(stream, step->peer));
   }
+}
+
+bool vv_collective_waits_for_messages(const struct vv_collective *collective) {
+  for (uint32_t i = collective->finished; i < collective->begun; i++) {
+    const enum vv_schedule_kind kind = collective->schedule.steps[i].kind;
+    if ((kind == VV_SCHEDULE_SEND || kind == VV_SCHEDULE_TAKE) && !collective->steps[i].done) return true;
+  }
+  return false;
 }
 
 /* Whether the operation has ended, one way or the other. */

@@ -29,13 +29,14 @@ struct vv_collective_step {
 struct vv_collective {
   struct vv_schedule schedule;
   struct vv_collective_step *steps;
-  uint32_t begun, finished; /* steps begun; the leading ones that are done */
-  uint8_t *areas[3];        /* by enum vv_schedule_area; scratch is its own */
-  enum vv_data_type type;   /* of the numbers in it */
-  enum vv_coll_op op;       /* of its folds */
-  uint64_t label;           /* of its messages */
-  bool receives;            /* it is one cast, of a size that a rank which is not the root does not know */
-  uint64_t size_bytes;      /* of that, when it has ended */
+  uint32_t begun, finished;   /* steps begun; the leading ones that are done */
+  uint8_t *areas[3];          /* by enum vv_schedule_area; scratch is its own */
+  enum vv_data_type type;     /* of the numbers in it */
+  enum vv_coll_op op;         /* of its folds */
+  uint64_t label;             /* of its messages */
+  struct vv_rank_part *parts; /* of its round, if it has one */
+  bool receives;              /* it is one cast, of a size that a rank which is not the root does not know */
+  uint64_t size_bytes;        /* of that, when it has ended */
   bool ended, failed;
   struct vv_collective *next; /* begun on the same group after it */
 };
@@ -54,6 +55,9 @@ void vv_collective_begin(struct vv_job_stream *stream, struct vv_collective *col
 
 /* Carries it out in a group of one, where nothing is to be waited for. */
 void vv_collective_alone(struct vv_collective *collective);
+
+/* True when it waits for messages, and not for casts alone. */
+bool vv_collective_waits_for_messages(const struct vv_collective *collective);
 
 /* Does what can be done now of all that were begun on the stream. True: a step was begun. */
 bool vv_collective_turn(struct vv_job_stream *stream, struct vv_lanes *lanes, vv_ns now_ns);

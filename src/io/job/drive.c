@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/job/drive.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "io/os/clock.h"
@@ -62,7 +63,7 @@ static void go_on(struct vv_job *job, vv_ns *away_ns) {
 }
 
 static bool may_await(const struct vv_job *job) {
-  return !job->spin && job->cast.awaits && !vv_job_has_collectives(job) &&
+  return !job->spin && job->cast.awaits && !vv_job_waits_for_messages(job) &&
          vv_job_wants_data_alone(job, job->at_ns + AWAIT_NS);
 }
 
@@ -77,12 +78,14 @@ enum vv_drive_end vv_drive(struct vv_job *job, const bool *flag, vv_ns deadline_
     if (job->at_ns >= deadline_ns) return VV_DRIVE_LATE;
     if (job->spin && waits % LOOKS != 0) {
       vv_job_begin_turn(job);
-      vv_job_take_socket(job, VV_CAST_DATA);
+      /* Whoever it waits for may need this very processor. */
+      if (!vv_job_take_socket(job, VV_CAST_DATA)) sched_yield();
       continue;
     }
     if (may_stop && job->stop && job->stop(job->context)) return VV_DRIVE_STOPPED;
     if (may_await(job)) {
-      await_data(job, waits == 0 ? 1 : VV_CAST_BATCH); /* a small message is all that comes: no look for more */
+      /* A small message is all that comes, and no look for more is needed; of a round more comes. */
+      await_data(job, waits == 0 && !vv_job_has_collectives(job) ? 1 : VV_CAST_BATCH);
     } else {
       await_anything(job, deadline_ns < away_ns ? deadline_ns : away_ns);
     }

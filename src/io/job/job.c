@@ -181,16 +181,19 @@ static void dry(struct vv_job *job, vv_ns then_ns) {
   for (struct vv_job_stream *one = job->streams; one; one = one->next) vv_rank_dry(&one->core, then_ns);
 }
 
-void vv_job_take_socket(struct vv_job *job, int socket) {
+bool vv_job_take_socket(struct vv_job *job, int socket) {
   size_t counts[VV_CAST_BATCH];
+  bool any = false;
   for (int turns = 0; turns < TAKE_MAX / VV_CAST_BATCH; turns++) {
-    if (socket == VV_CAST_DATA && !vv_job_wants_data(job)) return;
+    if (socket == VV_CAST_DATA && !vv_job_wants_data(job)) return any;
     const unsigned came = vv_cast_recv(&job->cast, socket, job->bytes, job->room, counts);
     vv_job_take(job, socket, job->bytes, counts, came);
+    any |= came > 0;
     if (came == VV_CAST_BATCH) continue;
     if (socket == VV_CAST_DATA) dry(job, job->at_ns);
-    return;
+    return any;
   }
+  return any;
 }
 
 void vv_job_take_ready(struct vv_job *job, vv_ns then_ns) {
@@ -438,6 +441,15 @@ bool vv_job_wants_data_alone(const struct vv_job *job, vv_ns until_ns) {
 bool vv_job_has_collectives(const struct vv_job *job) {
   for (const struct vv_job_stream *one = job->streams; one; one = one->next) {
     if (one->collectives) return true;
+  }
+  return false;
+}
+
+bool vv_job_waits_for_messages(const struct vv_job *job) {
+  for (const struct vv_job_stream *one = job->streams; one; one = one->next) {
+    for (const struct vv_collective *at = one->collectives; at; at = at->next) {
+      if (vv_collective_waits_for_messages(at)) return true;
+    }
   }
   return false;
 }

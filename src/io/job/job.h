@@ -121,7 +121,9 @@ static inline vv_ns vv_job_patience_ns(const struct vv_job *job) {
 
 /* Takes datagrams, of which the bytes lie `room` apart, as of that socket. */
 void vv_job_take(struct vv_job *job, int socket, const uint8_t *bytes, const size_t *counts, unsigned came);
-void vv_job_take_socket(struct vv_job *job, int socket);
+
+/* Takes what a socket has, as far as it is wanted. True: it had something. */
+bool vv_job_take_socket(struct vv_job *job, int socket);
 
 /* Takes what has come, by what poll() said of `watched`, which looked at all sockets not before then_ns. */
 void vv_job_take_ready(struct vv_job *job, vv_ns then_ns);
@@ -147,8 +149,9 @@ static inline bool vv_job_has_background(const struct vv_job *job) {
   return job->streams->next || (first && first->background) || job->streams->collectives;
 }
 
-/* True when collective operations are under way, which wait for more than data. */
+/* True when collective operations are under way; and such as wait for more than data. */
 bool vv_job_has_collectives(const struct vv_job *job);
+bool vv_job_waits_for_messages(const struct vv_job *job);
 
 /*
  * A descriptor that is readable when something in the background has ended, from now on, until that is heard. Or -1 and

@@ -11,7 +11,7 @@
 #include "io/os/clock.h"
 
 #define WINDOW_SHARE 8      /* of the job's credit a further group borrows one part in so many, */
-#define WINDOW_MIN   8      /* and no less than so many datagrams */
+#define WINDOW_MIN   8      /* and no less than so many datagrams, or two rounds (core/group/round.h) */
 #define PATIENCE_NS  VV_SEC /* beyond the deadline, for rank 0 to say who is missing */
 
 static_assert(VV_GROUP_RANKS_MAX == VV_ACCORD_RANKS_MAX && VV_ACCORD_STREAMS == VV_DATAGRAM_STREAMS,
@@ -43,9 +43,11 @@ static bool has_room(const struct vv_job *job) {
   return count < VV_GROUP_AMONG_MAX;
 }
 
-static uint32_t window(const struct vv_job *job) {
+static uint32_t window(const struct vv_job *job, uint32_t ranks) {
   const uint32_t share = job->reach.window_datagrams / WINDOW_SHARE;
-  return share > WINDOW_MIN ? share : WINDOW_MIN;
+  const uint32_t rounds = vv_tree_flat(ranks) && 2 * ranks <= job->reach.window_datagrams ? 2 * ranks : 0;
+  const uint32_t least = rounds > WINDOW_MIN ? rounds : WINDOW_MIN;
+  return share > least ? share : least;
 }
 
 /* Waits for rank 0's answer. False: there is none. */
@@ -98,7 +100,7 @@ struct vv_job_stream *vv_make(struct vv_job *job, const struct vv_make_config *c
       .members = config->members, .peers = job->meeting.peers, .orders = job->meeting.orders};
   const struct vv_accord decline = {.what = VV_ACCORD_DECLINE, .list = list_of(job, config)};
   if (settle(job, config, error, about) != 0) return NULL;
-  vv_job_core_config(job, config->ranks, config->rank, window(job), &wanted.core);
+  vv_job_core_config(job, config->ranks, config->rank, window(job, config->ranks), &wanted.core);
   struct vv_job_stream *stream = has_room(job) ? vv_job_stream_new(&wanted) : NULL;
   explicit_bzero(&wanted.core, sizeof wanted.core);
   job->making = (struct vv_job_making){.asked = true, .list = decline.list, .stream = stream};

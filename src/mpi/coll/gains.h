@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which collective operations of an MPI are quicker by multicast, on three hosts or more
- * of an Ethernet: `make bench`, case `served`, has what stands behind these numbers. A
- * barrier and little from each are messages of the MPI as before: there the ranks of a
- * group take turns, and those of an MPI all send at once.
+ * of an Ethernet: `make bench`, case `served`, has what stands behind these numbers, from
+ * when the ranks of a group took turns. A barrier and little from each are messages of
+ * the MPI as before, until it is measured what rounds gain there (core/group/round.h).
  */
 #ifndef VV_MPI_COLL_GAINS_H
 #define VV_MPI_COLL_GAINS_H

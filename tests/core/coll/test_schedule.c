@@ -14,11 +14,11 @@
 enum { RANKS_MAX = 1024 };
 
 static struct vv_schedule_step steps[VV_SCHEDULE_STEPS_MAX(RANKS_MAX)];
-static struct vv_schedule schedule = {.steps = steps};
-static struct vv_schedule_part parts[RANKS_MAX];
+static struct vv_schedule_part parts[RANKS_MAX], round_parts[RANKS_MAX];
+static struct vv_schedule schedule = {.steps = steps, .parts = round_parts};
 
 static struct vv_schedule_ranks who(uint32_t ranks, uint32_t rank, bool casts) {
-  return (struct vv_schedule_ranks){ranks, rank, casts, 1408, 16384};
+  return (struct vv_schedule_ranks){ranks, rank, casts, false, 1408, 16384};
 }
 
 static uint32_t steps_of(enum vv_schedule_kind kind) {
@@ -86,6 +86,35 @@ static void test_an_allreduce_of_many_numbers_is_slices(void **state) {
   for (uint32_t i = 0; i < schedule.count; i++) assert_true(steps[i].bytes <= (size_t)33 * 8);
 }
 
+/* Where each gives a datagram at most, and so an allgather, a barrier and an allreduce of few numbers are one round. */
+static void test_little_of_each_is_a_round(void **state) {
+  (void)state;
+  struct vv_schedule_ranks ranks = who(8, 2, true);
+  ranks.rounds = true;
+  cut(8, 1408);
+  vv_schedule_allgather(&schedule, &ranks, parts);
+  assert_true(steps_of(VV_SCHEDULE_ROUND) == 1 && steps_of(VV_SCHEDULE_CAST) == 0);
+  assert_true(round_parts[5].offset_bytes == 5 * 1408 && round_parts[5].bytes == 1408);
+  parts[7].bytes = 1409;
+  vv_schedule_allgather(&schedule, &ranks, parts);
+  assert_true(steps_of(VV_SCHEDULE_ROUND) == 0 && steps_of(VV_SCHEDULE_CAST) == 8);
+  cut(8, 0);
+  vv_schedule_allgather(&schedule, &ranks, parts);
+  assert_int_equal(schedule.count, 0);
+  vv_schedule_barrier(&schedule, &ranks);
+  assert_true(schedule.count == 1 && steps[0].kind == VV_SCHEDULE_ROUND && round_parts[3].bytes == 0);
+  vv_schedule_allreduce(&schedule, &ranks, 176, 8);
+  assert_true(steps_of(VV_SCHEDULE_ROUND) == 1 && steps_of(VV_SCHEDULE_CAST) == 0);
+  assert_true(round_parts[7].offset_bytes == 7 * 1408 && round_parts[7].bytes == 1408);
+  vv_schedule_allreduce(&schedule, &ranks, 177, 8);
+  assert_true(steps_of(VV_SCHEDULE_ROUND) == 0 && steps_of(VV_SCHEDULE_CAST) == 8);
+  vv_schedule_allreduce(&schedule, &ranks, 1024, 8); /* slices of 1 KiB */
+  assert_true(steps_of(VV_SCHEDULE_ROUND) == 1 && steps_of(VV_SCHEDULE_TAKE) == 7);
+  ranks.casts = false;
+  vv_schedule_barrier(&schedule, &ranks);
+  assert_int_equal(steps_of(VV_SCHEDULE_ROUND), 0);
+}
+
 static void test_there_is_room_for_every_schedule(void **state) {
   (void)state;
   const uint32_t sizes[] = {1, 2, 3, 7, 64, RANKS_MAX};
@@ -112,6 +141,7 @@ int main(void) {
       cmocka_unit_test(test_without_casts_a_broadcast_is_a_binomial_tree),
       cmocka_unit_test(test_a_small_scatter_is_one_datagram),
       cmocka_unit_test(test_an_allreduce_of_many_numbers_is_slices),
+      cmocka_unit_test(test_little_of_each_is_a_round),
       cmocka_unit_test(test_there_is_room_for_every_schedule),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,21 @@ static const struct vv_gpdu samples[] = {
      .data_bytes = 32},
     {.kind = VV_GPDU_ACK, .position = 0x1fffffff1, .source = 1, .rank = 2, .target = 3},
     {.kind = VV_GPDU_POLL, .position = 0x1fffffff1, .source = 1, .operation = UINT32_MAX, .edge = 0x200000001},
-    {.kind = VV_GPDU_STATE, .position = 0x200000001, .source = 1, .edge = 0x200000002, .horizon = 0x1fffffff0},
+    {.kind = VV_GPDU_STATE,
+     .position = 0x200000001,
+     .source = 1,
+     .edge = 0x200000002,
+     .horizon = 0x1fffffff0,
+     .beyond = 0x80000001},
+    {.kind = VV_GPDU_PART,
+     .position = 0x1fffffffe,
+     .rank = 31,
+     .size_bytes = 40,
+     .horizon = 0x1fffffff0,
+     .representation = 0x21,
+     .data = data,
+     .data_bytes = 40},
+    {.kind = VV_GPDU_PART, .position = 0x200000000, .rank = 2, .horizon = 0x1fffffff0, .data = data},
     {.kind = VV_GPDU_FAIL, .position = 0x200000001, .source = 1, .operation = 6, .rank = 5, .why = VV_GPDU_LEFT},
 };
 
@@ -64,6 +78,7 @@ static void assert_same(const struct vv_gpdu *a, const struct vv_gpdu *b) {
   assert_true(a->operation == b->operation && a->rank == b->rank && a->target == b->target);
   assert_true(a->size_bytes == b->size_bytes && a->edge == b->edge && a->horizon == b->horizon);
   assert_true(a->representation == b->representation && a->flags == b->flags && a->why == b->why);
+  assert_int_equal(a->beyond, b->beyond);
   assert_int_equal(a->data_bytes, b->data_bytes);
   if (a->data_bytes > 0) assert_memory_equal(a->data, b->data, a->data_bytes);
 }
@@ -83,7 +98,7 @@ static void test_the_bulk_header_is_16_bytes(void **state) {
   (void)state;
   uint8_t bytes[DATAGRAM_MAX];
   assert_int_equal(datagram(STREAM, &samples[1], bytes), 16 + 39);
-  const uint8_t first[] = {0xa2, 0x12, 0x34, 0x56, 0xff, 0xff, 0xff, 0xff};
+  const uint8_t first[] = {0xa3, 0x12, 0x34, 0x56, 0xff, 0xff, 0xff, 0xff};
   assert_memory_equal(bytes, first, sizeof first);
   assert_memory_equal(bytes + 16, data, 39);
 }
@@ -147,6 +162,21 @@ static void test_a_stored_body_is_the_datagrams_own(void **state) {
   assert_false(vv_gpdu_body_parse(VV_GPDU_HEAD, 0, bytes + 16, VV_GPDU_HEAD_BYTES - 1, &pdu));
 }
 
+/* A part is one datagram, and its round begins at no negative position. */
+static void test_a_part_is_whole(void **state) {
+  (void)state;
+  struct vv_gpdu part = {
+      .kind = VV_GPDU_PART, .position = 7, .rank = 7, .size_bytes = 40, .data = data, .data_bytes = 40};
+  uint8_t bytes[DATAGRAM_MAX];
+  struct vv_gpdu pdu;
+  assert_true(parse(NEAR, bytes, datagram(STREAM, &samples[SAMPLES - 2], bytes), &pdu));
+  assert_true(parse(0, bytes, datagram(STREAM, &part, bytes), &pdu));
+  part.size_bytes = 41;
+  assert_false(parse(0, bytes, datagram(STREAM, &part, bytes), &pdu));
+  part.size_bytes = 40, part.rank = 8;
+  assert_false(parse(0, bytes, datagram(STREAM, &part, bytes), &pdu));
+}
+
 static void test_noise_is_foreign(void **state) {
   (void)state;
   struct vv_rng rng = {.state = 5};
@@ -154,7 +184,7 @@ static void test_noise_is_foreign(void **state) {
   for (int i = 0; i < 20000; i++) {
     uint8_t bytes[64];
     for (size_t j = 0; j < sizeof bytes; j++) bytes[j] = (uint8_t)vv_rng_next(&rng);
-    bytes[0] = (uint8_t)(VV_GPDU_HEAD + i % 7);
+    bytes[0] = (uint8_t)(VV_GPDU_HEAD + i % 8);
     bytes[1] = 0x12, bytes[2] = 0x34, bytes[3] = 0x56;
     assert_false(parse(NEAR, bytes, vv_rng_next(&rng) % (sizeof bytes + 1), &pdu));
   }
@@ -169,6 +199,7 @@ int main(void) {
       cmocka_unit_test(test_other_streams_and_old_positions_are_foreign),
       cmocka_unit_test(test_positions_are_the_nearest),
       cmocka_unit_test(test_a_stored_body_is_the_datagrams_own),
+      cmocka_unit_test(test_a_part_is_whole),
       cmocka_unit_test(test_noise_is_foreign),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
