@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -212,6 +213,86 @@ def test_ends_on_one_host_share_its_interface() -> None:
     assert codes(*together) == [] and codes(together[0]) == ["shared-path"]
     (share,) = path.shares(together, path.Manner())
     assert share.seen_bytes == share.own_bytes and share.foreign_bytes == 0
+
+
+SCATTER = path.manner(
+    "openmpi:scatter-ring", Available(Limits(0, 1 << 20), ("fanout",), library="openmpi", to_all=True), 2, real=False
+)
+
+
+def scattered(rounds: int = 30, more: dict[str, int] | None = None) -> list[Crossed]:
+    """A broadcast to two in thirds, one to each, then round a ring: the near end gets back what it gave. more:
+    bytes and frames of others, at the first far end."""
+    third, sizes = rounds * 3000, {"near": (rounds * 9000, 0), "far": (0, rounds * 9000)}
+    crossed = []
+    for number, role in enumerate(("near", "far", "far"), 1):
+        sent, got = ((4, 2), (2, 3), (2, 3))[number - 1]
+        frames = rounds * 3
+        seen = Both(sent * (third + frames * HEADER), sent * frames, got * (third + frames * HEADER), got * frames)
+        tx, rx = sizes[role]
+        messages = Both(tx, tx // 1000, rx, rx // 1000, tx // 9000, rx // 9000)
+        usual = {"interface": "eth0", "control": Both(0, 0, 0, 0), "header_bytes": HEADER, "resent": 0}
+        crossed.append(Crossed(role, f"10.1.0.{number}", seen=seen, messages=messages, **usual))
+    crossed[1] = added(crossed[1], more or {})
+    return crossed
+
+
+def strange(count: int, frame: int = 1442) -> dict[str, int]:
+    """So many frames of a stranger that come."""
+    return {"rx_bytes": count * frame, "rx_frames": count}
+
+
+def test_what_comes_to_hosts_of_a_launch_and_none_of_them_has_sent_is_a_strangers() -> None:
+    """However much of what an end gets it may send on, and its library acknowledge."""
+    assert codes(*scattered(), manner=SCATTER) == []
+    beside = scattered(more=strange(20))
+    assert not any(share.shared for share in path.shares(beside, SCATTER))
+    assert codes(*beside, manner=SCATTER) == ["shared-path"]
+    assert codes(*scattered(more=strange(5)), manner=SCATTER) == []  # 1 %
+    assert codes(*scattered(more={"tx_bytes": 20_000, "tx_frames": 20}), manner=SCATTER) == []  # was lost
+
+
+def test_what_may_come_to_several_is_counted_once_and_not_looked_for_at_all_ends_together() -> None:
+    known = Available(Limits(0, 1 << 20), ("fanout",), to_all=True)
+    mpi = Available(Limits(0, 1 << 20), ("fanout",), library="openmpi", to_all=True)
+    for stack, one in (("raw", known), ("group", known), ("openmpi:group", mpi)):
+        assert path.unsent_bytes(scattered(more=strange(20)), path.manner(stack, one, 2, real=False)) == 0
+    assert path.unsent_bytes(scattered(more=strange(20)), SCATTER) > 20 * 1300
+
+
+def test_ends_that_are_not_all_known_are_not_judged_together() -> None:
+    beside = scattered(more=strange(100))
+    loopback = msgspec.structs.replace(beside[2], interface="lo")
+    late = msgspec.structs.replace(beside[2], seen=msgspec.structs.replace(beside[2].seen, rx_bytes=80_000))
+    for other in ([], [loopback], [late]):  # a card that tells its counters once a second lacks some
+        assert path.unsent_bytes([*beside[:2], *other], SCATTER) == 0
+    assert path.unsent_bytes(beside, SCATTER) > 0
+
+
+def test_what_is_cut_on_its_way_has_more_headers() -> None:
+    cut = [added(one, {"rx_bytes": 1000 * HEADER, "rx_frames": 1000}) for one in scattered()]
+    assert path.unsent_bytes(cut, SCATTER) == 0
+    assert path.unsent_bytes([added(cut[0], strange(20)), *cut[1:]], SCATTER) > 20 * 1300
+
+
+def test_between_real_hosts_records_go_home_and_what_comes_has_check_sequences() -> None:
+    counted = [added(one, {"rx_bytes": 4 * one.seen.rx_frames + 2_500}) for one in scattered(300)]
+    assert path.unsent_bytes(counted, SCATTER) > 0
+    assert path.unsent_bytes(counted, replace(SCATTER, real=True)) == 0
+    found = [counted[0], added(counted[1], strange(200)), counted[2]]
+    assert codes(*found, manner=replace(SCATTER, real=True)) == ["shared-path"]
+
+
+def test_ends_on_one_host_are_one_of_those_that_send() -> None:
+    beside = scattered(more=strange(20))
+    doubled = [*beside, msgspec.structs.replace(beside[2])]
+    assert path.unsent_bytes(doubled, replace(SCATTER, ends=4)) == path.unsent_bytes(beside, SCATTER) - 200
+
+
+def test_what_none_has_sent_stands_in_the_record() -> None:
+    assert "unsent_bytes" not in path.facts(scattered(), manner=SCATTER)
+    found = path.facts(scattered(more=strange(20)), manner=SCATTER)
+    assert found["unsent_bytes"] == path.unsent_bytes(scattered(more=strange(20)), SCATTER)
 
 
 def test_what_is_not_known_is_not_judged() -> None:
