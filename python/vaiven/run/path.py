@@ -140,7 +140,7 @@ class Manner:
     cross the interface of one end. returned: what an end gave comes back to it. real: between real hosts, whose cards
     fill short frames and may count check sequences, and whose records go home over the same interface.
 
-    ends: of a library that sends from one to one, how many there are, which have all it sends among them; 0: some of
+    hosts: of a library that sends from one to one, how many there are, which have all it sends among them; 0: some of
     its frames come to several at once, or it is none.
     """
 
@@ -151,7 +151,7 @@ class Manner:
     copies: int = 1
     returned: bool = False
     real: bool = False
-    ends: int = 0
+    hosts: int = 0
 
 
 @dataclass(frozen=True)
@@ -169,9 +169,10 @@ class Share:
         return _is_shared(self.foreign_bytes, self.seen_bytes)
 
 
-def manner(stack: str, known: Available, fars: int, *, real: bool) -> Manner:
-    """Of a stack's messages to so many far ends: a library that sends to all may do so from end to end; what is neither
-    bare nor UDP is acknowledged. Daemons of PVM send again what is late, and tell nobody."""
+def manner(stack: str, known: Available, fars: int, hosts: int, *, real: bool) -> Manner:
+    """Of a stack's messages to so many far ends, on so many hosts with the near one: a library that sends to all may do
+    so from end to end; what is neither bare nor UDP is acknowledged. Daemons of PVM send again what is late, and tell
+    nobody."""
     daemons = known.library == "pvm" and "-default" in stack
     return Manner(
         acknowledged=stack not in _UNACKNOWLEDGED,
@@ -181,7 +182,7 @@ def manner(stack: str, known: Available, fars: int, *, real: bool) -> Manner:
         copies=fars if known.library and known.to_all else 1,
         returned=":scatter" in stack,
         real=real,
-        ends=fars + 1 if known.library and not stack.endswith(_MULTICAST) else 0,
+        hosts=0 if not known.library or stack.endswith(_MULTICAST) else hosts,
     )
 
 
@@ -230,12 +231,12 @@ def unsent_bytes(crossed: Sequence[Crossed], manner: Manner) -> int:
     What was sent and did not come was lost: that is no stranger's. A card or its kernel may glue together what it
     sends, and cut what it gets: more frames have more headers.
     """
-    if not manner.ends or len(crossed) != manner.ends or any(one.interface == "lo" or _late(one) for one in crossed):
-        return 0
     hosts = [list(ends) for _, ends in groupby(sorted(crossed, key=_place), key=_place)]
+    if not hosts or len(hosts) != manner.hosts or any(one.interface == "lo" or _late(one) for one in crossed):
+        return 0
     sent, got = (sum((max((one.seen.ways[n] for one in ends), key=_bytes) for ends in hosts), Way()) for n in (0, 1))
     header_bytes = max(one.header_bytes for one in crossed)
-    own_bytes = sent.bytes + header_bytes * max(0, got.frames - sent.frames) + _PARTING_BYTES * manner.ends
+    own_bytes = sent.bytes + header_bytes * max(0, got.frames - sent.frames) + _PARTING_BYTES * len(crossed)
     if manner.real:
         own_bytes += (_FCS_BYTES + max(0, _FRAME_MIN_BYTES - header_bytes)) * got.frames
         own_bytes += sum(map(_home_bytes, hosts))
