@@ -82,11 +82,11 @@ def test_an_end_whose_control_connection_is_not_told_is_not_judged() -> None:
 @pytest.mark.parametrize(
     ("stack", "sends_again"),
     [("pvm-default-xdr", True), ("pvm-mcast-default-raw", True), ("pvm-bcast-default-trans", True), ("pvm-bcast", True),
-     ("pvm-mcast", False), ("pvm-direct-raw", False), ("llc", True), ("tcp", False)],
+     ("pvm-mcast", False), ("pvm-direct-raw", False), ("llc", True), ("openmpi-llc", True), ("tcp", False)],
 )  # fmt: skip
 def test_what_is_sent_again_and_nobody_counts_is_no_strangers(stack: str, sends_again: bool) -> None:
     """As a fragment by a daemon of PVM: of 30 messages to each of two one is 2.2 % of all bytes."""
-    library = "pvm" if stack.startswith("pvm") else ""
+    library = stack.partition("-")[0] if "-" in stack else ""
     known = Available(Limits(0, 1 << 20), ("fanout",), library=library, to_all="cast" in stack)
     way = path.manner(stack, known, 1, 2, real=False)
     assert way.uncounted == sends_again
@@ -94,6 +94,9 @@ def test_what_is_sent_again_and_nobody_counts_is_no_strangers(stack: str, sends_
     near, far = end(1000), end(1000, role="far", address="10.1.0.2")
     late = [added(near, again), added(far, got)]
     assert codes(*late, manner=way) == ([] if sends_again else ["shared-path"] * 2)
+    lost = [added(near, again), far]
+    assert codes(*lost, manner=way) == ([] if sends_again else ["shared-path"])
+    assert codes(added(near, again), beside(added(far, got), 0.05, 1442), manner=way)[-1:] == ["shared-path"]
 
 
 def test_a_stranger_is_found_beside_a_library_whose_daemons_acknowledge_all() -> None:

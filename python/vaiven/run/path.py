@@ -36,7 +36,8 @@ _FRAME_MIN_BYTES = 60  # cards fill shorter ones, and may count what they filled
 _FCS_BYTES = 4  # which some cards count, too
 _UNACKNOWLEDGED = ("icmp", "eth", "udp", "raw")
 _MULTICAST = ":group"
-_UNCOUNTED = ("llc", "pvm-bcast")  # what a station sends again; who asks the server of PVM's groups
+# What a station of LLC sends again, of ours or of Open MPI's component; who asks the server of PVM's groups.
+_UNCOUNTED = ("llc", "openmpi-llc", "pvm-bcast")
 # PVM sends headers and fragments by themselves, and its daemons and server of groups answer; ranks of a group say how
 # far they are.
 _PIECES = {"pvm": 6, "group": 3}
@@ -353,11 +354,13 @@ class _Beyond:
 
 
 def _share(place: tuple[str, str], beyond: Mapping[tuple[str, str], _Beyond], manner: Manner) -> Share:
-    """Where nobody counts what is sent again, what left one of our ends and came to another is no stranger's."""
+    """Where nobody counts what is sent again, what left one of our ends and came to another is no stranger's; nor is
+    what left one and came nowhere, for it was lost, and therefore sent again."""
     own = beyond[place]
-    others = [one for other, one in beyond.items() if other != place and manner.uncounted]
-    sent, got = sum(one.tx_bytes for one in others), sum(one.rx_bytes for one in others)
-    foreign_bytes = max(0, own.tx_bytes - got) + max(0, own.rx_bytes - sent)
+    foreign_bytes = own.tx_bytes + own.rx_bytes
+    if manner.uncounted:
+        others_sent = sum(one.tx_bytes for other, one in beyond.items() if other != place)
+        foreign_bytes = max(0, own.rx_bytes - others_sent)
     return Share(*place, own.seen_bytes, own.seen_bytes - foreign_bytes, foreign_bytes)
 
 
