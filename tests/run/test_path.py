@@ -251,7 +251,8 @@ def test_what_comes_to_hosts_of_a_launch_and_none_of_them_has_sent_is_a_stranger
     beside = scattered(more=strange(20))
     assert not any(share.shared for share in path.shares(beside, SCATTER))
     assert codes(*beside, manner=SCATTER) == ["shared-path"]
-    assert codes(*scattered(more=strange(5)), manner=SCATTER) == []  # 1 %
+    for count, found in ((8, []), (9, ["shared-path"])):  # 2.5 % of what a far end saw, whose share is the smallest
+        assert codes(*scattered(more=strange(count)), manner=SCATTER) == found
     assert codes(*scattered(more={"tx_bytes": 20_000, "tx_frames": 20}), manner=SCATTER) == []  # was lost
 
 
@@ -289,7 +290,7 @@ def test_between_real_hosts_records_go_home_and_what_comes_has_check_sequences()
 def test_ends_on_one_host_are_one_of_those_that_send() -> None:
     beside = scattered(more=strange(20))
     doubled = [*beside, msgspec.structs.replace(beside[2])]
-    assert path.unsent_bytes(doubled, SCATTER) == path.unsent_bytes(beside, SCATTER) - 200  # one is told more: bye
+    assert path.unsent_bytes(doubled, SCATTER) == path.unsent_bytes(beside, SCATTER) > 0
 
 
 def test_what_none_has_sent_stands_in_the_record() -> None:

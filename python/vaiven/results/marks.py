@@ -55,10 +55,10 @@ def _of_traffic(paths: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Mark]]:
 
 
 def _most_foreign(path: Mapping[str, Any]) -> tuple[float, float]:
-    """(seen, own bytes) of the host of a launch with the most that was not its own; or of what its hosts saw on
-    average, where more came to them that none had sent."""
+    """(seen, own bytes) of the host of a launch with the most that was not its own; or of the one that saw the least,
+    where more came to them that none had sent."""
     ends = [(end["seen_bytes"], end["own_bytes"]) for end in path["ends"]]
-    seen = sum(seen for seen, _ in ends) / len(ends)
+    seen = min(seen for seen, _ in ends)
     return max((*ends, (seen, seen - path.get("unsent_bytes", 0))), key=lambda end: end[0] - end[1])
 
 

@@ -44,7 +44,6 @@ _PIECES = {"pvm": 6, "group": 3}
 _PIECES_OF_A_PROGRAM = 16  # which meets its receivers and parts from them for each message
 _HOME = 1.5  # times a record, where it goes home over ssh, with all that is around it
 _HOME_BYTES = 3_000  # and of some records
-_PARTING_BYTES = 200  # what the near end sends to each other one when it has read its counters, acknowledged
 
 
 @dataclass(frozen=True)
@@ -230,14 +229,15 @@ def unsent_bytes(crossed: Sequence[Crossed], manner: Manner) -> int:
     """What came to the hosts of a launch although none of them had sent it, at least; 0 where that cannot be told.
 
     What was sent and did not come was lost: that is no stranger's. A card or its kernel may glue together what it
-    sends, and cut what it gets: more frames have more headers.
+    sends, and cut what it gets: more frames have more headers. So has the little that the near end still sends, and
+    gets acknowledged, when it has read its counters.
     """
     hosts = [list(ends) for _, ends in groupby(sorted(crossed, key=_place), key=_place)]
     if not hosts or len(hosts) != manner.hosts or any(one.interface == "lo" or _late(one) for one in crossed):
         return 0
     sent, got = (sum((max((one.seen.ways[n] for one in ends), key=_bytes) for ends in hosts), Way()) for n in (0, 1))
     header_bytes = max(one.header_bytes for one in crossed)
-    own_bytes = sent.bytes + header_bytes * max(0, got.frames - sent.frames) + _PARTING_BYTES * len(crossed)
+    own_bytes = sent.bytes + header_bytes * max(0, got.frames - sent.frames)
     if manner.real:
         own_bytes += (_FCS_BYTES + max(0, _FRAME_MIN_BYTES - header_bytes)) * got.frames
         own_bytes += sum(map(_home_bytes, hosts))
@@ -324,7 +324,7 @@ def _shared(crossed: Sequence[Crossed], manner: Manner, resent: int) -> Iterator
     if not unsent or at_hosts:
         return
     seen = {_place(one): sum(way.bytes for way in one.seen.ways) for one in crossed}
-    if _is_shared(unsent, sum(seen.values()) / len(seen)):  # to which of them it came nobody knows
+    if _is_shared(unsent, min(seen.values())):  # to which of them it came nobody knows
         said = f"{sum(seen.values())} bytes crossed the interfaces of {len(seen)} hosts while cells were measured"
         yield f"{said}, {unsent} of them at least came to these and were sent by none of them"
 
