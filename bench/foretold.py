@@ -3,8 +3,8 @@
 
     python bench/foretold.py [--plans A,B] [--runs DIRECTORY]
 
-The time of a whole process, `vaiven measure PLAN`, over what was said of so many blocks of launches as it then had, for
-when a run has measured well enough is known when it ends.
+The time of a whole process, `vaiven measure PLAN` with its page, over what was said of the launches that it then had:
+when a run has measured well enough, and what this machine lacks for a part of it, is known when it ends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ import repeat
 from ratio import Ratio
 
 from vaiven import resources
+from vaiven.measuring.plans import preview
+from vaiven.plan import order
 from vaiven.plan.schema import Plan
+from vaiven.run.remaining import Remaining
 from vaiven.store import query
 
 READY = ("demo", "exchange", "fanout", "partners", "all")  # those of plans/ with a lab of their own
@@ -65,16 +68,20 @@ def _timed(name: str, runs: Path) -> tuple[float, float]:
     words = [name, *(["--length", LENGTH] if name.startswith("papers/") else [])]
     command = [str(Path(sys.executable).parent / "vaiven"), "measure", *words, "--dry-run", "--json"]
     said = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    took_s, made = repeat.timed(words, runs, well=(0, 4))  # 4: not known as well as was wanted
-    return _of_blocks(query.open_run(made), said["least_s"], said["most_s"]), took_s
+    took_s, made = repeat.timed(words, runs, well=(0, 4), page=True)  # 4: not known as well as was wanted
+    return of_launches(query.open_run(made), said["least_s"], said["most_s"]), took_s
 
 
-def _of_blocks(run: query.Run, least_s: float, most_s: float) -> float:
-    """What was said of a run that ended after so many blocks."""
+def of_launches(run: query.Run, least_s: float, most_s: float) -> float:
+    """What was said of a run that ended after so many blocks, without the launches that never worked."""
     assert run.end
-    stop = msgspec.convert(run.manifest.plan, Plan).stop
-    least, most = stop.schedule[0], stop.launches_max
-    return least_s + (most_s - least_s) * (run.end.blocks - least) / max(most - least, 1)
+    plan = msgspec.convert(run.manifest.plan, Plan)
+    design, ground = preview(plan)
+    done = {one.launch for one in query.launch_records(run)}
+    lacking = [one for number in range(run.end.blocks) for one in order.block(design, number) if one.number not in done]
+    least, most = plan.stop.schedule[0], plan.stop.launches_max
+    blocks_s = least_s + (most_s - least_s) * (run.end.blocks - least) / max(most - least, 1)
+    return blocks_s - Remaining(design, plan, ground).left_s(lacking)
 
 
 if __name__ == "__main__":

@@ -54,10 +54,11 @@ def measure(plan: str, scratch: Path) -> tuple[float, Path]:
     return timed([str(file)], scratch / "runs")
 
 
-def timed(words: Sequence[str], runs: Path, *, well: Sequence[int] = (0,)) -> tuple[float, Path]:
-    """The same of `vaiven measure` with these words. well: statuses with which it may end."""
+def timed(words: Sequence[str], runs: Path, *, well: Sequence[int] = (0,), page: bool = False) -> tuple[float, Path]:
+    """The same of `vaiven measure` with these words. well: statuses with which it may end. page: it writes one."""
     known = set(runs.iterdir()) if runs.is_dir() else set()
-    command = [str(Path(sys.executable).parent / "vaiven"), "measure", *words, "--runs", str(runs), "--no-page"]
+    vaiven, written = str(Path(sys.executable).parent / "vaiven"), "--page" if page else "--no-page"
+    command = [vaiven, "measure", *words, "--runs", str(runs), written]
     start = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True)
     spent = time.perf_counter() - start

@@ -13,8 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
+from tests.store import made
+
+from vaiven.measuring.plans import preview
+from vaiven.plan import order, schema
+from vaiven.run.remaining import Remaining
+from vaiven.store import query
+from vaiven.store.record import End, Record
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 HOST = SimpleNamespace(address="10.1.0.1", argv=list)
@@ -201,3 +209,23 @@ def test_every_case_makes_its_rows(run: ModuleType, made_up: None) -> None:
         assert rows and all(isinstance(row, run.Ratio) for row in rows), name
         assert run.table(rows).count("\n") == len(rows) + 1
         assert [row.what for row in rows if not np.isfinite([row.middle, row.low, row.high]).all()] == []
+
+
+def test_launches_that_never_worked_are_not_foretold(run: ModuleType, tmp_path: Path) -> None:
+    """Their time was promised, and nobody spent it."""
+    plan = schema.parse(
+        'title = "A"\nlab = "free"\nhosts = ["free1", "free2"]\nstacks = ["tcp", "udp"]\nseed = 1\nsizes = [8]\n'
+    )
+    design, ground = preview(plan)
+    block = order.block(design, 0)
+    left_s = Remaining(design, plan, ground).left_s([one for one in block if one.stack.id == "tcp"])
+    said = {}
+    for name in ("all", "udp"):
+        manifest = msgspec.structs.replace(made.manifest(), plan=msgspec.to_builtins(plan))
+        with Record.create(tmp_path / name, manifest) as record:
+            for one in block:
+                if name == "all" or one.stack.id == "udp":
+                    record.add(made.launch(one.number, one.stack.name), [made.cell(8, [1000] * 3)])
+            record.end(End(reason="done", blocks=1, launches=len(record.finished), failed=0, half_width=None, cell=""))
+        said[name] = run.foretold.of_launches(query.open_run(record.path), 80.0, 80.0)
+    assert said["all"] == 80.0 and said["udp"] == pytest.approx(80.0 - left_s) and left_s > 0

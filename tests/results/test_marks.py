@@ -50,3 +50,14 @@ def test_cells_of_a_run_are_named_by_what_tells_them_apart(tmp_path: Path) -> No
     ((code, text),) = marks(query.open_run(record.path))
     assert (code, text.count("more launches")) == ("wide", 1)
     assert text.startswith("tcp at 8 B: launches spread by") and "likewise udp at 8 B;" in text
+
+
+def test_bytes_that_no_host_of_a_launch_had_sent_are_others_traffic(tmp_path: Path) -> None:
+    """Where none of its hosts can tell that alone."""
+    ends = [{"seen_bytes": 1000, "own_bytes": 1000, "foreign_bytes": 0}] * 3
+    for name, path in (("alone", {"ends": ends}), ("beside", {"ends": ends, "unsent_bytes": 100})):
+        with Record.create(tmp_path / name, made.manifest()) as record:
+            for number in range(8):
+                record.add(replace(made.launch(number, "udp"), path=path), [made.cell(8, [10**6] * 3)])
+        said = dict(marks(query.open_run(record.path)))
+        assert said.get("traffic", "").startswith("all launches: 10 % of the bytes") == (name == "beside")

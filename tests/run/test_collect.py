@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vaiven.errors import VaivenError
 from vaiven.questions import ALL
-from vaiven.run.collect import Story, cells, decode, stacks
+from vaiven.run.collect import Story, cells, decode, stacks, untangled
 
 CELL = {
     "type": "cell", "ask": "pingpong", "size_bytes": 64, "batch": 2, "rtt_ns": [28100, 27950], "lost": 1, "late": 3,
@@ -266,3 +266,19 @@ def test_stacks_have_limits_and_the_questions_that_they_answer() -> None:
     assert [known.stacks[name].alone for name in ("icmp", "udp", "null")] == [True, False, True]
     with pytest.raises(VaivenError):
         stacks(b"")
+
+
+def test_what_a_launcher_passes_on_in_pieces_is_put_together() -> None:
+    """Of a long record, between whose pieces come whole ones of other ranks."""
+    long = b'{"type":"cell","last_ns":[' + b"1000," * 3000 + b'1],"wire":{"frames":1}}\n'
+    first, second = b'{"type":"traffic","end":"far"}\n', b'{"type":"warning","code":"one"}\n'
+    for cut in (4096, len(long) - len(b'{"frames":1}}\n'), len(long) - 1):  # a piece may begin as a record does
+        for between in (first, first + second):
+            came = (b"said by the launcher\n" + long[:cut] + between + long[cut:] + b'{"type":"bye"}\n').splitlines(
+                True
+            )
+            others = between.splitlines(True)
+            assert list(untangled(came)) == [b"said by the launcher\n", *others, long, b'{"type":"bye"}\n']
+    thrice = (long[:4096] + first + long[4096:8192] + second + long[8192:]).splitlines(True)
+    assert list(untangled(thrice)) == [first, second, long]
+    assert list(untangled([long[:4096]])) == [long[:4096]]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -81,18 +82,21 @@ def test_an_end_whose_control_connection_is_not_told_is_not_judged() -> None:
 @pytest.mark.parametrize(
     ("stack", "sends_again"),
     [("pvm-default-xdr", True), ("pvm-mcast-default-raw", True), ("pvm-bcast-default-trans", True), ("pvm-bcast", True),
-     ("pvm-mcast", False), ("pvm-direct-raw", False), ("llc", True), ("tcp", False)],
+     ("pvm-mcast", False), ("pvm-direct-raw", False), ("llc", True), ("openmpi-llc", True), ("tcp", False)],
 )  # fmt: skip
 def test_what_is_sent_again_and_nobody_counts_is_no_strangers(stack: str, sends_again: bool) -> None:
     """As a fragment by a daemon of PVM: of 30 messages to each of two one is 2.2 % of all bytes."""
-    library = "pvm" if stack.startswith("pvm") else ""
+    library = stack.partition("-")[0] if "-" in stack else ""
     known = Available(Limits(0, 1 << 20), ("fanout",), library=library, to_all="cast" in stack)
-    way = path.manner(stack, known, 1, real=False)
+    way = path.manner(stack, known, 1, 2, real=False)
     assert way.uncounted == sends_again
     again, got = {"tx_bytes": 40_000, "tx_frames": 30}, {"rx_bytes": 40_000, "rx_frames": 30}
     near, far = end(1000), end(1000, role="far", address="10.1.0.2")
     late = [added(near, again), added(far, got)]
     assert codes(*late, manner=way) == ([] if sends_again else ["shared-path"] * 2)
+    lost = [added(near, again), far]
+    assert codes(*lost, manner=way) == ([] if sends_again else ["shared-path"])
+    assert codes(added(near, again), beside(added(far, got), 0.05, 1442), manner=way)[-1:] == ["shared-path"]
 
 
 def test_a_stranger_is_found_beside_a_library_whose_daemons_acknowledge_all() -> None:
@@ -101,7 +105,7 @@ def test_a_stranger_is_found_beside_a_library_whose_daemons_acknowledge_all() ->
     known = Available(Limits(0, 1 << 20), ("pingpong",), library="pvm")
     near = added(end(1000, size=1000), acks)
     far = added(end(1000, size=1000, role="far", address="10.1.0.2"), acks)
-    way = path.manner("pvm-default-trans", known, 1, real=False)
+    way = path.manner("pvm-default-trans", known, 1, 2, real=False)
     assert codes(near, far, manner=way) == []
     assert codes(near, beside(far, 0.05, 1442), manner=way) == ["shared-path"]
 
@@ -212,6 +216,87 @@ def test_ends_on_one_host_share_its_interface() -> None:
     assert codes(*together) == [] and codes(together[0]) == ["shared-path"]
     (share,) = path.shares(together, path.Manner())
     assert share.seen_bytes == share.own_bytes and share.foreign_bytes == 0
+
+
+SCATTER = path.manner(
+    "openmpi:scatter-ring", Available(Limits(0, 1 << 20), ("fanout",), library="openmpi", to_all=True), 2, 3, real=False
+)
+
+
+def scattered(rounds: int = 30, more: dict[str, int] | None = None) -> list[Crossed]:
+    """A broadcast to two in thirds, one to each, then round a ring: the near end gets back what it gave. more:
+    bytes and frames of others, at the first far end."""
+    third, sizes = rounds * 3000, {"near": (rounds * 9000, 0), "far": (0, rounds * 9000)}
+    crossed = []
+    for number, role in enumerate(("near", "far", "far"), 1):
+        sent, got = ((4, 2), (2, 3), (2, 3))[number - 1]
+        frames = rounds * 3
+        seen = Both(sent * (third + frames * HEADER), sent * frames, got * (third + frames * HEADER), got * frames)
+        tx, rx = sizes[role]
+        messages = Both(tx, tx // 1000, rx, rx // 1000, tx // 9000, rx // 9000)
+        usual = {"interface": "eth0", "control": Both(0, 0, 0, 0), "header_bytes": HEADER, "resent": 0}
+        crossed.append(Crossed(role, f"10.1.0.{number}", seen=seen, messages=messages, **usual))
+    crossed[1] = added(crossed[1], more or {})
+    return crossed
+
+
+def strange(count: int, frame: int = 1442) -> dict[str, int]:
+    """So many frames of a stranger that come."""
+    return {"rx_bytes": count * frame, "rx_frames": count}
+
+
+def test_what_comes_to_hosts_of_a_launch_and_none_of_them_has_sent_is_a_strangers() -> None:
+    """However much of what an end gets it may send on, and its library acknowledge."""
+    assert codes(*scattered(), manner=SCATTER) == []
+    beside = scattered(more=strange(20))
+    assert not any(share.shared for share in path.shares(beside, SCATTER))
+    assert codes(*beside, manner=SCATTER) == ["shared-path"]
+    for count, found in ((8, []), (9, ["shared-path"])):  # 2.5 % of what a far end saw, whose share is the smallest
+        assert codes(*scattered(more=strange(count)), manner=SCATTER) == found
+    assert codes(*scattered(more={"tx_bytes": 20_000, "tx_frames": 20}), manner=SCATTER) == []  # was lost
+
+
+def test_what_may_come_to_several_is_counted_once_and_not_looked_for_at_all_ends_together() -> None:
+    known = Available(Limits(0, 1 << 20), ("fanout",), to_all=True)
+    mpi = Available(Limits(0, 1 << 20), ("fanout",), library="openmpi", to_all=True)
+    for stack, one in (("raw", known), ("group", known), ("openmpi:group", mpi)):
+        assert path.unsent_bytes(scattered(more=strange(20)), path.manner(stack, one, 2, 3, real=False)) == 0
+    assert path.unsent_bytes(scattered(more=strange(20)), SCATTER) > 20 * 1300
+
+
+def test_ends_that_are_not_all_known_are_not_judged_together() -> None:
+    beside = scattered(more=strange(100))
+    loopback = msgspec.structs.replace(beside[2], interface="lo")
+    late = msgspec.structs.replace(beside[2], seen=msgspec.structs.replace(beside[2].seen, rx_bytes=80_000))
+    for other in ([], [loopback], [late]):  # a card that tells its counters once a second lacks some
+        assert path.unsent_bytes([*beside[:2], *other], SCATTER) == 0
+    assert path.unsent_bytes(beside, SCATTER) > 0
+
+
+def test_what_is_cut_on_its_way_has_more_headers() -> None:
+    cut = [added(one, {"rx_bytes": 1000 * HEADER, "rx_frames": 1000}) for one in scattered()]
+    assert path.unsent_bytes(cut, SCATTER) == 0
+    assert path.unsent_bytes([added(cut[0], strange(20)), *cut[1:]], SCATTER) > 20 * 1300
+
+
+def test_between_real_hosts_records_go_home_and_what_comes_has_check_sequences() -> None:
+    counted = [added(one, {"rx_bytes": 4 * one.seen.rx_frames + 2_500}) for one in scattered(300)]
+    assert path.unsent_bytes(counted, SCATTER) > 0
+    assert path.unsent_bytes(counted, replace(SCATTER, real=True)) == 0
+    found = [counted[0], added(counted[1], strange(200)), counted[2]]
+    assert codes(*found, manner=replace(SCATTER, real=True)) == ["shared-path"]
+
+
+def test_ends_on_one_host_are_one_of_those_that_send() -> None:
+    beside = scattered(more=strange(20))
+    doubled = [*beside, msgspec.structs.replace(beside[2])]
+    assert path.unsent_bytes(doubled, SCATTER) == path.unsent_bytes(beside, SCATTER) > 0
+
+
+def test_what_none_has_sent_stands_in_the_record() -> None:
+    assert "unsent_bytes" not in path.facts(scattered(), manner=SCATTER)
+    found = path.facts(scattered(more=strange(20)), manner=SCATTER)
+    assert found["unsent_bytes"] == path.unsent_bytes(scattered(more=strange(20)), SCATTER)
 
 
 def test_what_is_not_known_is_not_judged() -> None:

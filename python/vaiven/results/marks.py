@@ -48,10 +48,18 @@ def _of_sentinel(table: pl.DataFrame, wanted: float) -> Iterator[tuple[str, Mark
 
 
 def _of_traffic(paths: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Mark]]:
-    worst = [max(path["ends"], key=lambda end: end["foreign_bytes"]) for path in paths if path.get("ends")]
+    worst = [_most_foreign(path) for path in paths if path.get("ends")]
     if worst:
-        for mark in noise.traffic_mark([end["seen_bytes"] for end in worst], [end["own_bytes"] for end in worst]):
+        for mark in noise.traffic_mark(*zip(*worst, strict=True)):
             yield "all launches", mark
+
+
+def _most_foreign(path: Mapping[str, Any]) -> tuple[float, float]:
+    """(seen, own bytes) of the host of a launch with the most that was not its own; or of the one that saw the least,
+    where more came to them that none had sent."""
+    ends = [(end["seen_bytes"], end["own_bytes"]) for end in path["ends"]]
+    seen = min(seen for seen, _ in ends)
+    return max((*ends, (seen, seen - path.get("unsent_bytes", 0))), key=lambda end: end[0] - end[1])
 
 
 def _of_stacks(table: pl.DataFrame, sent: Mapping[Key, Messages], wanted: float) -> Iterator[tuple[str, Mark]]:

@@ -373,7 +373,8 @@ class Carrying:
 
     def _manner(self, launch: Launch) -> path.Manner:
         stack = launch.stack.id
-        return path.manner(stack, self.known[stack], len(launch.fars), real=not self.place.is_lab)
+        known, real = self.known[stack], not self.place.is_lab
+        return path.manner(stack, known, len(launch.fars), len(launch.hosts), real=real)
 
     def _lost_host(self, launch: Launch) -> bool:
         """After a failure: is one of its hosts gone?"""

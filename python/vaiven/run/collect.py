@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ from vaiven.run.path import Crossed
 from vaiven.store.record import LOOKED, SETUP_PART, Cell, Segment, Trace
 
 SCHEMA = 1
+_BEGIN = b'{"type":"'  # of a record, and nowhere in one
 
 
 class Wire(msgspec.Struct):
@@ -180,6 +181,24 @@ class Story:
         elif kind == "bye":
             self.bye = True
         return None
+
+
+def untangled(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines as ranks printed them. A launcher passes on what a rank prints in pieces (Open MPI of 4096 bytes), and
+    puts records of others between two of them."""
+    piece = b""
+    for line in lines:
+        begin = line.rfind(_BEGIN)
+        if begin > 0:
+            piece += line[:begin]
+            yield line[begin:]
+        elif piece and begin < 0:
+            yield piece + line
+            piece = b""
+        else:
+            yield line
+    if piece:
+        yield piece
 
 
 def decode(line: bytes) -> dict[str, Any]:

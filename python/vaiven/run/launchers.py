@@ -24,7 +24,7 @@ from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort, Link, Side
 from vaiven.questions import Question
 from vaiven.run import mpi, pvm, sides, signals
-from vaiven.run.collect import Story
+from vaiven.run.collect import Story, untangled
 from vaiven.run.hosts import Host
 from vaiven.run.path import Crossed
 from vaiven.store.record import Cell, Trace
@@ -245,7 +245,7 @@ class End:
             self._child.tell(key)
 
     def _read(self, heard: Heard) -> None:
-        for line in self._child.lines():
+        for line in untangled(self._child.lines()) if self._words_between else self._child.lines():
             if self._words_between and not line.startswith(b"{"):
                 self._child.complain(line)
             else:

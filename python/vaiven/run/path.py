@@ -4,7 +4,9 @@
 A library that quietly uses shared memory, a card that drops, another program on the same wire: all of them give
 numbers that look fine. Whether somebody else was on the path is asked of every end, from its first cell to its last,
 when all that is there of ours is known: messages, the control connection, headers, acknowledgements, and what was
-sent again. Pure: the text of /proc and what probes tell in, values out.
+sent again. How much of that a library may send from end to end, and acknowledge, can only be bounded for an end alone.
+So its launch is asked as a whole, too: what comes to one of its hosts has left another, or is a stranger's.
+Pure: the text of /proc and what probes tell in, values out.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ _SEGMENT_BYTES = 1514  # one that is sent again
 _FRAME_MIN_BYTES = 60  # cards fill shorter ones, and may count what they filled
 _FCS_BYTES = 4  # which some cards count, too
 _UNACKNOWLEDGED = ("icmp", "eth", "udp", "raw")
-_UNCOUNTED = ("llc", "pvm-bcast")  # what a station sends again; who asks the server of PVM's groups
+_MULTICAST = ":group"
+# What a station of LLC sends again, of ours or of Open MPI's component; who asks the server of PVM's groups.
+_UNCOUNTED = ("llc", "openmpi-llc", "pvm-bcast")
 # PVM sends headers and fragments by themselves, and its daemons and server of groups answer; ranks of a group say how
 # far they are.
 _PIECES = {"pvm": 6, "group": 3}
@@ -135,6 +139,9 @@ class Manner:
     away, and arranges it. uncounted: what it sends again nobody counts. copies: of one message for all, how many may
     cross the interface of one end. returned: what an end gave comes back to it. real: between real hosts, whose cards
     fill short frames and may count check sequences, and whose records go home over the same interface.
+
+    hosts: of a library that sends from one to one, how many there are, which have all it sends among them; 0: some of
+    its frames come to several at once, or it is none.
     """
 
     acknowledged: bool = False
@@ -144,6 +151,7 @@ class Manner:
     copies: int = 1
     returned: bool = False
     real: bool = False
+    hosts: int = 0
 
 
 @dataclass(frozen=True)
@@ -158,12 +166,13 @@ class Share:
 
     @property
     def shared(self) -> bool:
-        return self.foreign_bytes > max(FOREIGN_MAX * self.seen_bytes, _FOREIGN_LEAST_BYTES)
+        return _is_shared(self.foreign_bytes, self.seen_bytes)
 
 
-def manner(stack: str, known: Available, fars: int, *, real: bool) -> Manner:
-    """Of a stack's messages to so many far ends: a library that sends to all may do so from end to end; what is neither
-    bare nor UDP is acknowledged. Daemons of PVM send again what is late, and tell nobody."""
+def manner(stack: str, known: Available, fars: int, hosts: int, *, real: bool) -> Manner:
+    """Of a stack's messages to so many far ends, on so many hosts with the near one: a library that sends to all may do
+    so from end to end; what is neither bare nor UDP is acknowledged. Daemons of PVM send again what is late, and tell
+    nobody."""
     daemons = known.library == "pvm" and "-default" in stack
     return Manner(
         acknowledged=stack not in _UNACKNOWLEDGED,
@@ -173,6 +182,7 @@ def manner(stack: str, known: Available, fars: int, *, real: bool) -> Manner:
         copies=fars if known.library and known.to_all else 1,
         returned=":scatter" in stack,
         real=real,
+        hosts=0 if not known.library or stack.endswith(_MULTICAST) else hosts,
     )
 
 
@@ -215,6 +225,25 @@ def shares(crossed: Sequence[Crossed], manner: Manner, resent: int = 0) -> list[
     return [_share(place, beyond, manner) for place in beyond]
 
 
+def unsent_bytes(crossed: Sequence[Crossed], manner: Manner) -> int:
+    """What came to the hosts of a launch although none of them had sent it, at least; 0 where that cannot be told.
+
+    What was sent and did not come was lost: that is no stranger's. A card or its kernel may glue together what it
+    sends, and cut what it gets: more frames have more headers. So has the little that the near end still sends, and
+    gets acknowledged, when it has read its counters.
+    """
+    hosts = [list(ends) for _, ends in groupby(sorted(crossed, key=_place), key=_place)]
+    if not hosts or len(hosts) != manner.hosts or any(one.interface == "lo" or _late(one) for one in crossed):
+        return 0
+    sent, got = (sum((max((one.seen.ways[n] for one in ends), key=_bytes) for ends in hosts), Way()) for n in (0, 1))
+    header_bytes = max(one.header_bytes for one in crossed)
+    own_bytes = sent.bytes + header_bytes * max(0, got.frames - sent.frames)
+    if manner.real:
+        own_bytes += (_FCS_BYTES + max(0, _FRAME_MIN_BYTES - header_bytes)) * got.frames
+        own_bytes += sum(map(_home_bytes, hosts))
+    return max(0, got.bytes - own_bytes)
+
+
 def expected_tx_bytes(crossed: Sequence[Crossed]) -> int | None:
     """What the near end's messages are to the counters of its interface, whole frames; None where that is not known."""
     near = next((one for one in crossed if one.end == "near" and one.messages), None)
@@ -226,11 +255,7 @@ def findings(
 ) -> list[tuple[str, str]]:
     """(code, text) of what is suspicious about the path of a launch."""
     found = list(_strayed(crossed))
-    for one in shares(crossed, manner, resent):
-        if one.shared:
-            said = f"{one.seen_bytes} bytes crossed {one.interface} of {one.address} while cells were measured"
-            foreign = f"{one.foreign_bytes} of them at least were not ours"
-            found.append(("shared-path", f"{said}, {foreign}: something else is sending too"))
+    found += [("shared-path", f"{said}: something else is sending too") for said in _shared(crossed, manner, resent)]
     if grown and grown.softnet_dropped > 0:
         found.append(
             ("softnet-drops", f"{grown.softnet_dropped} frames were dropped: this machine is too slow for them")
@@ -252,13 +277,14 @@ def facts(
     crossed: Sequence[Crossed], grown: Grown | None = None, manner: Manner = Manner(), resent: int = 0
 ) -> dict[str, Any]:
     """What is recorded of the path of a launch: what it added to the interfaces, and between its first and last cell
-    what there was at each end, and of that what can be its own. {} when nothing is known."""
+    what there was at each end, and of that what can be its own; what none of its hosts had sent, if that is known to be
+    anything. {} when nothing is known."""
     near = asdict(grown.near) if grown else {}
     far = {"far": asdict(grown.far)} if grown and grown.far else {}
     ends = [asdict(one) for one in shares(crossed, manner, resent)]
-    expected = expected_tx_bytes(crossed)
+    expected, unsent = expected_tx_bytes(crossed), unsent_bytes(crossed, manner)
     return {**near, **far, **({"expected_tx_bytes": expected} if expected is not None else {}),
-            **({"ends": ends} if ends else {})}  # fmt: skip
+            **({"ends": ends} if ends else {}), **({"unsent_bytes": unsent} if unsent else {})}  # fmt: skip
 
 
 def _ways(one: Both | Counters) -> list[int]:
@@ -288,6 +314,36 @@ def _strayed(crossed: Sequence[Crossed]) -> Iterator[tuple[str, str]]:
         yield _ANOTHER, f"{said}: the messages took another path"
 
 
+def _shared(crossed: Sequence[Crossed], manner: Manner, resent: int) -> Iterator[str]:
+    """What says that a stranger was there: at a host, or, where none of them alone can tell, at all together."""
+    at_hosts = [one for one in shares(crossed, manner, resent) if one.shared]
+    for one in at_hosts:
+        said = f"{one.seen_bytes} bytes crossed {one.interface} of {one.address} while cells were measured"
+        yield f"{said}, {one.foreign_bytes} of them at least were not ours"
+    unsent = unsent_bytes(crossed, manner)
+    if not unsent or at_hosts:
+        return
+    seen = {_place(one): sum(way.bytes for way in one.seen.ways) for one in crossed}
+    if _is_shared(unsent, min(seen.values())):  # to which of them it came nobody knows
+        said = f"{sum(seen.values())} bytes crossed the interfaces of {len(seen)} hosts while cells were measured"
+        yield f"{said}, {unsent} of them at least came to these and were sent by none of them"
+
+
+def _is_shared(foreign_bytes: int, seen_bytes: float) -> bool:
+    return foreign_bytes > max(FOREIGN_MAX * seen_bytes, _FOREIGN_LEAST_BYTES)
+
+
+def _late(one: Crossed) -> bool:
+    """Whether its counters lack some of what it certainly sent or got: there are cards that tell them once a second."""
+    ways = zip(one.seen.ways, one.messages.ways if one.messages else (), strict=False)
+    return any(seen.bytes < messages.bytes for seen, messages in ways)
+
+
+def _home_bytes(ends: Sequence[Crossed]) -> int:
+    """What records of these ends of a host are at most, that go home over the same interface."""
+    return _HOME_BYTES + round(_HOME * sum(one.printed_bytes for one in ends))
+
+
 @dataclass(frozen=True)
 class _Beyond:
     """What was seen at a host's interface, and by how much what it sent and got is more than can be its own."""
@@ -298,11 +354,13 @@ class _Beyond:
 
 
 def _share(place: tuple[str, str], beyond: Mapping[tuple[str, str], _Beyond], manner: Manner) -> Share:
-    """Where nobody counts what is sent again, what left one of our ends and came to another is no stranger's."""
+    """Where nobody counts what is sent again, what left one of our ends and came to another is no stranger's; nor is
+    what left one and came nowhere, for it was lost, and therefore sent again."""
     own = beyond[place]
-    others = [one for other, one in beyond.items() if other != place and manner.uncounted]
-    sent, got = sum(one.tx_bytes for one in others), sum(one.rx_bytes for one in others)
-    foreign_bytes = max(0, own.tx_bytes - got) + max(0, own.rx_bytes - sent)
+    foreign_bytes = own.tx_bytes + own.rx_bytes
+    if manner.uncounted:
+        others_sent = sum(one.tx_bytes for other, one in beyond.items() if other != place)
+        foreign_bytes = max(0, own.rx_bytes - others_sent)
     return Share(*place, own.seen_bytes, own.seen_bytes - foreign_bytes, foreign_bytes)
 
 
@@ -312,7 +370,7 @@ def _beyond(ends: Sequence[Crossed], manner: Manner, again_bytes: int) -> _Beyon
     sent, got = (sum((one.messages.ways[n] for one in ends if one.messages), Way()) for n in (0, 1))
     sent += max(sent, got, key=_bytes).times(manner.copies - 1)  # what it sends on
     got += sent.times(int(manner.returned))
-    home_bytes = _HOME_BYTES + round(_HOME * sum(one.printed_bytes for one in ends))
+    home_bytes = _home_bytes(ends)
     seen_bytes, beyond = 0, []
     for number, mine, other in ((0, sent, got), (1, got, sent)):
         seen = max((one.seen.ways[number] for one in ends), key=_bytes)
