@@ -35,7 +35,7 @@ _SEGMENT_BYTES = 1514  # one that is sent again
 _FRAME_MIN_BYTES = 60  # cards fill shorter ones, and may count what they filled
 _FCS_BYTES = 4  # which some cards count, too
 _UNACKNOWLEDGED = ("icmp", "eth", "udp", "raw")
-_MULTICAST = ":group"
+_MULTICAST = ":group"  # of the stacks of libraries, whose frames come to several at once
 # What a station of LLC sends again, of ours or of Open MPI's component; who asks the server of PVM's groups.
 _UNCOUNTED = ("llc", "openmpi-llc", "pvm-bcast")
 # PVM sends headers and fragments by themselves, and its daemons and server of groups answer; ranks of a group say how
