@@ -48,8 +48,8 @@ def test_a_result_has_its_facts_in_order_and_no_empty_one(verdicts: dict[str, Ve
     assert all(facts.values()) and facts["stands in"] == "line 80 of the text"
     assert found.rests.startswith("margin ") and "adjusted" in found.rests
     assert words.result(verdicts["C08"], {}).rests == "a fact: it is so, or is not"
-    untold = words.result(verdicts["A04"], {})
-    assert not untold.rests and "multiplies matrices" in dict(untold.facts)["why not told"]
+    untold = words.result(verdicts["A08"], {})
+    assert not untold.rests and "machines that are gone" in dict(untold.facts)["why not told"]
 
 
 def test_the_page_has_every_result_that_was_asked_for_and_the_figures_that_they_cite(
