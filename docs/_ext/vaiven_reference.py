@@ -215,7 +215,9 @@ class Columns(Directive):
 def members(kind: type) -> list[tuple[str, object]]:
     """(name, what it is) of what is public of a class, and its docstring says nothing of: methods and properties."""
     fields = field_names(kind) if dataclasses.is_dataclass(kind) else []
-    found = inspect.getmembers(kind, lambda one: inspect.isfunction(one) or isinstance(one, (property, cached_property)))
+    found = inspect.getmembers(
+        kind, lambda one: inspect.isfunction(one) or isinstance(one, (property, cached_property))
+    )
     return [(name, one) for name, one in found if not name.startswith("_") and name not in fields]
 
 
@@ -224,7 +226,9 @@ def signature(name: str, one: object) -> str:
     if not callable(one):
         return name
     found = inspect.signature(one)
-    plain = [each.replace(annotation=inspect.Parameter.empty) for key, each in found.parameters.items() if key != "self"]
+    plain = [
+        each.replace(annotation=inspect.Parameter.empty) for key, each in found.parameters.items() if key != "self"
+    ]
     return name + str(found.replace(parameters=plain, return_annotation=inspect.Signature.empty))
 
 
