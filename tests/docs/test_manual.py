@@ -86,7 +86,7 @@ def test_the_manual_takes_no_package_of_the_tests(tmp_path: Path) -> None:
     assert said.returncode == 0, said.stderr
     groups = {word for line in re.findall(r"tools/install (.*)", said.stdout) for word in line.split()}
     extras = {word for line in re.findall(r"'\.\[(.*?)\]'", said.stdout) for word in line.split(",")}
-    assert (groups, extras) == ({"build", "fabric", "lab", "stacks"}, {"docs"})
+    assert (groups, extras) == ({"build", "fabric", "lab", "stacks", "apps"}, {"docs"})
 
 
 def test_links_lead_somewhere() -> None:

@@ -154,9 +154,12 @@ static long together(void) {
 }
 
 static void end_as(const char *how) {
-  if (strcmp(how, "killed") == 0) raise(SIGKILL);
-  if (strcmp(how, "stopped") == 0) raise(SIGSTOP);
-  if (system("ip link set eth0 down") != 0) abort(); /* unplugged */
+  if (strcmp(how, "killed") == 0)
+    raise(SIGKILL);
+  else if (strcmp(how, "stopped") == 0)
+    raise(SIGSTOP);                              /* Open MPI has it go on before it ends it */
+  else if (system("ip link set eth0 down") != 0) /* unplugged */
+    abort();
 }
 
 /* In the middle of what rank 0 sends it, rank 1 ends as argv[2] says. */

@@ -108,7 +108,7 @@ def test_no_broadcast_of_mpi_uses_that_of_the_network(launch, two) -> None:
 def test_every_broadcast_algorithm_of_open_mpi_is_a_stack(known) -> None:
     found = {name for name in known if name.startswith("openmpi:")}
     assert found == {f"openmpi:{name}" for name in (*mpi.BROADCASTS, "group")}
-    assert all(known[name].questions == ("fanout",) for name in found)
+    assert all(known[name].questions == ("fanout", "fft", "matmul") for name in found)
 
 
 def test_ranks_yield_only_where_they_are_more_than_processors(two) -> None:

@@ -134,6 +134,8 @@ def _why_not(executable: str, ask: str) -> str:
     assert program
     if not path:
         return f"{executable} is not installed; apt-get install {program.package}, then install vaiven again"
+    if not shutil.which("ldd"):
+        return ""  # what it needs the launch will tell
     needs = child.call(["ldd", str(path)], within_s=20).output.decode(errors="replace")
     missing = [line.split()[0] for line in needs.splitlines() if line.endswith("not found")]
     return f"{executable} needs {', '.join(missing)}; apt-get install {program.package}" if missing else ""
