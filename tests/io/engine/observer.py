@@ -46,6 +46,7 @@ def say_datagrams(own: str, paths: list[str], stream: str, places: list[str]) ->
     sent = 0
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         out.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(own))
+        out.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)  # rank 0 rings to all
         for protocol, address, port, data in recorded(paths):
             if protocol != socket.IPPROTO_UDP:
                 continue
