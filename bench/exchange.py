@@ -8,29 +8,26 @@ bound, beside which raw itself is printed.
 
 from __future__ import annotations
 
-import subprocess
+import pathlib
 import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from pathlib import Path
 
 import group
-from ratio import Ratio, ratio
+from ratio import Ratio, anchor, ratio
 
 from vaiven.lab import topology
 from vaiven.lab.lab import Lab
+from vaiven.model.frames import Path, Wire, wire_ns
 
 SIZE, LOOPS = 512, 400
 MANY = (4, 8)  # hosts of lidi
 MOST = 1.25  # of raw
-FRAME_MORE_BYTES = 66  # of a datagram on the wire: UDP 8, IPv4 20, Ethernet with preamble, check sequence and gap 38
-RATE_BPS = 100_000_000  # of lidi
+LINK = Wire(rate_bps=100_000_000, hops=1, mtu_bytes=1500)  # of lidi, to a host
 
 
 def bound_ns(ranks: int) -> float:
     """What a link takes to bring the datagrams of all others."""
-    return (ranks - 1) * (SIZE + FRAME_MORE_BYTES) * 8 / RATE_BPS * 1e9
+    return (ranks - 1) * float(wire_ns(Path.UDP, LINK, SIZE))
 
 
 def exchanges(rounds: int) -> list[Ratio]:
@@ -45,7 +42,7 @@ def exchanges(rounds: int) -> list[Ratio]:
                 found.append(ratio(f"{what}allgather / raw exchange", [(ours, raw) for raw, ours in taken], MOST))
                 bound = [(raw, bound_ns(many)) for raw, _ in taken]
                 told = f"{what}raw / the bound of {bound_ns(many) / 1000:.0f} us"
-                found.append(replace(ratio(told, bound, float("inf")), goal="none"))
+                found.append(anchor(told, bound, None))
     return found
 
 
@@ -60,24 +57,8 @@ def whole(said: Sequence[Sequence[tuple[float, float, int]]]) -> list[tuple[floa
     return [(max(raw for raw, _, _ in ranks), max(ours for _, ours, _ in ranks)) for ranks in kept]
 
 
-def _taken(lab: Lab, program: Path, many: int, wait: str, rounds: int) -> list[list[tuple[float, float, int]]]:
+def _taken(lab: Lab, program: pathlib.Path, many: int, wait: str, rounds: int) -> list[list[tuple[float, float, int]]]:
     """(raw, ours, lost) by rank, round by round."""
-    meeting = f"{lab.hosts[0].address}:{group.PORT}"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    taken = []
-    with ExitStack() as ending:
-        ranks = []
-        for rank, host in enumerate(lab.hosts[:many]):
-            words = [str(program), str(many), str(rank), host.address, meeting, wait]
-            ranks.append(subprocess.Popen(host.argv(words), **pipes))
-            ending.callback(ranks[-1].wait)
-            ending.callback(ranks[-1].stdin.close)
-        for _ in range(rounds):
-            for process in ranks:
-                process.stdin.write(f"{SIZE} {LOOPS}\n")
-                process.stdin.flush()
-            said = [process.stdout.readline().split() for process in ranks]
-            if any(words[:1] != ["took"] for words in said):
-                raise RuntimeError(f"a rank did not exchange: {said}")
-            taken.append([(float(raw), float(ours), int(lost)) for _, raw, ours, lost in said])
-    return taken
+    with group.started(lab, program, many, wait) as ranks:
+        said = [group.asked(ranks, f"{SIZE} {LOOPS}", "took") for _ in range(rounds)]
+    return [[(float(raw), float(ours), int(lost)) for raw, ours, lost in one] for one in said]

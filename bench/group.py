@@ -16,12 +16,11 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import broadcast
 from broadcast import LAUNCHES, MB, MIB, Measured
-from ratio import Ratio, bound, ratio
+from ratio import Ratio, anchor, bound, ratio
 
 from vaiven import resources
 from vaiven.lab import faults, topology
@@ -37,11 +36,6 @@ ROADS = {8: 300, 1024: 300, 65536: 60, 1048576: 10}  # size in bytes -> samples 
 COUNTED, COUNTED_CASTS = "vv_group_broadcast", (100, 500)  # what they differ by is so many broadcasts and no opening
 SETTLED_NS = 200_000_000  # the group before has been left everywhere
 ATTACK, ATTACK_S = 100_000, 10  # datagrams a second, and how long
-
-
-def _unbounded(what: str, pairs: list[tuple[float, float]]) -> Ratio:
-    """A number that is asked for, and no goal for it."""
-    return replace(ratio(what, pairs, float("inf")), goal="none")
 
 
 @contextmanager
@@ -189,23 +183,37 @@ def further(rounds: int) -> list[Ratio]:
 
 def _openings(lab: Lab, program: Path, rounds: int) -> list[float]:
     """Milliseconds, round by round."""
-    meeting, spent = f"{lab.hosts[0].address}:{PORT}", []
+    spent = []
+    with started(lab, program, len(lab.hosts)) as processes:
+        for _ in range(rounds):
+            said = asked(processes, str(time.monotonic_ns() + SETTLED_NS), "opened")
+            spent.append((max(int(to) for _, to in said) - max(int(begun) for begun, _ in said)) / 1e6)
+    return spent
+
+
+@contextmanager
+def started(lab: Lab, program: Path, count: int, *more: str) -> Iterator[list[subprocess.Popen]]:
+    """A rank of that program on each of so many hosts, told RANKS RANK ADDRESS MEETING and more: bench/open.c and the
+    like."""
+    meeting = f"{lab.hosts[0].address}:{PORT}"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with ExitStack() as ending:
         processes = []
-        for rank, host in enumerate(lab.hosts):
-            words = [str(program), str(len(lab.hosts)), str(rank), host.address, meeting]
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        for rank, host in enumerate(lab.hosts[:count]):
+            words = [str(program), str(count), str(rank), host.address, meeting, *more]
             processes.append(ending.enter_context(subprocess.Popen(host.argv(words), **pipes)))
-        for _ in range(rounds):
-            at_ns = time.monotonic_ns() + SETTLED_NS
-            for process in processes:
-                process.stdin.write(f"{at_ns}\n")
-                process.stdin.flush()
-            said = [process.stdout.readline().split() for process in processes]
-            if any(words[:1] != ["opened"] for words in said):
-                raise RuntimeError(f"a rank did not open: {said}")
-            spent.append((max(int(to) for _, _, to in said) - max(int(begun) for _, begun, _ in said)) / 1e6)
-    return spent
+        yield processes
+
+
+def asked(processes: Sequence[subprocess.Popen], line: str, answer: str) -> list[list[str]]:
+    """What each says behind that word when all are told that line. RuntimeError where it says another one."""
+    for process in processes:
+        process.stdin.write(f"{line}\n")
+        process.stdin.flush()
+    said = [process.stdout.readline().split() for process in processes]
+    if any(words[:1] != [answer] for words in said):
+        raise RuntimeError(f"a rank was to say {answer!r}: {said}")
+    return [words[1:] for words in said]
 
 
 def _own_port(lab: Lab, number: int) -> str:
@@ -246,7 +254,7 @@ def flat(seed: int) -> list[Ratio]:
     for stack in broadcast.OURS:
         for size in sizes:
             what = f"inpe: {size} B, {stack} to 15 / to 1"
-            found.append(_unbounded(what, broadcast.pairs(what, times, (stack, 15, size), (stack, 1, size))))
+            found.append(anchor(what, broadcast.pairs(what, times, (stack, 15, size), (stack, 1, size)), None))
     return found
 
 
@@ -276,7 +284,7 @@ def sender(rounds: int) -> list[Ratio]:
                     spent[name].append(ranks.processor_ns() - before)
     each = statistics.median(spent["batched"]) / (4 * 8 * MIB / 1456)
     what = f"free: processor time of the root for 8 MiB, batched ({each:.0f} ns a datagram) / one by one"
-    return [_unbounded(what, list(zip(spent["batched"], spent["plain"], strict=True)))]
+    return [anchor(what, list(zip(spent["batched"], spent["plain"], strict=True)), None)]
 
 
 def lossy(rounds: int) -> list[Ratio]:
@@ -308,7 +316,7 @@ def roads(rounds: int) -> list[Ratio]:
                 faults.change(lab, topology.Fault(host="*", kind="loss", probability=lost, direction="in"))
             for size, samples in ROADS.items():
                 what = f"`free`, {size} B between two, {lost:.0%} lost: road / broadcast"
-                found.append(_unbounded(what, _round_trips(lab, program, size, samples, rounds)))
+                found.append(anchor(what, _round_trips(lab, program, size, samples, rounds), None))
     return found
 
 

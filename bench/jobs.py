@@ -8,9 +8,9 @@ import statistics
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from vaiven import resources
 from vaiven.lab import topology
 from vaiven.plan import ends
 from vaiven.plan import stack as stacks
@@ -21,7 +21,6 @@ from vaiven.run.launchers import Setting
 from vaiven.run.place import Place
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
 SECONDS_MAX = 300  # of one job
 SERVED = ("openmpi:group", "mpich:group")
 
@@ -60,7 +59,7 @@ def job(
     """
     ranks = [mpi.Rank(where.hosts[name], tuple(command)) for name in names or where.hosts]
     manner = mpi.manner(stacks.parse(stack), ranks)
-    manner = mpi.Manner(manner.nagle, True, group=manner.group, settings=(*manner.settings, *settings))
+    manner = replace(manner, yields=True, settings=(*manner.settings, *settings))
     with mpi.job(library_of(stack), ranks, manner) as words:
         return output(ranks[0].host.argv(words))
 
@@ -68,7 +67,7 @@ def job(
 def of_group(where: Place, command: Sequence[str]) -> str:
     """What rank 0 of a job of libvaiven prints, a rank of it on each host."""
     members = list(where.hosts.values())
-    with group.job(members, len(members), command) as commands, ExitStack() as others:
+    with group.job(members, len(members), [command] * len(members)) as commands, ExitStack() as others:
         for words in commands[1:]:
             others.enter_context(subprocess.Popen(words, stdin=subprocess.DEVNULL))
         return output(commands[0])
@@ -105,9 +104,3 @@ def fanout_ns(where: Place, stack: str, sizes: Sequence[int], samples: int) -> M
     if outcome.failure:
         raise outcome.failure
     return {cell.size_bytes: statistics.median(cell.ns) for cell in outcome.cells}
-
-
-def library_flags() -> list[str]:
-    """What a compiler wants for a program of libvaiven."""
-    ours = resources.library().resolve()
-    return ["-I", str(ROOT / "include"), str(ours), f"-Wl,-rpath,{ours.parent}"]

@@ -8,14 +8,15 @@ from __future__ import annotations
 import random
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import jobs
 from jobs import SERVED, library_of
-from ratio import Ratio, bound, ratio
+from ratio import Ratio, anchor, bound, ratio
 
 from vaiven.run.place import Place
 
@@ -78,7 +79,7 @@ def called(rounds: int, seed: int) -> list[Ratio]:
     ]
     for stack in SERVED:
         what = f"lidi: {MB} B to 7, {stack}, MPI_Ibcast, which stays with the MPI / raw"
-        rows.append(replace(ratio(what, found[stack, BEGUN], float("inf")), goal="none: not served"))
+        rows.append(anchor(what, found[stack, BEGUN], None))
     return rows
 
 
@@ -96,13 +97,15 @@ def crowd(rounds: int, seed: int) -> list[Ratio]:
     return [ratio(what.format(stack), found[stack], CROWD_MOST) for stack in SERVED]
 
 
-def _with_and_without(on: Bench, rounds: int, order: random.Random, what: str, names: Sequence[str] = ()) -> dict:
-    """Served stack -> (with us, without) by round, in ns."""
+def _with_and_without(
+    on: Bench, rounds: int, order: random.Random, what: str, names: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> dict:
+    """Served stack -> (with us, without) by round, in ns. names: of the hosts of its ranks, by library; else all."""
     found = defaultdict(list)
     for _ in range(rounds):
         for stack in order.sample(SERVED, len(SERVED)):
             ways = [stack, library_of(stack)]
-            ns = {way: on.ns(way, what, names=names) for way in order.sample(ways, 2)}
+            ns = {way: on.ns(way, what, names=names.get(ways[1], ())) for way in order.sample(ways, 2)}
             found[stack].append((ns[stack], ns[library_of(stack)]))
     return found
 
@@ -140,15 +143,11 @@ def _init(rounds: int, seed: int) -> list[Ratio]:
 
 
 def _left(rounds: int, seed: int) -> list[Ratio]:
-    rows = []
     with bench("free", 1) as on:
-        name = next(iter(on.where.hosts))
-        for stack in SERVED:
-            library, order = library_of(stack), random.Random(seed)
-            names, more = [name] * LEFT_RANKS[library], []
-            for _ in range(rounds):
-                ns = {way: on.ns(way, "left", names=names) for way in order.sample([stack, library], 2)}
-                more.append(ns[stack] - ns[library])
-            what = f"a broadcast of 1 B that is not served, {stack}, {len(names)} on a host, ns more at its root"
-            rows.append(bound(what, more, LEFT_NS_MOST, "ns"))
-    return rows
+        names = {library: list(on.where.hosts) * count for library, count in LEFT_RANKS.items()}
+        found = _with_and_without(on, rounds, random.Random(seed), "left", names)
+    what = "a broadcast of 1 B that is not served, {}, {} on a host, ns more at its root"
+    return [
+        bound(what.format(stack, LEFT_RANKS[library_of(stack)]), [a - b for a, b in found[stack]], LEFT_NS_MOST, "ns")
+        for stack in SERVED
+    ]

@@ -7,23 +7,20 @@ from __future__ import annotations
 import json
 import random
 import statistics
-import subprocess
-import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jobs
-from jobs import ROOT, SERVED, library_of
-from ratio import Ratio, ratio, within
+from jobs import SERVED
+from ratio import Ratio, anchor, ratio, within
 
+from vaiven import questions, resources
 from vaiven.run.place import Place
 
 LAB, N = "hub8", 720  # panels of 518400 B: eight of C's 720 rows of doubles each
 SIZES = (100_000, 1_000_000)  # of the broadcasts that alpha and beta are from
-SAMPLES, TIMES = 8, 2  # the first time makes the connections, and is not counted
+SAMPLES, TIMES = 8, 2
 OVER_DEFAULT_MOST = 1 / 5  # of communication, over Open MPI's own choice
 FORETOLD_MARGIN = 0.10
 TOKENS_LAB, TOKENS_HOSTS, TOKENS = "lidi", (4, 8), 5
@@ -31,24 +28,9 @@ LIBVAIVEN = "group"  # the program of that library
 MESH = "openmpi, TCP mesh"
 
 
-def built(library: str, scratch: Path) -> Path:
-    """vaiven-matmul over that library of MPI, or over libvaiven, as apps/matmul/meson.build has it."""
-    carrier = LIBVAIVEN if library == LIBVAIVEN else "mpi"
-    compiler = "cc" if library == LIBVAIVEN else f"mpicc.{library}"
-    more = jobs.library_flags() if library == LIBVAIVEN else []
-    asked = ["pkg-config", "--cflags", "--libs", "openblas"]
-    blas = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
-    names = ("matmul.c", "matrix.c", "options.c", "tokens.c", f"carrier_{carrier}.c")
-    sources = [str(ROOT / "apps" / "matmul" / name) for name in names]
-    program = scratch / f"matmul-{library}"
-    words = [compiler, "-O2", "-D_GNU_SOURCE", *sources, *more, *blas, "-lm", "-o", str(program)]
-    subprocess.run(words, check=True)
-    return program
-
-
-def record(where: Place, stack: str, program: Path, words: Sequence[str]) -> Mapping[str, Any]:
-    """What the program says at its end, on that stack."""
-    command = [str(program), *words]
+def record(where: Place, stack: str, words: Sequence[str]) -> Mapping[str, Any]:
+    """What vaiven-matmul says at its end, on that stack."""
+    command = [str(resources.program(questions.MATMUL_PROGRAM.executable(stack))), *words]
     said = jobs.of_group(where, command) if stack == LIBVAIVEN else jobs.job(where, stack, command)
     found = json.loads(said)
     if found.get("wrong"):
@@ -69,15 +51,14 @@ def products(rounds: int, seed: int) -> list[Ratio]:
     foretold from broadcasts alone in the same round."""
     order, found, foretold = random.Random(seed), defaultdict(list), defaultdict(list)
     words = ["--n", str(N), "--equal", "--times", str(TIMES)]
-    with tempfile.TemporaryDirectory() as scratch, jobs.hosts(LAB) as where:
-        programs = {library: built(library, Path(scratch)) for library in map(library_of, SERVED)}
+    with jobs.hosts(LAB) as where:
         for _ in range(rounds):
             took = {}
             for stack in order.sample([*SERVED, "openmpi"], len(SERVED) + 1):
                 alpha, beta = _line(where, stack) if stack in SERVED else (0.0, 0.0)
                 costs = ["--alpha-ns", f"{alpha:.0f}", "--beta-ns-per-byte", f"{beta:.6f}"]
-                said = record(where, stack, programs[library_of(stack)], [*words, *costs])
-                took[stack] = statistics.median(said["communicating_ns"][1:])
+                said = record(where, stack, [*words, *costs])
+                took[stack] = statistics.median(said["communicating_ns"])
                 foretold[stack].append((took[stack], said["predicted_ns"]))
             for stack in SERVED:
                 found[stack].append((took[stack], took["openmpi"]))
@@ -94,17 +75,16 @@ def tokens(rounds: int, seed: int) -> list[Ratio]:
     ways = {"openmpi": "openmpi", "openmpi:group": "openmpi:group", LIBVAIVEN: LIBVAIVEN, MESH: "openmpi"}
     for count in TOKENS_HOSTS:
         order, spent = random.Random(seed), defaultdict(list)
-        with tempfile.TemporaryDirectory() as scratch, jobs.hosts(TOKENS_LAB, count) as where:
-            programs = {library: built(library, Path(scratch)) for library in ("openmpi", LIBVAIVEN)}
+        with jobs.hosts(TOKENS_LAB, count) as where:
             for _ in range(rounds):
                 for way in order.sample(list(ways), len(ways)):
                     words = ["--tokens", str(TOKENS), *["--mesh"] * (way == MESH)]
-                    said = record(where, ways[way], programs[library_of(ways[way])], words)
+                    said = record(where, ways[way], words)
                     spent[way].append(statistics.median(said["token_ns"]) / 1e6)
         mesh = spent.pop(MESH)
         for way, took in spent.items():
             what = f"{TOKENS_LAB}, {count} hosts: a token, {way} ({statistics.median(took):.1f} ms) / "
             what += f"{MESH} ({statistics.median(mesh):.1f} ms)"
             pairs = list(zip(took, mesh, strict=True))
-            rows.append(replace(ratio(what, pairs, float("inf")), goal="none"))
+            rows.append(anchor(what, pairs, None))
     return rows

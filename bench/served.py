@@ -15,9 +15,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import jobs
 from ratio import Ratio, ratio
 
-HERE = Path(__file__).resolve().parent
 LIBRARIES = ("openmpi", "mpich")
 SLOWER_MOST = 1.05  # of what is served, nothing is slower than so much of the MPI's own
 
@@ -27,7 +27,7 @@ def served(lab: str, ranks: int, rounds: int) -> list[Ratio]:
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     order = random.Random(1)
     with tempfile.TemporaryDirectory() as scratch:
-        programs = {library: built(library, Path(scratch)) for library in LIBRARIES}
+        programs = {library: jobs.built(library, jobs.HERE / "served.c", Path(scratch)) for library in LIBRARIES}
         for _ in range(rounds):
             for library, program in programs.items():
                 ways = [f"{library}:group", library]
@@ -44,13 +44,6 @@ def served(lab: str, ranks: int, rounds: int) -> list[Ratio]:
 def _middle(pairs: Sequence[tuple[float, float]]) -> float:
     """us of the MPI's own."""
     return statistics.median(own for _, own in pairs) / 1e3
-
-
-def built(library: str, scratch: Path) -> Path:
-    """The program, by that library's compiler."""
-    program = scratch / library
-    subprocess.run([f"mpicc.{library}", "-O2", HERE / "served.c", "-o", program], check=True)
-    return program
 
 
 def loops(lab: str, ranks: int, stack: str, program: Path) -> Mapping[str, float]:

@@ -115,7 +115,7 @@ def served_made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch, counter: it
     monkeypatch.setattr(
         run.manners.jobs, "fanout_ns", lambda _where, _stack, sizes, _samples: {n: 50.0 + n for n in sizes}
     )
-    monkeypatch.setattr(run.matmul, "built", lambda *_: Path("matmul"))
+    monkeypatch.setattr(run.matmul.resources, "program", lambda _name: Path("matmul"))
     monkeypatch.setattr(run.wheels, "installed", installed)
     monkeypatch.setattr(run.wheels, "imb", lambda *_, **__: {n: 100.0 + next(counter) for n in run.wheels.SIZES})
 
@@ -180,7 +180,6 @@ def made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.days, "recorded", lambda scratch, _seed: (scratch, ["first", "second"]))
     monkeypatch.setattr(run.days, "_seconds", lambda _command: 1.0)
     monkeypatch.setattr(run.foretold, "_timed", lambda *_: (10.0, 12.0))
-    monkeypatch.setattr(run.served, "built", lambda *_: Path("program"))
     monkeypatch.setattr(run.served, "loops", lambda *_: {"bcast 8 B": 100.0 + next(counter)})
     monkeypatch.setattr(run.sides.query, "open_run", lambda path: path)
     monkeypatch.setattr(run.sides.between, "medians", launch_medians)
@@ -201,6 +200,18 @@ IMB = """\
 def test_what_intels_benchmark_prints_is_read(run: ModuleType) -> None:
     """Its t_max, in ns; headings and what stands around them is none of it."""
     assert run.wheels.of_imb(IMB) == {0: pytest.approx(40), 1000: pytest.approx(202_250)}
+
+
+def test_every_rank_of_a_job_of_the_library_is_started_by_the_whole_command(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def job(_members, count, commands):
+        yield [list(commands[rank]) for rank in range(count)]
+
+    monkeypatch.setattr(run.manners.jobs.group, "job", job)
+    where = SimpleNamespace(hosts={"a": HOST, "b": HOST})
+    assert run.manners.jobs.of_group(where, ["echo", "two words"]) == "two words\n"
 
 
 def test_every_case_makes_its_rows(run: ModuleType, made_up: None) -> None:

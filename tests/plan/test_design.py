@@ -122,8 +122,9 @@ def test_the_size_of_a_program_is_its_own_and_processes_share_it() -> None:
 
 
 def test_a_program_that_is_not_here_says_what_is_lacking() -> None:
-    lacking = {"fft": "vaiven-fft-openmpi is not installed"}
-    known = {**KNOWN, "openmpi": Available(Limits(0, 2**26), ("pingpong", "fft"), lacking=lacking)}
+    why = {"fft": "vaiven-fft-openmpi is not installed"}
+    has = Available(Limits(0, 2**26), ("pingpong", "fft"), lacking=lambda ask: why.get(ask, ""))
+    known = {**KNOWN, "openmpi": has}
     design = designs.resolve(Plan(stacks=("openmpi",), questions=("pingpong", "fft")), HOSTS, known, lab=True)
     assert [course.ask for course in design.courses] == ["pingpong"]
     assert design.warnings == ("openmpi is not asked fft: vaiven-fft-openmpi is not installed",)

@@ -56,7 +56,19 @@ def test_a_program_that_is_not_here_is_named_with_what_it_lacks(
     ldd.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     lacking = libraries.known(collect.Known({}, "")).stacks["openmpi"].lacking
-    assert lacking.get("fft", "").startswith(why) and bool(lacking) == bool(why)
+    assert lacking("fft").startswith(why) and bool(lacking("fft")) == bool(why)
+    assert lacking("pingpong") == ""
+
+
+def test_nobody_looks_for_whole_programs_before_a_plan_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That takes a process for each, of every verb that knows the stacks."""
+
+    def call(*_words: object, **_options: object) -> None:
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(libraries, "_stacks", lambda name, here: {"openmpi": FFT} if name == "openmpi" else {})
+    monkeypatch.setattr(libraries.child, "call", call)
+    assert "openmpi" in libraries.known(collect.Known({}, "")).stacks
 
 
 def test_on_another_host_that_host_is_named(broken: Path) -> None:

@@ -11,14 +11,12 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,7 +29,8 @@
 #include "io/os/watch.h"
 #include "stack/stack.h"
 
-static bool have_namespace;
+#include "../namespace.h"
+
 static bool stop_now;
 
 static bool ask_stop(void *context) {
@@ -39,35 +38,11 @@ static bool ask_stop(void *context) {
   return stop_now;
 }
 
-static int set_lo_mtu(int mtu_bytes) {
-  struct ifreq ask = {.ifr_name = "lo", .ifr_mtu = mtu_bytes};
-  int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  int result = ioctl(fd, SIOCSIFMTU, &ask);
-  close(fd);
-  return result;
-}
-
-static int lo_up(void) {
-  struct ifreq ask = {.ifr_name = "lo", .ifr_flags = IFF_UP};
-  int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  int result = ioctl(fd, SIOCSIFFLAGS, &ask);
-  close(fd);
-  return result;
-}
-
 static int make_namespace(void **state) {
   (void)state;
   struct vv_error error;
-  have_namespace = unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
-  have_namespace = have_namespace && lo_up() == 0;
+  enter_namespace();
   return vv_watch_start(5000000, &error);
-}
-
-static void need_namespace(void) {
-  if (have_namespace) return;
-  if (getenv("CI")) fail_msg("no network namespace can be made where CI is set");
-  print_message("no network namespace: needs root or user namespaces\n");
-  skip();
 }
 
 struct pair {
@@ -146,9 +121,9 @@ static void test_messages_of_every_kind_of_size(void **state) {
 static void test_small_mtu(void **state) {
   (void)state;
   need_namespace();
-  assert_int_equal(set_lo_mtu(576), 0);
+  assert_int_equal(change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = 576}), 0);
   exchange_sizes(VV_WAIT_BLOCK, 557);
-  assert_int_equal(set_lo_mtu(65536), 0);
+  assert_int_equal(change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = 65536}), 0);
 }
 
 static void test_two_launches_and_successors_do_not_mix(void **state) {

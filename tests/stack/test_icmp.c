@@ -7,13 +7,11 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,9 +21,10 @@
 #include "io/os/watch.h"
 #include "stack/stack.h"
 
+#include "../namespace.h"
+
 enum { NOBODY = 65534, SIZE_MAX_TESTED = 65507 };
 
-static bool have_namespace;
 static vv_ns stop_at_ns = VV_NEVER;
 
 static bool ask_stop(void *context) {
@@ -33,19 +32,11 @@ static bool ask_stop(void *context) {
   return vv_clock_ns() >= stop_at_ns;
 }
 
-static int set_lo(void) {
-  struct ifreq up = {.ifr_name = "lo", .ifr_flags = IFF_UP}, mtu = {.ifr_name = "lo", .ifr_mtu = 1500};
-  int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  int result = ioctl(fd, SIOCSIFFLAGS, &up) == 0 && ioctl(fd, SIOCSIFMTU, &mtu) == 0 ? 0 : -1;
-  close(fd);
-  return result;
-}
-
 static int make_namespace(void **state) {
   (void)state;
   struct vv_error error;
-  have_namespace = unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
-  have_namespace = have_namespace && set_lo() == 0;
+  enter_namespace();
+  have_namespace = have_namespace && change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = 1500}) == 0;
   return vv_watch_start(5000000, &error);
 }
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from vaiven.cli.parameters import Json
 
@@ -18,7 +19,8 @@ def stacks(*, as_json: Json = False) -> None:
     Parameters
     ----------
     as_json
-        One JSON document instead: schema, stacks (by id; absent: why one is not here, "" if it is).
+        One JSON document instead: schema, stacks (by id; absent: why one is not here, "" if it is; lacking: why it
+        cannot be asked a question, by question).
     """
     from vaiven.cli.terminal import open_console, rich_table
     from vaiven.results.document import document
@@ -26,13 +28,18 @@ def stacks(*, as_json: Json = False) -> None:
 
     known = place.known_stacks().stacks
     if as_json:
-        print(document({"schema": 1, "stacks": known}))
+        print(document({"schema": 1, "stacks": {name: _facts(stack) for name, stack in known.items()}}))
         return
     console = open_console()
     console.print(rich_table(_table({name: stack for name, stack in known.items() if not stack.absent})))
     for name, stack in known.items():
         if stack.absent:
             console.print(f"not here: {name}: {stack.absent}", soft_wrap=True)
+
+
+def _facts(stack: Available) -> dict[str, Any]:
+    facts = {one.name: getattr(stack, one.name) for one in fields(stack)}
+    return facts | {"lacking": {ask: why for ask in stack.questions if (why := stack.lacking(ask))}}
 
 
 def _table(here: dict[str, Available]) -> Table:

@@ -15,12 +15,13 @@ from typing import Annotated, Any, Literal, Self
 import msgspec
 from msgspec import Meta
 
+from vaiven.questions import PROGRAMS
 from vaiven.store.record import LinkRecord, Manifest
 
 SMALL_MB = 32
 Kind = Literal["same-order", "other-order", "tcp-sound", "tcp-defect", "small-memory"]
 # Questions of several hosts, of whom the first counts, too.
-FROM_TWO = ("exchange", "partners", "fft", "matmul")
+FROM_TWO = ("exchange", "partners", *PROGRAMS)
 Question = Literal[
     "pingpong", "steps", "fanout", "exchange", "pingpongs", "first", "stream", "partners", "fft", "matmul"
 ]

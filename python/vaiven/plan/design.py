@@ -7,8 +7,8 @@ The result says everything that a run does except its random order (plan.order) 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vaiven import questions
@@ -24,6 +24,10 @@ Pair = tuple[str, str]
 _AT_ONCE_MAX = 32  # pairs of ends in a launch: a library has so many ranks, and the probe so many far ends
 
 
+def _lacks_nothing(_ask: str) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Available:
     """A stack of this probe: what it carries, which questions it answers, the privilege it needs ("" for none).
@@ -32,7 +36,8 @@ class Available:
     there is no far end to start. to_all: it can reach all far ends of a fanout with one message. library: the one that
     it needs ("openmpi"), whose probe has it. ranked: that library's launcher starts all ends. spins: its ends never
     sleep. absent: why it is not here, or "". summary: what it is, in a line. program: the one of others that carries
-    its messages ("udp-sender").
+    its messages ("udp-sender"). lacking: why it cannot be asked that question, for want of a whole program or of what
+    that needs; "" if it can. Nobody looks before a plan asks it.
     """
 
     limits: Limits
@@ -48,7 +53,7 @@ class Available:
     absent: str = ""
     summary: str = ""
     program: str = ""
-    lacking: Mapping[str, str] = field(default_factory=dict)
+    lacking: Callable[[str], str] = _lacks_nothing
 
 
 @dataclass(frozen=True)
@@ -325,7 +330,7 @@ def _course(
     if has.absent:
         warnings.append(f"{stack.name} is left out: {has.absent}")
         return None
-    if why := has.lacking.get(ask):
+    if why := has.lacking(ask):
         warnings.append(f"{stack.name} is not asked {ask}: {why}")
         return None
     if ask not in has.questions:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from vaiven import questions
 from vaiven.model.numbers import DASH, count_text, digits, percent_text, time_text
 from vaiven.model.programs import ProgramTime
-from vaiven.model.several import Ratio
-from vaiven.report.tables import Column, Table, share_text, times_text, value_text
+from vaiven.report.tables import Column, Table, block_ratio_text, share_text, value_text
 
 
 def program_tables(found: Sequence[ProgramTime]) -> tuple[Table, ...]:
@@ -41,8 +40,8 @@ def _table(found: Sequence[ProgramTime]) -> Table:
             one.stack,
             count_text(one.processes),
             value_text(one.typical_ns, one.time),
-            _ratio(one.to_fewest),
-            _ratio(one.to_first),
+            block_ratio_text(one.to_fewest),
+            block_ratio_text(one.to_first),
             time_text(one.computing_ns),
             time_text(one.communicating_ns),
             share_text(one.typical_share, one.share),
@@ -53,7 +52,3 @@ def _table(found: Sequence[ProgramTime]) -> Table:
         for one in found
     )
     return Table(questions.ALL[found[0].ask].says, columns, rows, labels=3)
-
-
-def _ratio(ratio: Ratio) -> str:
-    return DASH if ratio.value is None else times_text(ratio.value, ratio.interval)

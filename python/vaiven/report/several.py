@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from vaiven import questions
 from vaiven.model.numbers import DASH, count_text, digits, percent_text, rate_text, size_text, time_text
 from vaiven.model.several import RAW, Audience, Ratio
-from vaiven.report.tables import ERROR_NOTE, Column, Table, times_text, value_text, with_error
+from vaiven.report.tables import ERROR_NOTE, Column, Table, block_ratio_text, value_text, with_error
 
 
 def audience_tables(found: Sequence[Audience]) -> tuple[Table, ...]:
@@ -81,7 +81,7 @@ def _together_table(found: Sequence[Audience]) -> Table:
             count_text(one.at_once),
             value_text(one.typical_ns, one.time),
             _quickest_and_slowest(one.each_ns),
-            _ratio(one.to_one) if one.fars > 1 else DASH,
+            block_ratio_text(one.to_one) if one.fars > 1 else DASH,
             _times(one.to_frames),
             percent_text(one.overlap),
         )
@@ -93,7 +93,7 @@ def _together_table(found: Sequence[Audience]) -> Table:
 
 def _row(one: Audience) -> tuple[str, ...]:
     several = questions.several(one.ask)
-    raw = (_ratio(one.to_raw) if one.stack != RAW else DASH,) if several.to_all else ()
+    raw = (block_ratio_text(one.to_raw) if one.stack != RAW else DASH,) if several.to_all else ()
     each = () if several.to_all else (_each(one.each_bytes_per_s),)
     again = () if several.to_all else (DASH if one.resent is None else count_text(one.resent),)
     return (
@@ -102,7 +102,7 @@ def _row(one: Audience) -> tuple[str, ...]:
         *((_hosts(one),) if several.counted == "at_once" else ()),
         count_text(one.fars + (several.counted == "hosts_at_once")),
         value_text(one.typical_ns, one.time),
-        _ratio(one.to_one) if one.fars > 1 else DASH,
+        block_ratio_text(one.to_one) if one.fars > 1 else DASH,
         *raw,
         *((_of_wire(one, one.to_wire),) if several.to_all else ()),
         _of_wire(one, one.to_frames),
@@ -134,10 +134,6 @@ def _each(rates: Sequence[float]) -> str:
 
 def _quickest_and_slowest(each_ns: Sequence[float]) -> str:
     return f"{time_text(min(each_ns))}\n{time_text(max(each_ns))}" if len(each_ns) > 1 else DASH
-
-
-def _ratio(ratio: Ratio) -> str:
-    return DASH if ratio.value is None else times_text(ratio.value, ratio.interval)
 
 
 def _setups(found: Sequence[Audience]) -> Iterable[str]:

@@ -22,6 +22,7 @@ from vaiven.model.numbers import (
     time_interval_text,
     time_text,
 )
+from vaiven.model.several import Ratio
 from vaiven.results.costs import SizePoint, StackCost, StackKnee
 from vaiven.results.facts import Host
 from vaiven.stats.estimate import Estimate
@@ -422,6 +423,11 @@ def times_text(ratio: float, estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return f"{digits(ratio)} ×"
     return f"{digits(ratio)} ×\n{digits(estimate.low)} – {digits(estimate.high)}"
+
+
+def block_ratio_text(ratio: Ratio) -> str:
+    """The same of one that was taken block by block, if there was anything to take it from."""
+    return DASH if ratio.value is None else times_text(ratio.value, ratio.interval)
 
 
 def two_lines(text: str) -> str:

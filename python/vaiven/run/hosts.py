@@ -17,6 +17,12 @@ from vaiven.errors import VaivenError
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
+# For a shell there: ends every process that has this in its environment, NAME=VALUE in its own words.
+END_ALL_WITH = r"""for environ in $(grep -lszxF "%s" /proc/[0-9]*/environ); do
+  process=${environ#/proc/}; kill -9 "${process%%/environ}"
+done
+"""
+
 Argv = Callable[[Sequence[str]], list[str]]
 
 

@@ -11,7 +11,7 @@ import functools
 import os
 import platform
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -118,14 +118,13 @@ def _startable(own: collect.Known, members: Collection[Host], wanted: Iterable[s
 
 
 def _with_programs(stacks: Mapping[str, Available]) -> dict[str, Available]:
-    """The same, of which those lack a question whose whole program is not here, or not all that it needs."""
+    """The same, which know how to find out what of a whole program is not here: that takes a process for each."""
     why = functools.cache(_why_not)
-    found = {}
-    for name, stack in stacks.items():
-        asked = [ask for ask in stack.questions if questions.ALL[ask].program]
-        lacking = {ask: text for ask in asked if (text := why(*programs([name], [ask]), ask))}
-        found[name] = replace(stack, lacking=lacking) if lacking else stack
-    return found
+    return {name: replace(stack, lacking=functools.partial(_lacking, why, name)) for name, stack in stacks.items()}
+
+
+def _lacking(why: Callable[[str, str], str], stack: str, ask: str) -> str:
+    return "".join(why(executable, ask) for executable in programs([stack], [ask]))
 
 
 def _why_not(executable: str, ask: str) -> str:

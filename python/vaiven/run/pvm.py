@@ -48,11 +48,8 @@ mkdir "$d" && {
 } >"$d/pvmd" && printf '#!/bin/sh\nexec "%s" "$@"\n' "$groups" >"$d/pvmgs" &&
 printf '#!/bin/sh\nexec ssh -T -o BatchMode=yes "$@"\n' >"$d/rsh" && chmod 700 "$d"/* && echo ready
 cat >/dev/null
-for environ in $(grep -lszxF "PVM_TMP=$d" /proc/[0-9]*/environ); do
-  process=${environ#/proc/}; kill -9 "${process%/environ}"
-done
-rm -rf "$d"
 """
+_GUARD += hosts.END_ALL_WITH % "PVM_TMP=$d" + 'rm -rf "$d"\n'
 _FIRST = 'printf "%s" "$1" >"$2/hosts" && exec "$2/pvmd" "-n$3" "$2/hosts"'
 # $1: the socket of the daemon, without which the console would start one itself. $2: what it is to do.
 _CONSOLE = r'[ ! -S "$1" ] || printf "%s\nquit\n" "$2" | pvm 2>&1'

@@ -326,12 +326,11 @@ void vv_receiver_dry(struct vv_rank *self, vv_ns then_ns) {
 void vv_receiver_told(struct vv_rank *self, vv_ns now_ns, uint64_t edge, uint32_t beyond) {
   uint64_t limit = self->consumed + self->config.window_datagrams;
   const struct vv_sight before = self->sight;
+  if (edge > limit) edge = limit;
+  vv_sight_sent(&self->sight, edge);
   for (uint32_t i = 0; i < VV_SIGHT_BEYOND && edge + i < limit; i++) {
-    if ((beyond >> i & 1) == 0 || edge + i < edge) continue;
-    vv_sight_sent(&self->sight, edge);
-    vv_sight_sent_one(&self->sight, edge + i);
+    if ((beyond >> i & 1) != 0) vv_sight_sent_one(&self->sight, edge + i);
   }
-  vv_sight_sent(&self->sight, edge < limit ? edge : limit);
   bool news = before.edge != self->sight.edge || before.sent_beyond != self->sight.sent_beyond;
   if (!news || !vv_rank_waits(self)) return;
   if (is_round_of_others(self)) return disagree(self, now_ns);

@@ -12,9 +12,10 @@
  *
  *   HEAD   first of an operation: root (2) back (2) representation (1) size (5) | data; the horizon lies `back` behind
  *          its position
- *   PART   what one rank gives to a round, all of it, with HEAD's numbers: rank (2) back (2) representation (1) size
- * (5) | data. Who sends it has consumed all that is below position - rank, where the round begins DATA   the others of
- * it: data alone ASK    source has consumed what is below position, and lacks more of the operation that it is in:
+ *   PART   what one rank gives to a round, all of it: rank (2) back (2) representation (1) size (5) | data. Who sends
+ *          it has consumed all that is below position - rank, where the round begins
+ *   DATA   what follows a HEAD: data alone
+ *   ASK    source has consumed what is below position, and lacks more of the operation that it is in:
  *          source (4) operation (4) root (4) flags (1) count (1) | bitmap, bit i: lacks position + i
  *   ACK    all ranks of source's subtree have consumed what is below position: source (4) target (4) slowest (4)
  *   POLL   the root waits until all have consumed what is below position: source (4) operation (4) edge (4)

@@ -256,6 +256,10 @@ static int cut(struct reach_trial *trial) {
   return 0;
 }
 
+static void narrow(uint32_t *least, uint32_t window_datagrams) {
+  if (window_datagrams < *least) *least = window_datagrams;
+}
+
 /*
  * A train of that rank. The least window goes to agreed[0], and in *least that of this rank; in agreed[1] is
  * UINT32_MAX less the foreign datagrams of who got most. Who got the tail and all before it needs no more than one
@@ -273,14 +277,13 @@ static int try_sender(const struct reach_trial *trial, uint32_t sender, uint8_t 
     hear_first(trial, bytes, vv_datagram_charged_bytes(trial->cast->fds[VV_CAST_DATA]), &heard);
   }
   const bool whole = sends || heard.good >= trial->train;
-  uint32_t own = sends ? UINT32_MAX : window_by_train(trial, &heard);
-  const uint32_t before = *least;
-  *least = own < before ? own : before;
+  if (!sends && whole) narrow(least, window_by_train(trial, &heard));
   if (agree(trial, whole ? *least : 0, UINT32_MAX - heard.foreign, agreed) != 0) return -1;
   if (agreed[0] > 0) return 0;
-  if (!whole) hear_rest(trial, bytes, &heard);
-  if (!whole) own = window_by_train(trial, &heard);
-  *least = own < before ? own : before;
+  if (!whole) {
+    hear_rest(trial, bytes, &heard);
+    narrow(least, window_by_train(trial, &heard));
+  }
   return agree(trial, *least, UINT32_MAX - heard.foreign, agreed);
 }
 

@@ -5,13 +5,10 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,37 +21,18 @@
 #include "io/os/socket.h"
 #include "io/port/packet.h"
 
+#include "../../namespace.h"
+
 enum { SAP = 0x20, OTHER_SAP = 0x24, JUMBO = 0x8870, FRAME_MAX = 9014, PATIENCE_S = 30 };
 static const vv_ns patience_ns = (int64_t)PATIENCE_S * 1000000000;
 
-static bool have_namespace;
 static int by_hand = -1; /* a packet socket that sends what it is told */
-
-static int change_lo(unsigned long request, struct ifreq ask) {
-  int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  memcpy(ask.ifr_name, "lo", 3);
-  int result = ioctl(fd, request, &ask);
-  close(fd);
-  return result;
-}
-
-static int set_flags(short flags) {
-  return change_lo(SIOCSIFFLAGS, (struct ifreq){.ifr_flags = flags});
-}
 
 static int make_namespace(void **state) {
   (void)state;
-  have_namespace = unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
-  have_namespace = have_namespace && set_flags(IFF_UP) == 0;
+  enter_namespace();
   if (have_namespace) by_hand = socket(AF_PACKET, SOCK_RAW, 0);
   return 0;
-}
-
-static void need_namespace(void) {
-  if (have_namespace) return;
-  if (getenv("CI")) fail_msg("no network namespace can be made where CI is set");
-  print_message("no network namespace: needs root or user namespaces\n");
-  skip();
 }
 
 static void send_bytes(const uint8_t *frame, size_t count) {
@@ -283,12 +261,12 @@ static void a_change_of_the_interface_is_noticed(void **state) {
   assert_int_equal(change_lo(SIOCSIFMTU, (struct ifreq){.ifr_mtu = mtu}), 0);
   assert_int_equal(vv_packet_check(&packet, &error), 0);
 
-  assert_int_equal(set_flags(0), 0);
+  assert_int_equal(set_lo(0), 0);
   assert_int_equal(vv_packet_check(&packet, &error), -1);
   assert_string_equal(error.code, "iface-down");
   assert_int_equal(vv_packet_wait(&packet, vv_clock_ns() + patience_ns), -1);
   assert_int_equal(errno, ENETDOWN);
-  assert_int_equal(set_flags(IFF_UP), 0);
+  assert_int_equal(set_lo(IFF_UP), 0);
   assert_int_equal(vv_packet_check(&packet, &error), 0);
   vv_packet_close(&packet);
 }
@@ -301,11 +279,11 @@ static void what_cannot_be_opened_is_refused_by_name(void **state) {
   struct vv_packet_config config = {.iface = "none0", .filter = {.dsap = SAP}};
   assert_int_equal(vv_packet_open(&packet, &config, &error), -1);
   assert_string_equal(error.code, "no-iface");
-  assert_int_equal(set_flags(0), 0);
+  assert_int_equal(set_lo(0), 0);
   config.iface = "lo";
   assert_int_equal(vv_packet_open(&packet, &config, &error), -1);
   assert_string_equal(error.code, "iface-down");
-  assert_int_equal(set_flags(IFF_UP), 0);
+  assert_int_equal(set_lo(IFF_UP), 0);
 }
 
 enum { SAID = 3000 };

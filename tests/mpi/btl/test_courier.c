@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two couriers on the loopback interface of a network namespace of their own, driven in turns by this one thread. */
-#include <net/if.h>
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -18,10 +13,10 @@
 #include "io/os/clock.h"
 #include "mpi/btl/courier.h"
 
+#include "../../namespace.h"
+
 enum { PEERS = 2, WINDOW = 4, SMALL = 100, LARGE = 40000, MESSAGE_MAX = 64000, LOADS = 64, NONCE = 0x5eed };
 static const vv_ns patience_ns = 30 * VV_SEC;
-
-static bool have_namespace;
 
 /* A rank: its courier, the other one as its peer, and what it was told. */
 struct rank {
@@ -72,27 +67,11 @@ static void note_waits(void *context, struct vv_courier_peer *peer) {
   fail_msg("nobody waits half a minute here");
 }
 
-static int set_lo(short flags) {
-  struct ifreq ask = {.ifr_name = "lo", .ifr_flags = flags};
-  int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  int result = ioctl(fd, SIOCSIFFLAGS, &ask);
-  close(fd);
-  return result;
-}
-
 static int make_namespace(void **state) {
   (void)state;
-  have_namespace = unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
-  have_namespace = have_namespace && set_lo(IFF_UP) == 0;
+  enter_namespace();
   for (size_t i = 0; i < sizeof payload; i++) payload[i] = (uint8_t)(i * 7 + (i >> 8));
   return 0;
-}
-
-static void need_namespace(void) {
-  if (have_namespace) return;
-  if (getenv("CI")) fail_msg("no network namespace can be made where CI is set");
-  print_message("no network namespace: needs root or user namespaces\n");
-  skip();
 }
 
 static void open_rank(struct rank *rank, uint32_t nonce, vv_ns silence_ns, bool threads) {
