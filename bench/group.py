@@ -202,6 +202,8 @@ def started(lab: Lab, program: Path, count: int, *more: str) -> Iterator[list[su
         for rank, host in enumerate(lab.hosts[:count]):
             words = [str(program), str(count), str(rank), host.address, meeting, *more]
             processes.append(ending.enter_context(subprocess.Popen(host.argv(words), **pipes)))
+        for process in processes:  # all, before any is waited for: a rank that leaves waits for the others
+            ending.callback(process.stdin.close)
         yield processes
 
 
