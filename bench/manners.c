@@ -9,6 +9,7 @@
  *   begun     MPI_Ibcast and MPI_Wait: as skewed, but all come at once
  *   first     the first broadcast of the job, all come at once
  *   further   a copy of MPI_COMM_WORLD, a broadcast on it, and its end: each
+ *   parted    one of all ranks of it but the last, likewise
  *   left      a broadcast of 1 B of a communicator of one host, which stays with the MPI, at its root: the median call.
  *             With one rank of MPI_COMM_SELF's copy, for nobody else is there
  *   init      MPI_Init, at the rank that is in it longest
@@ -84,21 +85,26 @@ static double begun(void) {
   return from_last(begun_cast, 0);
 }
 
-static double loop(int rotates) {
+static void cast_by_first(int root) {
+  (void)root;
+  cast(0);
+}
+
+static double loop(void (*does)(int root)) {
   cast(0);
   MPI_Barrier(MPI_COMM_WORLD);
   const double came_ns = now_ns();
-  for (int n = 0; n < LOOP; n++) cast(rotates ? n % ranks : 0);
+  for (int n = 0; n < LOOP; n++) does(n % ranks);
   const double through_ns = now_ns();
   return (largest(through_ns) - largest(came_ns)) / LOOP;
 }
 
 static double back(void) {
-  return loop(0);
+  return loop(cast_by_first);
 }
 
 static double rotating(void) {
-  return loop(1);
+  return loop(cast);
 }
 
 static double first(void) {
@@ -109,18 +115,27 @@ static double first(void) {
   return largest(through_ns) - largest(came_ns);
 }
 
+static void copied(int root) {
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Bcast(bytes, size_bytes, MPI_BYTE, root, copy);
+  MPI_Comm_free(&copy);
+}
+
+static void parted_off(int root) {
+  MPI_Comm part;
+  MPI_Comm_split(MPI_COMM_WORLD, rank < ranks - 1 ? 0 : MPI_UNDEFINED, rank, &part);
+  if (part == MPI_COMM_NULL) return;
+  MPI_Bcast(bytes, size_bytes, MPI_BYTE, root % (ranks - 1), part);
+  MPI_Comm_free(&part);
+}
+
 static double further(void) {
-  cast(0);
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double came_ns = now_ns();
-  for (int n = 0; n < LOOP; n++) {
-    MPI_Comm copy;
-    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-    MPI_Bcast(bytes, size_bytes, MPI_BYTE, n % ranks, copy);
-    MPI_Comm_free(&copy);
-  }
-  const double through_ns = now_ns();
-  return (largest(through_ns) - largest(came_ns)) / LOOP;
+  return loop(copied);
+}
+
+static double parted(void) {
+  return loop(parted_off);
 }
 
 static double left(void) {
@@ -147,8 +162,8 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     double (*does)(void);
-  } known[] = {{"skewed", skewed}, {"back", back},       {"rotating", rotating}, {"begun", begun},
-               {"first", first},   {"further", further}, {"left", left},         {"init", init}};
+  } known[] = {{"skewed", skewed},   {"back", back},     {"rotating", rotating}, {"begun", begun}, {"first", first},
+               {"further", further}, {"parted", parted}, {"left", left},         {"init", init}};
   const double came_ns = now_ns();
   MPI_Init(&argc, &argv);
   init_ns = now_ns() - came_ns;

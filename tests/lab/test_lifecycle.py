@@ -96,7 +96,7 @@ def test_arguments_and_directory_arrive_verbatim(raise_lab, tmp_path, monkeypatc
 def test_a_command_ends_with_whoever_waits_for_it(raise_lab, on) -> None:
     host = raise_lab(TWO).hosts[0]
     running = subprocess.Popen(host.argv(["sleep", "987"]))
-    until(lambda: "sleep 987" in on(host, "ps", "-eo", "args"))
+    until(lambda: "sleep 987" in on(host, "ps", "-eo", "args").splitlines())  # and not yet what starts it
     running.kill()
     running.wait()
     until(lambda: "sleep 987" not in on(host, "ps", "-eo", "args"))

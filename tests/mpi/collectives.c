@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define BCAST_INIT MPI_Bcast_init
 #else /* Open MPI 4 has it by a name of its own */
 #include <mpi-ext.h>
@@ -218,18 +218,28 @@ static long communicators(void) {
   return wrong;
 }
 
-/* More at once than a rank may have groups. */
-static long many(void) {
+/* Many at once, whose ranks have the order of MPI_COMM_WORLD, or another one. */
+static long at_once(int turn) {
   enum { AT_ONCE = 80 };
   MPI_Comm copies[AT_ONCE];
   unsigned char bytes[2000];
   long wrong = cast_on(MPI_COMM_WORLD, bytes, 10, 0);
-  for (int i = 0; i < AT_ONCE; i++) MPI_Comm_dup(MPI_COMM_WORLD, &copies[i]);
+  for (int i = 0; i < AT_ONCE; i++) MPI_Comm_split(MPI_COMM_WORLD, 0, turn * rank, &copies[i]);
   for (int round = 0; round < 2; round++) {
     for (int i = 0; i < AT_ONCE; i++) wrong += cast_on(copies[i], bytes, 1000 + (size_t)i, i % ranks);
   }
   for (int i = 0; i < AT_ONCE; i++) MPI_Comm_free(&copies[i]);
   return wrong;
+}
+
+/* More at once than a rank may have groups. */
+static long many(void) {
+  return at_once(-1);
+}
+
+/* Each is one of the same ranks. */
+static long copies(void) {
+  return at_once(1);
 }
 
 /* Rank 2 waits in a broadcast whose root comes late; what rank 1 sends it meanwhile arrives. */
@@ -391,11 +401,12 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     long (*does)(void);
-  } known[] = {{"sizes", sizes},     {"foretold", foretold},     {"gathers", gathers},
-               {"reduces", reduces}, {"types", types},           {"communicators", communicators},
-               {"many", many},       {"rendezvous", rendezvous}, {"leaves", leaves},
-               {"mixed", mixed},     {"persistent", persistent}, {"threads", threads},
-               {"errors", errors},   {"lacks", lacks},           {"ends", ends}};
+  } known[] = {{"sizes", sizes},     {"foretold", foretold}, {"gathers", gathers},
+               {"reduces", reduces}, {"types", types},       {"communicators", communicators},
+               {"many", many},       {"copies", copies},     {"rendezvous", rendezvous},
+               {"leaves", leaves},   {"mixed", mixed},       {"persistent", persistent},
+               {"threads", threads}, {"errors", errors},     {"lacks", lacks},
+               {"ends", ends}};
   long wrong = 1, all = 0;
   const char *what = argc > 1 ? argv[1] : "";
   int provided, wanted = strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;

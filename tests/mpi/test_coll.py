@@ -124,6 +124,15 @@ def test_no_broadcast_of_a_communicator_that_is_served_goes_another_way(
     assert "go by multicast from 10.1.0.1" in done.stderr
 
 
+@both
+def test_communicators_of_the_same_ranks_share_a_group(hosts: Place, programs: dict[str, str], library: str) -> None:
+    """However many there are at once, and no agreement is made for them."""
+    done = run(library, hosts, FOUR, (programs[library], "copies"))
+    check(done, 4)
+    assert served(done) == 1 + 2 * 80, done.stderr
+    assert done.stderr.count("vaiven: collective operations of 4 ranks go by a group that they share") == 80
+
+
 @pytest.mark.slow
 @both
 @pytest.mark.parametrize("what", ["rendezvous", "leaves"])

@@ -109,7 +109,7 @@ def test_one_that_is_let_go_lives_on() -> None:
 
 
 def test_a_child_that_is_not_alone_is_ended_alone() -> None:
-    with Child(["sh", "-c", "ps -o pgid= -p $$; read -r end"], alone=False) as one:
+    with Child(["sh", "-c", "ps -o pgid= -p $$; exec sleep 60"], alone=False) as one:
         assert int(one.hear()) == os.getpgrp()
         assert one.end(0) == -9
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mca_btl_llc.so: the component by which ranks of Open MPI 4.1 on different hosts
+ * mca_btl_llc.so: the component by which ranks of Open MPI, 4.1 or 5.0, on different hosts
  * of one Ethernet send to each other over IEEE 802.2 LLC type 2, without TCP/IP.
  * Open MPI finds it in its component path, and `--mca btl llc,vader,self` chooses
  * it; with tcp among them, those whom it cannot reach are reached by that.
@@ -13,7 +13,6 @@
 
 #include <opal/mca/btl/base/base.h>
 #include <opal/mca/btl/btl.h>
-#include <opal/mca/pmix/pmix.h>
 #include <opal/runtime/opal.h>
 #include <opal/util/proc.h>
 #include <opal/version.h>
@@ -24,6 +23,7 @@
 #include <sys/un.h>
 
 #include "core/base/siphash.h"
+#include "mpi/base/modex.h"
 #include "mpi/base/release.h"
 #include "mpi/btl/module.h"
 #include "mpi/btl/route.h"
@@ -37,10 +37,9 @@ static struct vv_module_config wanted;
 
 static uint32_t nonce_of_job(void) {
   static const uint8_t key[VV_KEY_BYTES] = "vaiven btl llc";
-  const char *secret = getenv("OMPI_MCA_orte_precondition_transports"); /* of mpirun: random, the same for all ranks */
-  char text[128];
-  int length = snprintf(text, sizeof text, "%x %.100s", (unsigned)OPAL_PROC_MY_NAME.jobid, secret ? secret : "");
-  return (uint32_t)vv_siphash(key, (const uint8_t *)text, (size_t)length);
+  char text[VV_MODEX_JOB_BYTES];
+  vv_modex_job(text);
+  return (uint32_t)vv_siphash(key, (const uint8_t *)text, strlen(text));
 }
 
 /* True for one rank of the job on this host: a name of a socket, held until the process ends, that no two can have. */
@@ -59,12 +58,8 @@ static void say(const char *what, const char *remedy) {
 }
 
 static uint32_t ranks_elsewhere(void) {
-  opal_process_name_t all = {.jobid = OPAL_PROC_MY_NAME.jobid, .vpid = OPAL_VPID_WILDCARD};
-  uint32_t ranks = 0, *into = &ranks;
-  int result;
-  OPAL_MODEX_RECV_VALUE_OPTIONAL(result, OPAL_PMIX_JOB_SIZE, &all, &into, OPAL_UINT32);
-  uint32_t here = (uint32_t)opal_process_info.num_local_peers + 1;
-  return result == OPAL_SUCCESS && ranks > here ? ranks - here : 0;
+  const uint32_t ranks = vv_modex_ranks(), here = (uint32_t)opal_process_info.num_local_peers + 1;
+  return ranks > here ? ranks - here : 0;
 }
 
 static int find_iface(char iface[VV_IFACE_NAME_MAX], struct vv_error *error) {
@@ -72,11 +67,8 @@ static int find_iface(char iface[VV_IFACE_NAME_MAX], struct vv_error *error) {
     snprintf(iface, VV_IFACE_NAME_MAX, "%s", wanted.iface);
     return 0;
   }
-  opal_process_name_t all = {.jobid = OPAL_PROC_MY_NAME.jobid, .vpid = OPAL_VPID_WILDCARD};
-  char *hosts = NULL, **into = &hosts;
-  int result;
-  OPAL_MODEX_RECV_VALUE_OPTIONAL(result, OPAL_PMIX_NODE_LIST, &all, into, OPAL_STRING);
-  int found = vv_route_iface(result == OPAL_SUCCESS && hosts ? hosts : "", opal_process_info.nodename, iface, error);
+  char *hosts = vv_modex_hosts();
+  const int found = vv_route_iface(hosts ? hosts : "", opal_process_info.nodename, iface, error);
   free(hosts);
   return found == 0 ? 0 : vv_error_remedy(error, "name it: --mca btl_llc_if IF");
 }
@@ -89,7 +81,6 @@ static mca_btl_base_module_t **start(int *count, bool progress_threads, bool thr
   char text[VV_RELEASE_TEXT_BYTES];
   uint32_t peers = ranks_elsewhere();
   mca_btl_base_module_t **modules = NULL;
-  int result;
   *count = 0;
   if (peers == 0) return NULL;
   if (!vv_release_fits(&built, opal_version_string, text)) {
@@ -103,8 +94,8 @@ static mca_btl_base_module_t **start(int *count, bool progress_threads, bool thr
     return NULL;
   }
   vv_card_emit(&vv_module.card, card);
-  OPAL_MODEX_SEND(result, OPAL_PMIX_GLOBAL, &vv_module.super.btl_component->btl_version, card, sizeof card);
-  if (result == OPAL_SUCCESS) modules = malloc(sizeof *modules); /* Open MPI frees it */
+  if (vv_modex_tell(&vv_module.super.btl_component->btl_version, card, sizeof card))
+    modules = malloc(sizeof *modules); /* Open MPI frees it */
   if (!modules) {
     vv_module.super.btl_finalize(&vv_module.super);
     return NULL;
@@ -125,7 +116,7 @@ static void add_number(const mca_base_component_t *component, const char *name, 
 
 static int register_parameters(void);
 
-OPAL_MODULE_DECLSPEC extern mca_btl_base_component_3_0_0_t mca_btl_llc_component;
+OPAL_DECLSPEC extern mca_btl_base_component_3_0_0_t mca_btl_llc_component;
 mca_btl_base_component_3_0_0_t mca_btl_llc_component = {
     .btl_version = {MCA_BTL_DEFAULT_VERSION("llc"), .mca_open_component = do_nothing, .mca_close_component = do_nothing,
                     .mca_register_component_params = register_parameters},

@@ -3,13 +3,14 @@
 
 #include <opal/datatype/opal_convertor.h>
 #include <opal/mca/btl/base/base.h>
-#include <opal/mca/pmix/pmix.h>
 #include <opal/runtime/opal_progress.h>
 #include <opal/util/proc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/base/modex.h"
+#include "mpi/base/openmpi.h"
 #include "mpi/btl/route.h"
 
 enum {
@@ -171,12 +172,9 @@ static void fail(struct opal_proc_t *proc, const char *text) {
 static void came(void *context, const uint8_t *bytes, size_t count) {
   (void)context;
   if (count < VV_MODULE_HEAD_BYTES || bytes[0] >= MCA_BTL_TAG_MAX) return;
-  mca_btl_base_tag_t tag = bytes[0];
   mca_btl_base_segment_t segment = {.seg_addr.pval = (void *)(uintptr_t)(bytes + VV_MODULE_HEAD_BYTES),
                                     .seg_len = count - VV_MODULE_HEAD_BYTES};
-  mca_btl_base_descriptor_t descriptor = {.des_segments = &segment, .des_segment_count = 1};
-  const mca_btl_active_message_callback_t *reader = &mca_btl_base_active_message_trigger[tag];
-  if (reader->cbfunc) reader->cbfunc(&vv_module.super, tag, &descriptor, reader->cbdata);
+  vv_openmpi_hand_over(&vv_module.super, bytes[0], &segment);
 }
 
 static struct vv_parcel *parcel_of(struct vv_courier_load *load) {
@@ -241,12 +239,10 @@ static int progress(void) {
 /* peers ------------------------------------------------------------------ */
 
 static struct mca_btl_base_endpoint_t *reach(struct opal_proc_t *proc) {
-  uint8_t *bytes = NULL;
   size_t count = 0;
-  int result;
   struct vv_card card;
-  OPAL_MODEX_RECV(result, &vv_module.super.btl_component->btl_version, &proc->proc_name, &bytes, &count);
-  const bool known = result == OPAL_SUCCESS && vv_card_parse(bytes, count, &card);
+  uint8_t *bytes = vv_modex_told(&vv_module.super.btl_component->btl_version, &proc->proc_name, &count);
+  const bool known = bytes && vv_card_parse(bytes, count, &card);
   free(bytes);
   if (!known || !vv_card_reaches(&vv_module.card, &card)) return NULL;
   struct mca_btl_base_endpoint_t *endpoint = OBJ_NEW(vv_endpoint_t);

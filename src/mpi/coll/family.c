@@ -20,6 +20,10 @@ static bool has_all(const struct vv_family *family, const uint64_t *who, uint32_
   return true;
 }
 
+bool vv_family_is(const struct vv_family *family, const uint64_t *who, uint32_t ranks) {
+  return ranks == family->ranks && memcmp(who, family->who, ranks * sizeof *who) == 0;
+}
+
 struct vv_family *vv_family_of(const uint64_t *who, uint32_t ranks) {
   struct vv_family *one = families;
   while (one && !has_all(one, who, ranks)) one = one->next;

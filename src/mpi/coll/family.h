@@ -2,8 +2,9 @@
 /*
  * Processes that have met as a group: what this process has of sockets and threads for
  * its communicators. The first communicator that is served brings its ranks together;
- * others whose ranks are all among them are further groups of it, and cost no socket.
- * So a program whose MPI_COMM_WORLD was served once has one family.
+ * others whose ranks are all among them are further groups of it, and cost no socket;
+ * those of the very same ranks share its group. So a program whose MPI_COMM_WORLD was
+ * served once has one family.
  */
 #ifndef VV_MPI_COLL_FAMILY_H
 #define VV_MPI_COLL_FAMILY_H
@@ -35,6 +36,9 @@ uint32_t vv_family_count(void);
 /* Adds one, which has the group from now on, and copies of the lists `who` and `addresses`. NULL: there is no memory.
  */
 struct vv_family *vv_family_add(const struct vv_family *family);
+
+/* Whether these are all its processes, in its order. */
+bool vv_family_is(const struct vv_family *family, const uint64_t *who, uint32_t ranks);
 
 /* The rank of a process; UINT32_MAX: it is none of them. */
 uint32_t vv_family_rank(const struct vv_family *family, uint64_t who);

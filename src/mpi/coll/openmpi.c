@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mca_coll_group.so: the component by which collective operations of Open MPI 4.1 go by
- * multicast, of unmodified programs in any language. Open MPI finds it in its component
+ * mca_coll_group.so: the component by which collective operations of Open MPI, 4.1 or 5.0,
+ * go by multicast, of unmodified programs in any language. Open MPI finds it in its component
  * path and takes it by itself; `--mca coll ^group` leaves it out.
  *
  * A communicator is served where all its processes have this component. What is not
@@ -15,12 +15,13 @@
 #include <ompi/mca/coll/coll.h>
 #include <ompi/proc/proc.h>
 #include <opal/datatype/opal_convertor.h>
-#include <opal/mca/pmix/pmix.h>
 #include <opal/runtime/opal_progress.h>
 #include <opal/version.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mpi/base/modex.h"
+#include "mpi/base/openmpi.h"
 #include "mpi/base/release.h"
 #include "mpi/coll/area.h"
 #include "mpi/coll/gathering.h"
@@ -29,7 +30,7 @@
 
 enum { PRIORITY = 90 }; /* above all that Open MPI brings for ranks of several hosts */
 
-extern OMPI_MODULE_DECLSPEC mca_coll_base_component_2_0_0_t mca_coll_group_component;
+extern OMPI_DECLSPEC mca_coll_base_component_t mca_coll_group_component;
 
 /* The operations that may be served, by their name in Open MPI. */
 #define OPERATIONS(X) X(allgather) X(allgatherv) X(allreduce) X(bcast)
@@ -74,12 +75,10 @@ static int gather_all(void *communicator, const void *own, void *all, size_t byt
 
 /* A process told all others, before MPI_Init returned, that it has the component. */
 static bool has_component(const opal_process_name_t *name) {
-  void *bytes = NULL;
   size_t count = 0;
-  int result;
-  OPAL_MODEX_RECV(result, &mca_coll_group_component.collm_version, name, (uint8_t **)&bytes, &count);
+  uint8_t *bytes = vv_modex_told(&mca_coll_group_component.collm_version, name, &count);
   free(bytes);
-  return result == OPAL_SUCCESS && count == 1;
+  return bytes && count == 1;
 }
 
 static bool who(void *communicator, uint64_t *who) {
@@ -238,18 +237,16 @@ static mca_coll_base_module_t *query(struct ompi_communicator_t *comm, int *rank
   return &module->super;
 }
 
-/* What says that this process has the component; ompi_info opens it, too, and has nobody to tell. */
+/* What says that this process has the component. */
 static int open_component(void) {
   static const struct vv_release built = {"mca_coll_group.so", OPAL_MAJOR_VERSION, OPAL_MINOR_VERSION};
   const uint8_t word = 1;
   char text[VV_RELEASE_TEXT_BYTES];
-  int result = OPAL_SUCCESS;
   if (!vv_release_fits(&built, opal_version_string, text)) {
     fprintf(stderr, "vaiven: %s\n", text);
     return OMPI_ERROR;
   }
-  if (opal_pmix.put) OPAL_MODEX_SEND(result, OPAL_PMIX_GLOBAL, &mca_coll_group_component.collm_version, &word, 1);
-  return result;
+  return vv_modex_tell(&mca_coll_group_component.collm_version, &word, 1) ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
 static int close_component(void) {
@@ -272,10 +269,10 @@ static int register_parameters(void) {
   return OMPI_SUCCESS;
 }
 
-mca_coll_base_component_2_0_0_t mca_coll_group_component = {
-    .collm_version = {MCA_COLL_BASE_VERSION_2_0_0, .mca_component_name = "group",
-                      MCA_BASE_MAKE_VERSION(component, 1, 0, 0), .mca_open_component = open_component,
-                      .mca_close_component = close_component, .mca_register_component_params = register_parameters},
+mca_coll_base_component_t mca_coll_group_component = {
+    .collm_version = {VV_OPENMPI_COLL_VERSION, .mca_component_name = "group", MCA_BASE_MAKE_VERSION(component, 1, 0, 0),
+                      .mca_open_component = open_component, .mca_close_component = close_component,
+                      .mca_register_component_params = register_parameters},
     .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
     .collm_init_query = begin,
     .collm_comm_query = query,

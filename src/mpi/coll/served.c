@@ -204,6 +204,19 @@ static void meet(struct trial *trial) {
   }
 }
 
+/*
+ * A communicator of the very ranks of a family shares its group. All of them call in one order: where each has one
+ * thread that calls, communicators of the same ranks in another order would keep those waiting for each other whose MPI
+ * waits in every collective operation, which it may (MPI 4.1, 6.14).
+ */
+static void share(struct trial *trial, const struct vv_family *family) {
+  struct vv_served *served = trial->served;
+  memcpy(trial->addresses, family->addresses, served->ranks * sizeof *trial->addresses);
+  served->group = family->group;
+  serve(trial);
+  if (served->report) vv_report_say("collective operations of %u ranks go by a group that they share", served->ranks);
+}
+
 /* A further group of a family. All its ranks hear the same of its end, but where one of them has died. */
 static void join(struct trial *trial, struct vv_family *family) {
   struct vv_served *served = trial->served;
@@ -240,7 +253,8 @@ static void find_way(struct trial *trial) {
   struct vv_family *family = vv_family_of(trial->who, served->ranks);
   const uint64_t number = family ? family->number : 0;
   unlock();
-  if (family && !family->threads) return join(trial, family);
+  if (family && !family->threads)
+    return vv_family_is(family, trial->who, served->ranks) ? share(trial, family) : join(trial, family);
   const char *why = greet(trial, number);
   if (why) return leave_to_mpi(served, why, false);
   bool same = family != NULL;
