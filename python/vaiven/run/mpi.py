@@ -302,7 +302,20 @@ def _openmpi(launcher: _Launcher, ranks: Sequence[Rank], manner: Manner) -> list
         words += [f"--{run}", f"plm_{shell}_no_tree_spawn", "1", f"--{run}", f"{tree}_if_include", interfaces]
     for name, value in _parameters(ranks, manner).items():
         words += ["--mca", name, value]
-    return [*words, *_contexts(ranks, lambda rank: ["-n", "1", "--host", rank.host.name])]
+    if launcher.version < 5:
+        return [*words, *_contexts(ranks, lambda rank: ["-n", "1", "--host", rank.host.name])]
+    return [*words, "--map-by", "seq", "--host", ",".join(rank.host.name for rank in ranks), *_by_rank(ranks)]
+
+
+def _by_rank(ranks: Sequence[Rank]) -> list[str]:
+    """A command that is each rank's own: of several contexts Open MPI 5.0.7 dies with PMIx 5.0.7, that of Debian 13."""
+    whose: dict[str, list[str]] = {}
+    for number, rank in enumerate(ranks):
+        whose.setdefault(shlex.join(rank.command), []).append(str(number))
+    if len(whose) == 1:
+        return list(ranks[0].command)
+    cases = " ".join(f"{'|'.join(numbers)}) exec {words};;" for words, numbers in whose.items())
+    return ["sh", "-c", f"case $PMIX_RANK in {cases} esac"]
 
 
 def _parameters(ranks: Sequence[Rank], manner: Manner) -> dict[str, str]:
