@@ -24,8 +24,9 @@ tar xf openmpi_*.orig.tar.xz --wildcards '*/opal/mca/threads/pthreads/*.h' --str
 def home(debian, given: Path) -> Debian:
     """A Debian 13 with vaiven in /opt/vaiven, and a program that checks every byte it gets."""
     there = debian("trixie")
-    there.said("sh", "-euc", HEADERS)
+    there.said("apt-get", "update")
     there.said("apt-get", "install", "-y", "--no-install-recommends", *PACKAGES, timeout_s=900)
+    there.said("sh", "-euc", HEADERS)
     sources, _ = there.take(*(given / "dist").glob("*.tar.gz"), ROOT / "tests/mpi/collectives.c")
     there.said("python3", "-m", "venv", "/opt/vaiven")
     option = "--config-settings=setup-args=-Dopenmpi_sources=/root"
