@@ -102,6 +102,27 @@ def test_a_command_ends_with_whoever_waits_for_it(raise_lab, on) -> None:
     until(lambda: "sleep 987" not in on(host, "ps", "-eo", "args"))
 
 
+_UP_AND_DOWN = """
+import subprocess, sys
+from vaiven.lab import lab, topology
+host = lab.up(topology.parse(sys.argv[1])).hosts[0]
+with subprocess.Popen([*host.argv(["sh", "-c", "echo; exec sleep 60"])], stdout=subprocess.PIPE) as running:
+    running.stdout.readline()
+    running.kill()
+lab.down_all()
+print("gone")
+"""
+
+
+def test_the_first_process_of_a_container_takes_a_lab_down(state_dir: Path) -> None:
+    """It gets who has lost his parent on a host, and nobody else buries him."""
+    container = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    done = subprocess.run(
+        [*container, sys.executable, "-c", _UP_AND_DOWN, TWO], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "gone\n", done.stderr
+
+
 @pytest.mark.parametrize("mtu", [576, 1500, 9000])
 def test_the_mtu_is_the_fabrics(raise_lab, on, mtu) -> None:
     one, two = raise_lab(TWO.replace('class = "free"', f'class = "free"\nmtu = {mtu}')).hosts

@@ -97,7 +97,7 @@ def test_who_ends_vaiven_ends_the_ranks_and_the_key_goes(here: Path, how: signal
         running.send_signal(how)
         assert running.wait(30) in (-how, 128 + how, 130)
     until(lambda: not os.path.lexists(key))
-    assert [pid for pid in Path("/proc").glob("[0-9]*") if key.encode() in _environment(pid)] == []
+    until(lambda: not any(key.encode() in _environment(pid) for pid in Path("/proc").glob("[0-9]*")))
 
 
 def _environment(process: Path) -> bytes:

@@ -34,6 +34,7 @@ _HOLDER = Path(__file__).with_name("holder.sh")
 _CLONE_NEWNET = 0x40000000  # <linux/sched.h>
 _CLONE_NEWTIME = 0x00000080  # <linux/sched.h>
 _END_S = 10.0  # how long a killed process may take to be gone
+_LOOK_S = 0.1  # between two looks for what keeps it
 
 # What runs first inside: $1 is the working directory, then cgroup.procs files to join, "--", and the command. The
 # command gets SIGTERM when the nsenter that waits for it dies, so ending what the caller sees ends what it started.
@@ -265,8 +266,21 @@ def _wait_gone(doomed: dict[int, int]) -> None:
     for pid, descriptor in doomed.items():
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)  # readable: the process has ended
-        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            raise VaivenError(f"process {pid} does not end", f"see /proc/{pid}/stack", code="no-end")
+        while not poll.poll(_LOOK_S * 1000):
+            if time.monotonic() > deadline:
+                raise VaivenError(f"process {pid} does not end", f"see /proc/{pid}/stack", code="no-end")
+            _bury_orphans()
+
+
+def _bury_orphans() -> None:
+    """The first process of a container gets those whose parents have died, and without their burial no holder ends. Of
+    its own children none is in a namespace of processes below its own."""
+    for entry in Path("/proc").iterdir() if os.getpid() == 1 else ():
+        with contextlib.suppress(OSError, StopIteration):
+            lines = (entry / "status").read_text().splitlines()
+            words = next(line for line in lines if line.startswith("NSpid:")).split()
+            if len(words) > 2 and "PPid:\t1" in lines:
+                os.waitpid(int(entry.name), os.WNOHANG)
 
 
 def _open_process(pid: int, closing: contextlib.ExitStack) -> int | None:
