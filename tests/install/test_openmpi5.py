@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI 5.0, which Debian 13 has: vaiven is installed there from its sources as the manual says, and programs of that
-MPI go by its components."""
+"""Open MPI 5.0, which Debian 13 has: vaiven is installed there from its sources as the manual says, and programs go by
+its components."""
 
 from __future__ import annotations
 
