@@ -103,10 +103,12 @@ def served(done: subprocess.CompletedProcess[str]) -> int:
 both = pytest.mark.parametrize("library", list(mpi.LIBRARIES))
 
 
+OFTEN = ("sizes", "types", "gathers", "reduces", "communicators", "threads")
+SELDOM = (pytest.param(what, marks=pytest.mark.slow) for what in ("many", "mixed", "persistent"))
+
+
 @both
-@pytest.mark.parametrize(
-    "what", ["sizes", "types", "gathers", "reduces", "communicators", "many", "mixed", "persistent", "threads"]
-)
+@pytest.mark.parametrize("what", [*OFTEN, *SELDOM])
 def test_every_byte_arrives(hosts: Place, programs: dict[str, str], library: str, what: str) -> None:
     done = run(library, hosts, FOUR, (programs[library], what))
     check(done, 4)

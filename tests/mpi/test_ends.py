@@ -96,7 +96,7 @@ def ends() -> str:
     return str(resources.program(mpi.ENDS))
 
 
-SAMPLE = [(library, 8, 4) for library in mpi.LIBRARIES]
+SAMPLE = [(library, 8, 2) for library in mpi.LIBRARIES]
 WHOLE = [(library, count, 50) for library in mpi.LIBRARIES for count in (8, RANKS_MAX)]
 
 

@@ -695,7 +695,7 @@ def test_little_and_big_endian_ranks_in_one_group(cured: Lab, on_lab, compile_ra
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("compiler", ["gcc", "musl-gcc"])
+@pytest.mark.parametrize("compiler", ["gcc", pytest.param("musl-gcc", marks=pytest.mark.slow)])
 def test_without_what_only_linux_has(cured: Lab, on_lab, compile_rank, compiler: str) -> None:
     """Beside ranks that use all of it."""
     options = ["-DVV_PORTABLE"] if compiler == "gcc" else ["-DVV_PORTABLE", *KERNEL_HEADERS]
