@@ -127,6 +127,20 @@ static void test_stopped_ranks_lose_nothing_from_default_buffers(void **state) {
   assert_true(result.counts.repair_bytes == 0 && result.counts.stall_ns > 0);
 }
 
+/* In a round all others ask for a stopped rank. */
+static void test_a_rank_that_is_stopped_in_a_round_loses_nothing_from_default_buffers(void **state) {
+  (void)state;
+  struct vv_sim_group_config config = config_of(16, 100000000, 70000);
+  config.seed = 32; /* in which 154 small datagrams were too many */
+  config.rounds = config.mixed = true;
+  config.operations = 12;
+  config.compute_ns = 12 * VV_MS;
+  config.buffer_bytes = 212992;
+  config.pauses = 5;
+  config.pause_ns = 10 * VV_SEC;
+  run(&config);
+}
+
 static void test_what_never_ends_is_seen(void **state) {
   (void)state;
   struct vv_sim_group_config config = config_of(3, 100000000, 1000000);
@@ -171,6 +185,7 @@ int main(void) {
       cmocka_unit_test(test_a_stream_is_as_quick_as_a_buffer),
       cmocka_unit_test(test_a_thousand_ranks_burden_no_link),
       cmocka_unit_test(test_stopped_ranks_lose_nothing_from_default_buffers),
+      cmocka_unit_test(test_a_rank_that_is_stopped_in_a_round_loses_nothing_from_default_buffers),
       cmocka_unit_test(test_what_never_ends_is_seen),
       cmocka_unit_test(test_credit_that_is_too_large_is_seen),
       cmocka_unit_test(test_the_same_seed_is_the_same_run),

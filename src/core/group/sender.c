@@ -11,7 +11,7 @@ enum {
   POLL_FIRST = 1,
   POLL_WAIT = 2,
   POLL_SLOWER = 3,
-  LATE_AFTER = 16,
+  LATE_AFTER = 8,
   REMIND_FIRST = 2,
   REMIND_SLOWER = 4,
   REMINDERS = 3
@@ -211,14 +211,20 @@ static vv_ns slower(vv_ns wait_ns, uint32_t times) {
   return wait_ns * times < WAIT_NS_MAX ? wait_ns * times : WAIT_NS_MAX;
 }
 
+/* In a round all poll whoever is late, and its buffer holds no more for that. */
+static uint32_t poll_slower(const struct vv_rank *self) {
+  const uint32_t ranks = self->config.ranks;
+  return vv_rank_in_round(self) && ranks > POLL_SLOWER ? ranks : POLL_SLOWER;
+}
+
 static void poll(struct vv_rank *self, vv_ns now_ns) {
   send_poll(self, needed(self));
-  if (self->poll_wait_ns >= LATE_AFTER * self->config.rtt_ns && self->late_rank == UINT32_MAX) {
+  if (now_ns - self->stalled_ns >= LATE_AFTER * self->config.rtt_ns && self->late_rank == UINT32_MAX) {
     self->late_rank = vv_credit_reckon(&self->credit, &self->tree, self->consumed).slowest;
     vv_rank_tell(self, VV_RANK_LATE);
   }
   self->poll_ns = now_ns + self->poll_wait_ns;
-  self->poll_wait_ns = slower(self->poll_wait_ns, POLL_SLOWER);
+  self->poll_wait_ns = slower(self->poll_wait_ns, poll_slower(self));
 }
 
 /* First how far this rank has sent; then, as nobody need have answered, how far all are. */
