@@ -184,7 +184,7 @@ def test_a_slow_host_serves_one_frame_after_the_other(raise_lab) -> None:
     cost_ns = 2_000_000 + 1514 * 1000
     single = sent(lab, 0, 4, samples=10)
     assert min(single.last_ns) - single.wire_ns == pytest.approx(cost_ns, rel=0.05)
-    train = sent(lab, 0, 4, samples=3, train=10, idle_ms=50)
+    train = sent(lab, 0, 4, samples=20, train=10, idle_ms=50)
     assert min(train.last_ns) == pytest.approx(10 * cost_ns + single.wire_ns, rel=0.05)
 
 
