@@ -127,6 +127,15 @@ def test_no_broadcast_of_a_communicator_that_is_served_goes_another_way(
 
 
 @both
+@pytest.mark.parametrize("what", ["gathers", "reduces"])
+def test_little_of_each_of_many_ranks_arrives(hosts: Place, programs: dict[str, str], library: str, what: str) -> None:
+    """In rounds, which fewer ranks leave to their MPI."""
+    done = run(library, hosts, tuple(hosts.hosts), (programs[library], what))
+    check(done, 8)
+    assert served(done) >= 2, done.stderr
+
+
+@both
 def test_communicators_of_the_same_ranks_share_a_group(hosts: Place, programs: dict[str, str], library: str) -> None:
     """However many there are at once, and no agreement is made for them."""
     done = run(library, hosts, FOUR, (programs[library], "copies"))

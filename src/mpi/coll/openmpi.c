@@ -17,8 +17,10 @@
 #include <opal/datatype/opal_convertor.h>
 #include <opal/runtime/opal_progress.h>
 #include <opal/version.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/base/modex.h"
 #include "mpi/base/openmpi.h"
@@ -74,11 +76,33 @@ static int gather_all(void *communicator, const void *own, void *all, size_t byt
 }
 
 /* A process told all others, before MPI_Init returned, that it has the component. */
-static bool has_component(const opal_process_name_t *name) {
+static bool told(const opal_process_name_t *name) {
   size_t count = 0;
   uint8_t *bytes = vv_modex_told(&mca_coll_group_component.collm_version, name, &count);
+  const bool has = bytes && count == 1;
   free(bytes);
-  return bytes && count == 1;
+  return has;
+}
+
+/* Likewise; who has it is asked once, for PMIx answers by a thread of its own, and programs make communicators by
+ * thousands. Of this job alone. */
+static bool has_component(const opal_process_name_t *name) {
+  static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+  static bool *known;
+  static uint32_t room;
+  pthread_mutex_lock(&one_at_a_time);
+  if (name->vpid >= room) {
+    const uint32_t more = 2 * (name->vpid + 1);
+    bool *larger = realloc(known, more * sizeof *known);
+    if (larger) memset(larger + room, 0, (more - room) * sizeof *known);
+    known = larger ? larger : known;
+    room = larger ? more : room;
+  }
+  const bool is_known = name->vpid < room && known[name->vpid];
+  const bool has = is_known || told(name);
+  if (name->vpid < room) known[name->vpid] = has;
+  pthread_mutex_unlock(&one_at_a_time);
+  return has;
 }
 
 static bool who(void *communicator, uint64_t *who) {

@@ -70,7 +70,7 @@ void vv_report_stays(struct vv_report *report, enum vv_coll_kind kind, size_t by
                   report->ranks);
   else
     vv_report_say("%s of %zu B among %u ranks stay with the MPI: below %zu B its own messages are quicker", names[row],
-                  bytes, report->ranks, vv_gains_bytes_min(kind, report->ranks));
+                  bytes, report->ranks, vv_gains_from(kind, report->ranks, bytes));
 }
 
 static const char *why(enum vv_report_row row) {
