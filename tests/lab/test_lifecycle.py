@@ -106,7 +106,7 @@ _UP_AND_DOWN = """
 import subprocess, sys
 from vaiven.lab import lab, topology
 host = lab.up(topology.parse(sys.argv[1])).hosts[0]
-with subprocess.Popen([*host.argv(["sh", "-c", "echo; exec sleep 60"])], stdout=subprocess.PIPE) as running:
+with subprocess.Popen(host.argv(["sh", "-c", "echo; exec sleep 60"]), stdout=subprocess.PIPE) as running:
     running.stdout.readline()
     running.kill()
 lab.down_all()
@@ -115,7 +115,7 @@ print("gone")
 
 
 def test_the_first_process_of_a_container_takes_a_lab_down(state_dir: Path) -> None:
-    """It gets who has lost his parent on a host, and nobody else buries him."""
+    """It gets what has lost its parent on a host, and nobody else buries that."""
     container = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
     done = subprocess.run(
         [*container, sys.executable, "-c", _UP_AND_DOWN, TWO], capture_output=True, text=True, timeout=60, check=False

@@ -104,7 +104,7 @@ both = pytest.mark.parametrize("library", list(mpi.LIBRARIES))
 
 
 OFTEN = ("sizes", "types", "gathers", "reduces", "communicators", "threads")
-SELDOM = (pytest.param(what, marks=pytest.mark.slow) for what in ("many", "mixed", "persistent"))
+SELDOM = [pytest.param(what, marks=pytest.mark.slow) for what in ("many", "mixed", "persistent")]
 
 
 @both

@@ -269,13 +269,14 @@ def _wait_gone(doomed: dict[int, int]) -> None:
         while not poll.poll(_LOOK_S * 1000):
             if time.monotonic() > deadline:
                 raise VaivenError(f"process {pid} does not end", f"see /proc/{pid}/stack", code="no-end")
-            _bury_orphans()
+            if os.getpid() == 1:
+                _bury_orphans()
 
 
 def _bury_orphans() -> None:
     """The first process of a container gets those whose parents have died, and without their burial no holder ends. Of
     its own children none is in a namespace of processes below its own."""
-    for entry in Path("/proc").iterdir() if os.getpid() == 1 else ():
+    for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, StopIteration):
             lines = (entry / "status").read_text().splitlines()
             words = next(line for line in lines if line.startswith("NSpid:")).split()

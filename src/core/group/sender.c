@@ -211,7 +211,7 @@ static vv_ns slower(vv_ns wait_ns, uint32_t times) {
   return wait_ns * times < WAIT_NS_MAX ? wait_ns * times : WAIT_NS_MAX;
 }
 
-/* In a round all poll whoever is late, and its buffer holds no more for that. */
+/* In a round all ranks poll whoever is late, whose buffer is no larger for that. */
 static uint32_t poll_slower(const struct vv_rank *self) {
   const uint32_t ranks = self->config.ranks;
   return vv_rank_in_round(self) && ranks > POLL_SLOWER ? ranks : POLL_SLOWER;

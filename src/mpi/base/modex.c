@@ -33,23 +33,23 @@ uint8_t *vv_modex_told(const mca_base_component_t *component, const opal_process
   return NULL;
 }
 
-static const opal_process_name_t *everybody(void) {
-  static opal_process_name_t all;
-  all = (opal_process_name_t){.jobid = OPAL_PROC_MY_NAME.jobid, .vpid = OPAL_VPID_WILDCARD};
-  return &all;
+static opal_process_name_t everybody(void) {
+  return (opal_process_name_t){.jobid = OPAL_PROC_MY_NAME.jobid, .vpid = OPAL_VPID_WILDCARD};
 }
 
 uint32_t vv_modex_ranks(void) {
+  const opal_process_name_t all = everybody();
   uint32_t ranks = 0, *into = &ranks;
   int result;
-  OPAL_MODEX_RECV_VALUE_OPTIONAL(result, VV_OPENMPI_RANKS, everybody(), &into, VV_OPENMPI_NUMBER);
+  OPAL_MODEX_RECV_VALUE_OPTIONAL(result, VV_OPENMPI_RANKS, &all, &into, VV_OPENMPI_NUMBER);
   return result == OPAL_SUCCESS ? ranks : 0;
 }
 
 char *vv_modex_hosts(void) {
+  const opal_process_name_t all = everybody();
   char *hosts = NULL, **into = &hosts;
   int result;
-  OPAL_MODEX_RECV_VALUE_OPTIONAL(result, VV_OPENMPI_HOSTS, everybody(), into, VV_OPENMPI_TEXT);
+  OPAL_MODEX_RECV_VALUE_OPTIONAL(result, VV_OPENMPI_HOSTS, &all, into, VV_OPENMPI_TEXT);
   if (result == OPAL_SUCCESS) return hosts;
   free(hosts);
   return NULL;

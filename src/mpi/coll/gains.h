@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/group/tree.h"
 #include "vaiven/coll.h"
 
 #define VV_GAINS_BYTES_MAX       ((size_t)1 << 30)   /* of what every rank gets */
@@ -18,11 +19,10 @@
 #define VV_GAINS_ALLREDUCE_BYTES 100000              /* of the result, at least, */
 #define VV_GAINS_SHORT_BYTES_MIN 64                  /* or between these two, where it is a round, */
 #define VV_GAINS_SHORT_BYTES_MAX 1400                /* a datagram from each */
-#define VV_GAINS_ROUND_RANKS_MIN 8                   /* so many ranks gain by rounds */
-#define VV_GAINS_ROUND_RANKS_MAX 32                  /* and no more make them (core/group/round.h) */
+#define VV_GAINS_ROUND_RANKS_MIN 8                   /* so many ranks gain by rounds, up to those that make them */
 
 static inline bool vv_gains_by_rounds(uint32_t ranks) {
-  return ranks >= VV_GAINS_ROUND_RANKS_MIN && ranks <= VV_GAINS_ROUND_RANKS_MAX;
+  return ranks >= VV_GAINS_ROUND_RANKS_MIN && ranks <= VV_TREE_FLAT_MAX;
 }
 
 static inline size_t vv_gains_allreduce_from(uint32_t ranks, size_t bytes) {

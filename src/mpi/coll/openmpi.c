@@ -17,10 +17,8 @@
 #include <opal/datatype/opal_convertor.h>
 #include <opal/runtime/opal_progress.h>
 #include <opal/version.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "mpi/base/modex.h"
 #include "mpi/base/openmpi.h"
@@ -84,24 +82,14 @@ static bool told(const opal_process_name_t *name) {
   return has;
 }
 
-/* Likewise; who has it is asked once, for PMIx answers by a thread of its own, and programs make communicators by
+/* Likewise, and asks only once who has it: PMIx answers by a thread of its own, and programs make communicators by
  * thousands. Of this job alone. */
 static bool has_component(const opal_process_name_t *name) {
-  static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-  static bool *known;
-  static uint32_t room;
-  pthread_mutex_lock(&one_at_a_time);
-  if (name->vpid >= room) {
-    const uint32_t more = 2 * (name->vpid + 1);
-    bool *larger = realloc(known, more * sizeof *known);
-    if (larger) memset(larger + room, 0, (more - room) * sizeof *known);
-    known = larger ? larger : known;
-    room = larger ? more : room;
-  }
-  const bool is_known = name->vpid < room && known[name->vpid];
-  const bool has = is_known || told(name);
-  if (name->vpid < room) known[name->vpid] = has;
-  pthread_mutex_unlock(&one_at_a_time);
+  static bool known[VV_GROUP_RANKS_MAX];
+  bool *one = name->vpid < VV_GROUP_RANKS_MAX ? &known[name->vpid] : NULL;
+  if (one && __atomic_load_n(one, __ATOMIC_RELAXED)) return true;
+  const bool has = told(name);
+  if (one && has) __atomic_store_n(one, true, __ATOMIC_RELAXED);
   return has;
 }
 

@@ -205,9 +205,9 @@ static void meet(struct trial *trial) {
 }
 
 /*
- * A communicator of the very ranks of a family shares its group. All of them call in one order: where each has one
- * thread that calls, communicators of the same ranks in another order would keep those waiting for each other whose MPI
- * waits in every collective operation, which it may (MPI 4.1, 6.14).
+ * A communicator of the very ranks of a family shares its group, where one thread of each rank calls: then the calls on
+ * both come in one order everywhere. In different orders they may wait for each other for ever without us as well, for
+ * an MPI may wait in every collective operation (MPI 4.1, 6.14).
  */
 static void share(struct trial *trial, const struct vv_family *family) {
   struct vv_served *served = trial->served;
