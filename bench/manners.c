@@ -10,6 +10,7 @@
  *   first     the first broadcast of the job, all come at once
  *   further   a copy of MPI_COMM_WORLD, a broadcast on it, and its end: each
  *   parted    one of all ranks of it but the last, likewise
+ *   unlike    one of all ranks of it but one, each time another one, likewise
  *   left      a broadcast of 1 B of a communicator of one host, which stays with the MPI, at its root: the median call.
  *             With one rank of MPI_COMM_SELF's copy, for nobody else is there
  *   init      MPI_Init, at the rank that is in it longest
@@ -122,12 +123,16 @@ static void copied(int root) {
   MPI_Comm_free(&copy);
 }
 
-static void parted_off(int root) {
+static void without(int left_out, int root) {
   MPI_Comm part;
-  MPI_Comm_split(MPI_COMM_WORLD, rank < ranks - 1 ? 0 : MPI_UNDEFINED, rank, &part);
+  MPI_Comm_split(MPI_COMM_WORLD, rank == left_out ? MPI_UNDEFINED : 0, rank, &part);
   if (part == MPI_COMM_NULL) return;
   MPI_Bcast(bytes, size_bytes, MPI_BYTE, root % (ranks - 1), part);
   MPI_Comm_free(&part);
+}
+
+static void parted_off(int root) {
+  without(ranks - 1, root);
 }
 
 static double further(void) {
@@ -136,6 +141,16 @@ static double further(void) {
 
 static double parted(void) {
   return loop(parted_off);
+}
+
+/* Ranks that have had no communicator yet. */
+static double unlike(void) {
+  cast(0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double came_ns = now_ns();
+  for (int n = 0; n < ranks; n++) without(n, 0);
+  const double through_ns = now_ns();
+  return (largest(through_ns) - largest(came_ns)) / ranks;
 }
 
 static double left(void) {
@@ -163,7 +178,7 @@ int main(int argc, char **argv) {
     const char *name;
     double (*does)(void);
   } known[] = {{"skewed", skewed},   {"back", back},     {"rotating", rotating}, {"begun", begun}, {"first", first},
-               {"further", further}, {"parted", parted}, {"left", left},         {"init", init}};
+               {"further", further}, {"parted", parted}, {"unlike", unlike},     {"left", left},   {"init", init}};
   const double came_ns = now_ns();
   MPI_Init(&argc, &argv);
   init_ns = now_ns() - came_ns;

@@ -27,7 +27,11 @@ BEGUN = "begun"  # MPI_Ibcast: it stays with the MPI
 CROWD, CROWD_HOSTS, CROWD_MOST = 48, 4, 1.10  # ranks, on hosts; over raw
 FIRST_MS_MOST, FIRST_LAB = 60.0, "inpe"  # 16 ranks
 FURTHER_MS_MOST = {"lidi": 1.0, "inpe": 2.0}  # more than the MPI's own
-FURTHER = {"further": "all ranks", "parted": "all ranks but one"}
+FURTHER = {
+    "further": "all ranks",
+    "parted": "all ranks but one, the same each time,",
+    "unlike": "all ranks but one, another each time,",
+}
 LEFT_NS_MOST = 100.0
 LEFT_RANKS = {"openmpi": 3, "mpich": 1}  # on one host: the fewest by which a call reaches what we are
 INIT_MOST = 1.05  # of MPI_Init without us

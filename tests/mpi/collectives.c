@@ -218,28 +218,62 @@ static long communicators(void) {
   return wrong;
 }
 
-/* Many at once, whose ranks have the order of MPI_COMM_WORLD, or another one. */
-static long at_once(int turn) {
-  enum { AT_ONCE = 80 };
-  MPI_Comm copies[AT_ONCE];
+enum { AT_ONCE = 80 };
+
+/* That many at once, each with its ranks in the order of their keys. */
+static long at_once(int (*key)(int which)) {
+  MPI_Comm all[AT_ONCE];
   unsigned char bytes[2000];
   long wrong = cast_on(MPI_COMM_WORLD, bytes, 10, 0);
-  for (int i = 0; i < AT_ONCE; i++) MPI_Comm_split(MPI_COMM_WORLD, 0, turn * rank, &copies[i]);
+  for (int i = 0; i < AT_ONCE; i++) MPI_Comm_split(MPI_COMM_WORLD, 0, key(i), &all[i]);
   for (int round = 0; round < 2; round++) {
-    for (int i = 0; i < AT_ONCE; i++) wrong += cast_on(copies[i], bytes, 1000 + (size_t)i, i % ranks);
+    for (int i = 0; i < AT_ONCE; i++) wrong += cast_on(all[i], bytes, 1000 + (size_t)i, i % ranks);
   }
-  for (int i = 0; i < AT_ONCE; i++) MPI_Comm_free(&copies[i]);
+  for (int i = 0; i < AT_ONCE; i++) MPI_Comm_free(&all[i]);
   return wrong;
 }
 
-/* More at once than a rank may have groups. */
+static int drawn_key(int which) {
+  unsigned drawn = (unsigned)(which * ranks + rank);
+  return rand_r(&drawn) % 100000;
+}
+
+static int own_key(int which) {
+  (void)which;
+  return rank;
+}
+
+static int turned_key(int which) {
+  (void)which;
+  return -rank;
+}
+
+/* More orders than a rank may have groups. */
 static long many(void) {
-  return at_once(-1);
+  return at_once(drawn_key);
 }
 
 /* Each is one of the same ranks. */
 static long copies(void) {
-  return at_once(1);
+  return at_once(own_key);
+}
+
+static long turned(void) {
+  return at_once(turned_key);
+}
+
+/* Made and freed: all of them but one, each of them in turn, and again. */
+static long parts(void) {
+  unsigned char bytes[2000];
+  long wrong = cast_on(MPI_COMM_WORLD, bytes, 10, 0);
+  for (int n = 0; n < 2 * ranks; n++) {
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, rank == n % ranks ? MPI_UNDEFINED : 0, rank, &part);
+    if (part == MPI_COMM_NULL) continue;
+    wrong += cast_on(part, bytes, 1000 + (size_t)n, n % (ranks - 1));
+    MPI_Comm_free(&part);
+  }
+  return wrong;
 }
 
 /* Rank 2 waits in a broadcast whose root comes late; what rank 1 sends it meanwhile arrives. */
@@ -403,10 +437,10 @@ int main(int argc, char **argv) {
     long (*does)(void);
   } known[] = {{"sizes", sizes},     {"foretold", foretold}, {"gathers", gathers},
                {"reduces", reduces}, {"types", types},       {"communicators", communicators},
-               {"many", many},       {"copies", copies},     {"rendezvous", rendezvous},
-               {"leaves", leaves},   {"mixed", mixed},       {"persistent", persistent},
-               {"threads", threads}, {"errors", errors},     {"lacks", lacks},
-               {"ends", ends}};
+               {"many", many},       {"copies", copies},     {"turned", turned},
+               {"parts", parts},     {"leaves", leaves},     {"rendezvous", rendezvous},
+               {"mixed", mixed},     {"threads", threads},   {"persistent", persistent},
+               {"errors", errors},   {"lacks", lacks},       {"ends", ends}};
   long wrong = 1, all = 0;
   const char *what = argc > 1 ? argv[1] : "";
   int provided, wanted = strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;

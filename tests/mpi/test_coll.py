@@ -104,7 +104,7 @@ both = pytest.mark.parametrize("library", list(mpi.LIBRARIES))
 
 
 OFTEN = ("sizes", "types", "gathers", "reduces", "communicators", "threads")
-SELDOM = [pytest.param(what, marks=pytest.mark.slow) for what in ("many", "mixed", "persistent")]
+SELDOM = [pytest.param(what, marks=pytest.mark.slow) for what in ("mixed", "persistent")]
 
 
 @both
@@ -135,13 +135,41 @@ def test_little_of_each_of_many_ranks_arrives(hosts: Place, programs: dict[str, 
     assert served(done) >= 2, done.stderr
 
 
+def opened(done: subprocess.CompletedProcess[str]) -> tuple[int, int]:
+    """Communicators that got a further group, and those that share the group of others."""
+    said = "collective operations of [0-9]+ ranks go by a "
+    return len(re.findall(f"{said}further group", done.stderr)), len(re.findall(f"{said}group that they", done.stderr))
+
+
 @both
-def test_communicators_of_the_same_ranks_share_a_group(hosts: Place, programs: dict[str, str], library: str) -> None:
-    """However many there are at once, and no agreement is made for them."""
-    done = run(library, hosts, FOUR, (programs[library], "copies"))
+@pytest.mark.parametrize(("what", "further"), [("copies", 0), ("turned", 1)])
+def test_communicators_of_the_same_ranks_share_a_group(
+    hosts: Place, programs: dict[str, str], library: str, what: str, further: int
+) -> None:
+    """However many there are at once, and one agreement at most is made for them."""
+    done = run(library, hosts, FOUR, (programs[library], what))
     check(done, 4)
     assert served(done) == 1 + 2 * 80, done.stderr
-    assert done.stderr.count("vaiven: collective operations of 4 ranks go by a group that they share") == 80
+    assert opened(done) == (further, 80 - further)
+
+
+@both
+def test_a_group_stays_for_the_next_communicator_of_its_ranks(
+    hosts: Place, programs: dict[str, str], library: str
+) -> None:
+    done = run(library, hosts, FOUR, (programs[library], "parts"))
+    check(done, 4)
+    assert opened(done) == (4, 4)
+
+
+@pytest.mark.slow
+@both
+def test_what_is_more_than_a_rank_may_have_groups_stays_with_the_mpi(
+    hosts: Place, programs: dict[str, str], library: str
+) -> None:
+    done = run(library, hosts, tuple(hosts.hosts), (programs[library], "many"))
+    check(done, 8)
+    assert opened(done) == (64, 0) and done.stderr.count("stay with the MPI") >= 16
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/family.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,24 @@ static bool has_all(const struct vv_family *family, const uint64_t *who, uint32_
   return true;
 }
 
-bool vv_family_is(const struct vv_family *family, const uint64_t *who, uint32_t ranks) {
-  return ranks == family->ranks && memcmp(who, family->who, ranks * sizeof *who) == 0;
+static bool is_all(const struct vv_family *family, const uint32_t *members, uint32_t ranks) {
+  uint32_t in_place = 0;
+  while (in_place < ranks && members[in_place] == in_place) in_place++;
+  return in_place == family->ranks;
+}
+
+struct vv_group *vv_family_group_of(const struct vv_family *family, const uint32_t *members, uint32_t ranks) {
+  if (is_all(family, members, ranks)) return family->group;
+  for (uint32_t i = 0; i < family->part_count; i++) {
+    const struct vv_family_part *part = &family->parts[i];
+    if (part->ranks == ranks && memcmp(part->members, members, ranks * sizeof *members) == 0) return part->group;
+  }
+  return NULL;
+}
+
+void vv_family_keep(struct vv_family *family, uint32_t *members, uint32_t ranks, struct vv_group *group) {
+  assert(family->part_count < VV_GROUP_AMONG_MAX);
+  family->parts[family->part_count++] = (struct vv_family_part){ranks, members, group};
 }
 
 struct vv_family *vv_family_of(const uint64_t *who, uint32_t ranks) {
@@ -63,6 +80,10 @@ void vv_family_leave(struct vv_family *family) {
   struct vv_family **place = &families;
   while (*place != family) place = &(*place)->next;
   *place = family->next;
+  for (uint32_t i = 0; i < family->part_count; i++) {
+    vv_group_leave(family->parts[i].group);
+    free(family->parts[i].members);
+  }
   vv_group_leave(family->group);
   free_one(family);
 }

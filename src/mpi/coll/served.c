@@ -205,33 +205,25 @@ static void meet(struct trial *trial) {
 }
 
 /*
- * A communicator of the very ranks of a family shares its group, where one thread of each rank calls: then the calls on
+ * A communicator of the very ranks of another shares its group, where one thread of each rank calls: then the calls on
  * both come in one order everywhere. In different orders they may wait for each other for ever without us as well, for
  * an MPI may wait in every collective operation (MPI 4.1, 6.14).
  */
-static void share(struct trial *trial, const struct vv_family *family) {
+static void share(struct trial *trial, struct vv_group *group) {
   struct vv_served *served = trial->served;
-  memcpy(trial->addresses, family->addresses, served->ranks * sizeof *trial->addresses);
-  served->group = family->group;
+  served->group = group;
   serve(trial);
   if (served->report) vv_report_say("collective operations of %u ranks go by a group that they share", served->ranks);
 }
 
 /* A further group of a family. All its ranks hear the same of its end, but where one of them has died. */
-static void join(struct trial *trial, struct vv_family *family) {
+static void open_further(struct trial *trial, struct vv_family *family) {
   struct vv_served *served = trial->served;
   struct vv_group_problem problem = {.code = "", .text = "another rank of them says why"};
-  for (uint32_t i = 0; i < served->ranks; i++) {
-    trial->members[i] = vv_family_rank(family, trial->who[i]);
-    trial->addresses[i] = family->addresses[trial->members[i]];
-  }
-  if (vv_passport_hosts(trial->addresses, served->ranks, VV_SERVED_HOSTS_MIN) < VV_SERVED_HOSTS_MIN)
-    return leave_to_mpi(served, "they are on fewer than three hosts", false);
   lock();
   served->group = vv_group_among(family->group, trial->members, served->ranks, &problem);
   unlock();
-  served->is_further = served->group != NULL;
-  if (family->threads && !all_agree(trial, served->is_further)) {
+  if (family->threads && !all_agree(trial, served->group != NULL)) {
     lock();
     vv_group_leave(served->group);
     unlock();
@@ -239,8 +231,26 @@ static void join(struct trial *trial, struct vv_family *family) {
   }
   /* Programs may have communicators by thousands. */
   if (!served->group) return leave_to_mpi(served, problem.text, strcmp(problem.code, "too-many-groups") != 0);
+  served->is_further = family->threads;
+  if (!family->threads) {
+    vv_family_keep(family, trial->members, served->ranks, served->group);
+    trial->members = NULL;
+  }
   serve(trial);
   if (served->report) vv_report_say("collective operations of %u ranks go by a further group", served->ranks);
+}
+
+static void join(struct trial *trial, struct vv_family *family) {
+  const uint32_t ranks = trial->served->ranks;
+  for (uint32_t i = 0; i < ranks; i++) {
+    trial->members[i] = vv_family_rank(family, trial->who[i]);
+    trial->addresses[i] = family->addresses[trial->members[i]];
+  }
+  if (vv_passport_hosts(trial->addresses, ranks, VV_SERVED_HOSTS_MIN) < VV_SERVED_HOSTS_MIN)
+    return leave_to_mpi(trial->served, "they are on fewer than three hosts", false);
+  struct vv_group *there = family->threads ? NULL : vv_family_group_of(family, trial->members, ranks);
+  if (there) return share(trial, there);
+  open_further(trial, family);
 }
 
 /* Where threads call, families may have come in another order elsewhere: then they tell each other which one they mean.
@@ -253,8 +263,7 @@ static void find_way(struct trial *trial) {
   struct vv_family *family = vv_family_of(trial->who, served->ranks);
   const uint64_t number = family ? family->number : 0;
   unlock();
-  if (family && !family->threads)
-    return vv_family_is(family, trial->who, served->ranks) ? share(trial, family) : join(trial, family);
+  if (family && !family->threads) return join(trial, family);
   const char *why = greet(trial, number);
   if (why) return leave_to_mpi(served, why, false);
   bool same = family != NULL;

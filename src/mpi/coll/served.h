@@ -45,7 +45,7 @@ struct vv_served {
   uint32_t ranks, rank;
   enum vv_served_way way;
   struct vv_group *group;
-  bool is_further;          /* the group is this one's, to be left with it: not that of a family */
+  bool is_further;          /* the group is this one's, to be left with it: not one that a family keeps */
   struct vv_report *report; /* of its rank 0, where somebody wants to know; else NULL */
 };
 
