@@ -120,10 +120,10 @@ def against(one_round: Round, rounds: int, seed: int, pool: Path | None) -> list
     return [ratio(what, [pairs[what] for pairs in found], LATENCY_MOST) for what in found[0]]
 
 
-def saved_by_llc(rounds: int, seed: int) -> list[Ratio]:
-    """LLC type 2 against TCP, where nothing is lost."""
+def quiet_llc(rounds: int, seed: int) -> list[Ratio]:
+    """LLC type 2 where nothing is lost."""
     with raised("free") as lab:
-        return llc.against_tcp(lab, rounds, seed) + llc.processor(lab, rounds, seed)
+        return llc.spinning(lab, rounds, seed) + llc.processor(lab, rounds, seed)
 
 
 def llc_in_trouble(rounds: int, seed: int) -> list[Ratio]:
@@ -175,7 +175,7 @@ CASES: dict[str, Case] = {
     "netpipe": lambda a: against(latency.netpipe_round, a.rounds, a.seed, a.pool),
     "netpipe-openmpi": lambda a: against(latency.openmpi_round, a.rounds, a.seed, a.pool),
     "sockperf": lambda a: against(latency.sockperf_round, a.rounds, a.seed, a.pool),
-    "llc": lambda a: saved_by_llc(a.rounds, a.seed),
+    "llc": lambda a: quiet_llc(a.rounds, a.seed),
     "llc-trouble": lambda a: llc_in_trouble(a.rounds, a.seed),
     "runs": lambda _: runs(),
     "history": lambda a: days.history(a.seed),
