@@ -121,6 +121,20 @@ def pytest_make_collect_report(collector: pytest.Collector):
     return report
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _outlives_no_power_failure() -> Iterator[None]:
+    """What tests write need not be on the disk: to wait for it takes a tenth of those that make up runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _descriptor: None)
+        yield
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return Path(__file__).resolve().parents[1]
+
+
 @pytest.fixture(scope="session")
 def vaiven_programs() -> Callable[[str], Path]:
     """Finds a native program by name as the product does: $VAIVEN_NATIVE, then beside this Python, then PATH."""
@@ -128,11 +142,16 @@ def vaiven_programs() -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def vaiven() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the `vaiven` command: vaiven("lab", "list", cwd=...) -> CompletedProcess with text output."""
-    from tests import warm
+def vaiven(request: pytest.FixtureRequest) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the `vaiven` command: vaiven("lab", "list", cwd=...) -> CompletedProcess with text output.
+
+    In this process, which is quicker; in one of its own where the test has a lab, which may end with its process.
+    """
+    from tests import typed, warm
+
+    own = request.node.get_closest_marker("lab") or request.node.get_closest_marker("root")
 
     def call(*arguments: str, timeout_s: float = 120, **options) -> subprocess.CompletedProcess[str]:
-        return warm.call(arguments, timeout_s, **options)
+        return warm.call(arguments, timeout_s, **options) if own else typed.call(arguments, **options)
 
     return call

@@ -53,6 +53,12 @@ def test_columns_in_a_second_table_keep_both_labels(width: int) -> None:
     assert text.count("icmp") == 3 * text.count("hosts")
 
 
+def test_columns_stand_side_by_side_as_long_as_there_is_room() -> None:
+    least = max(map(len, shown(rich_table(TABLE), 200)))
+    parts = ["\n".join(shown(rich_table(TABLE), width)).count("icmp") for width in (least, least - 1)]
+    assert parts == [1, 2]
+
+
 def test_long_headings_break_at_their_joints_and_cells_have_their_style() -> None:
     name = "tcp[write=split] / udp[idle_ms=1]"
     table = Table("", (Column("size"), Column(name)), (("8 B", "−19 %"), ("64 B", "=")))

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+# Of the C house, from the bottom up.
+LIBRARIES = ("core/libvaiven-core", "io/libvaiven-io", "stack/libvaiven-stack", "stack/libvaiven-builtin",
+             "probe/libvaiven-questions", "sim/libvaiven-simulator")  # fmt: skip
 _NOT_OURS = {".git", ".venv", "__pycache__", "runs", "node_modules"}
 
 
@@ -20,12 +25,6 @@ def _walk(root: Path) -> Iterator[Path]:
             and not (top and n.startswith("build"))
         )  # fmt: skip
         yield from (Path(directory) / name for name in sorted(files) if name not in _NOT_OURS)
-
-
-@pytest.fixture(scope="session")
-def root() -> Path:
-    """The checkout."""
-    return Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +41,19 @@ def c_files(files: list[Path], root: Path) -> list[Path]:
         for f in files
         if f.suffix in (".c", ".h") and f.relative_to(root).parts[0] in ("include", "src", "tests", "bench")
     ]
+
+
+@pytest.fixture(scope="session")
+def libraries(root: Path) -> Path:
+    """The static libraries as the C tests have them, up to date: below that directory."""
+    build = root / "build-tests"
+    with open(root / "meson.build") as lock:  # of workers that come at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        commands = [["meson", "setup", build, root, "-Dtests=true"]] * (not (build / "build.ninja").exists())
+        for command in (*commands, ["ninja", "-C", build, *(f"src/{name}.a" for name in LIBRARIES)]):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
+    return build / "src"
 
 
 @pytest.fixture(scope="session")

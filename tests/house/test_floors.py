@@ -13,9 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
-
-LIBRARIES = ("core/libvaiven-core", "io/libvaiven-io", "stack/libvaiven-stack", "stack/libvaiven-builtin",
-             "probe/libvaiven-questions", "sim/libvaiven-simulator")  # fmt: skip
+from tests.house.conftest import LIBRARIES
 
 # A header's names begin with vv_NOUN or vv_ROOM_NOUN. These headers hold more than their noun, or another:
 ALSO = {
@@ -134,17 +132,9 @@ def wrong_times(name: str, text: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def archives(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[str, str, str]]]:
-    """The symbols of all static libraries, built without optimisation, which drops references."""
-    build = tmp_path_factory.mktemp("libraries")
-    targets = [f"src/{library}.a" for library in LIBRARIES]
-    for command in (
-        ["meson", "setup", build, root, "-Doptimization=0", "-Ddebug=false"],
-        ["ninja", "-j2", "-C", build, *targets],
-    ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return {library: symbols(build / target) for library, target in zip(LIBRARIES, targets, strict=True)}
+def archives(libraries: Path) -> dict[str, list[tuple[str, str, str]]]:
+    """The symbols of all static libraries."""
+    return {library: symbols(libraries / f"{library}.a") for library in LIBRARIES}
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tests.report import made_up
+
 from vaiven.report import markdown
 from vaiven.report.tables import Column, Table
 from vaiven.report.views import tables
@@ -32,7 +34,8 @@ def test_cells_are_lines_of_words_that_mean_only_themselves() -> None:
     ]  # fmt: skip
 
 
-def test_the_command_prints_it_or_writes_it_over_nothing_of_others(vaiven, run: Run, tmp_path: Path) -> None:
+def test_the_command_prints_it_or_writes_it_over_nothing_of_others(vaiven, tmp_path: Path) -> None:
+    run = made_up.write_run(tmp_path, stacks=("tcp",), sizes=(1, 64), blocks=8, samples=9)
     printed = vaiven("export", "markdown", str(run.path))
     assert printed.returncode == 0 and printed.stdout == markdown.document(Results(run))
     (tmp_path / "README.md").write_text("mine")

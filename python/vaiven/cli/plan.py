@@ -10,9 +10,9 @@ import cyclopts
 from vaiven.cli.parameters import Json, Natural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from vaiven.plan.design import Design
+    from vaiven.plan.design import Available, Design
     from vaiven.plan.ground import Ground
     from vaiven.plan.order import Launch
     from vaiven.plan.schema import Plan
@@ -37,21 +37,23 @@ def list_(*, as_json: Json = False) -> None:
     from vaiven.cli.terminal import open_console, rich_table
     from vaiven.measuring import plans
     from vaiven.results.document import document
+    from vaiven.run.place import known_stacks
 
-    found = [_facts(name) for name in plans.names()]
+    stacks = known_stacks().stacks
+    found = [_facts(name, stacks) for name in plans.names()]
     if as_json:
         print(document({"schema": 1, "plans": found}))
     else:
         open_console().print(rich_table(_table(found)))
 
 
-def _facts(name: str) -> dict[str, Any]:
-    """What the list says of a ready plan."""
+def _facts(name: str, stacks: Mapping[str, Available]) -> dict[str, Any]:
+    """What the list says of a ready plan, with the stacks of this machine."""
     from vaiven.measuring import plans
     from vaiven.plan import duration
 
     plan, _, _ = plans.load(name)
-    found = plans.preview(plan) if plan.lab or plan.hosts else None
+    found = plans.preview(plan, stacks) if plan.lab or plan.hosts else None
     least, most = duration.run_s(found[0], plan, found[1]) if found else (None, None)
     return {"name": name, "title": plan.title, "lab": plan.lab, "least_s": least, "most_s": most}
 

@@ -79,12 +79,13 @@ def _foretell(plans: Sequence[str], length: LengthName) -> None:
     from vaiven.cli.plan import span_text
     from vaiven.measuring import plans as known
     from vaiven.plan import duration, schema
+    from vaiven.run.place import known_stacks
 
-    spans = []
+    spans, stacks = [], known_stacks().stacks
     for name in plans:
         try:
             plan = schema.at_length(known.load(name)[0], length)
-            design, ground = known.preview(plan)
+            design, ground = known.preview(plan, stacks)
             spans.append(duration.run_s(design, plan, ground))
         except VaivenError as error:
             say(f"{name}: {error.what}", sys.stderr)

@@ -90,6 +90,9 @@ def rich_table(table: Table, style: Style | None = None) -> RenderableType:
     return _Fitted(table, style or (lambda text: ""))
 
 
+_GAP = 2  # what rich puts between the columns of such a table
+
+
 @dataclass(frozen=True)
 class _Fitted:
     """Knows its width only when it is printed."""
@@ -103,12 +106,15 @@ class _Fitted:
         wide = options.update(max_width=10_000)
         room = options.max_width * 3 // 5
 
+        each = range(len(self.table.columns))
+        alone = [console.measure(self._part([number], room), options=wide).minimum for number in each]
+
         def width(columns: Sequence[int]) -> int:
-            return console.measure(self._part(columns, room), options=wide).minimum
+            return sum(alone[number] for number in columns) + _GAP * (len(columns) - 1)
 
         wanted = list(range(max(self.table.labels, 2 if self._two_words() else 1)))
         labels = wanted if 2 * width(wanted) <= options.max_width else [0]
-        left = [number for number in range(len(self.table.columns)) if number not in labels]
+        left = [number for number in each if number not in labels]
         if self.table.caption:
             yield Text(self.table.caption, style="bold")
         while left:

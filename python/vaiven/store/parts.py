@@ -21,6 +21,7 @@ _LAUNCH_SCHEMA = {
 _SAMPLE_SCHEMA = {
     "ask": pl.String, "part": pl.String, "size_bytes": pl.Int64, "seq": pl.Int32, "batch": pl.Int32, "ns": pl.Int64,
 }  # fmt: skip
+_OF_CELL = ("ask", "part", "size_bytes", "batch")  # the same for all its samples
 _CELL_SCHEMA = {
     "ask": pl.String, "part": pl.String, "size_bytes": pl.Int64, "batch": pl.Int32, "count": pl.Int32, "lost": pl.Int32,
     "late": pl.Int32, "corrupt": pl.Int32, "warmup": pl.Int32, "warm": pl.Boolean, "cpu_near_ns": pl.Float64,
@@ -41,17 +42,15 @@ TRACES_SCHEMA = {**_LAUNCH_SCHEMA, **_TRACE_SCHEMA}
 
 def samples(launch: LaunchRecord, cells: Sequence[Cell]) -> bytes:
     """One row per timed exchange."""
-    frames = [
-        pl.DataFrame({"ns": pl.Series(cell.ns, dtype=pl.Int64)}).with_columns(
-            ask=pl.lit(cell.ask),
-            part=pl.lit(cell.part),
-            size_bytes=pl.lit(cell.size_bytes),
-            seq=pl.int_range(pl.len()),
-            batch=pl.lit(cell.batch),
-        )
-        for cell in cells
-    ]
-    return _parquet(pl.concat(frames) if frames else pl.DataFrame(schema=_SAMPLE_SCHEMA), launch, SAMPLES_SCHEMA)
+    counts = [len(cell.ns) for cell in cells]
+    columns = {name: _repeated([getattr(cell, name) for cell in cells], counts) for name in _OF_CELL}
+    columns["ns"] = [ns for cell in cells for ns in cell.ns]
+    columns["seq"] = [seq for count in counts for seq in range(count)]
+    return _parquet(pl.DataFrame(columns, schema=_SAMPLE_SCHEMA), launch, SAMPLES_SCHEMA)
+
+
+def _repeated(values: Sequence[Any], counts: Sequence[int]) -> list[Any]:
+    return [value for value, count in zip(values, counts, strict=True) for _ in range(count)]
 
 
 def cells(launch: LaunchRecord, cells: Sequence[Cell]) -> bytes:
@@ -91,7 +90,9 @@ def _message_of(segment: Segment, size_bytes: int) -> int:
 
 
 def _parquet(frame: pl.DataFrame, launch: LaunchRecord, schema: dict[str, type[pl.DataType]]) -> bytes:
-    whole = frame.with_columns(**{name: pl.lit(getattr(launch, name)) for name in _LAUNCH_SCHEMA})
+    of_launch = {name: pl.lit(getattr(launch, name), dtype=kind) for name, kind in _LAUNCH_SCHEMA.items()}
     buffer = io.BytesIO()
-    whole.select(pl.col(name).cast(kind) for name, kind in schema.items()).write_parquet(buffer, compression="zstd")
+    frame.select(of_launch.get(name, pl.col(name)).alias(name) for name in schema).write_parquet(
+        buffer, compression="zstd"
+    )
     return buffer.getvalue()
