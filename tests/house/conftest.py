@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ast
 import fcntl
+import functools
 import os
 import subprocess
 from collections.abc import Iterator
@@ -15,6 +17,9 @@ import pytest
 LIBRARIES = ("core/libvaiven-core", "io/libvaiven-io", "stack/libvaiven-stack", "stack/libvaiven-builtin",
              "probe/libvaiven-questions", "sim/libvaiven-simulator")  # fmt: skip
 _NOT_OURS = {".git", ".venv", "__pycache__", "runs", "node_modules"}
+
+
+parsed = functools.cache(ast.parse)  # several tests look through all of Python
 
 
 def _walk(root: Path) -> Iterator[Path]:

@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.house.conftest import parsed
 
 STARTERS = {"lab", "run"}
 _START = re.compile(r"(asyncio\.)?create_subprocess_\w+|os\.(system|popen|fork\w*|exec\w+|spawn\w+|posix_spawnp?)")
@@ -56,13 +57,13 @@ def lint(root: Path, package: Path) -> tuple[int, str]:
 
 def process_starts(text: str) -> list[str]:
     """Calls by which a module starts a process without importing subprocess."""
-    calls = [ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    calls = [ast.unparse(node.func) for node in ast.walk(parsed(text)) if isinstance(node, ast.Call)]
     return [call for call in calls if _START.fullmatch(call)]
 
 
 def run_file_names(text: str) -> list[str]:
     """Names of files of a run directory among the string constants of a module."""
-    constants = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    constants = [node.value for node in ast.walk(parsed(text)) if isinstance(node, ast.Constant)]
     return [value for value in constants if isinstance(value, str) and _RUN_FILES.search(value)]
 
 

@@ -7,6 +7,8 @@ import ast
 from collections.abc import Iterator, Set
 from pathlib import Path
 
+from tests.house.conftest import parsed
+
 from vaiven import questions
 
 _ENTRIES = {name for name, value in vars(questions).items() if isinstance(value, questions.Question)}
@@ -39,7 +41,7 @@ def _asked(node: ast.AST) -> bool:
 
 def comparisons(text: str, own: Set[str] = frozenset()) -> Iterator[str]:
     """Where a module compares against the name of a question that is not its `own`, or has a table by their names."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Compare):
             found = _named(node) | _plain(node) if _asked(node) else set()
         elif isinstance(node, ast.Dict):

@@ -7,6 +7,8 @@ import ast
 import re
 from pathlib import Path
 
+from tests.house.conftest import parsed
+
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 800
 
@@ -34,7 +36,7 @@ def c_functions(text: str) -> list[tuple[str, int]]:
 def py_functions(text: str) -> list[tuple[str, int]]:
     """(name, lines) of every function of a Python file, docstrings not counted."""
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
             documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)

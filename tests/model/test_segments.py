@@ -4,9 +4,7 @@
 from itertools import combinations, pairwise
 
 import numpy as np
-import pwlf
 import pytest
-import ruptures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,6 +51,8 @@ def test_a_batch_is_its_members():
 
 
 def test_cuts_agree_with_ruptures():
+    import ruptures  # here, for it takes a second, as pwlf does, and every worker reads this file
+
     rng = np.random.default_rng(0)
     sizes = np.arange(100, 4100, 100)
     ns = 30e3 + 8.0 * sizes + 9e3 * (sizes > 1500) + 100 * rng.standard_normal(sizes.size)
@@ -62,6 +62,8 @@ def test_cuts_agree_with_ruptures():
 
 
 def test_a_hinge_agrees_with_pwlf():
+    import pwlf
+
     rng = np.random.default_rng(1)
     sizes = np.arange(1000, 40_000, 1000)
     ns = (30e3 + 80.0 * sizes + 60.0 * np.maximum(sizes - 17_300, 0)) * (1 + 0.01 * rng.standard_normal(sizes.size))

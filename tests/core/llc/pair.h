@@ -23,7 +23,7 @@ struct pair {
   vv_ns now_ns;
   uint32_t links[2];
   uint8_t *got[2]; /* bytes of messages, one behind the other */
-  size_t got_bytes[2];
+  size_t got_bytes[2], got_room[2];
   struct vv_llc_station_event events[2][PAIR_EVENTS]; /* all but DATA */
   unsigned events_count[2];
   unsigned told[2][VV_LLC_STATION_IDENTITY + 1]; /* how often each kind came */
@@ -60,7 +60,6 @@ static inline struct pair *pair_new(const struct vv_llc_station_config *a, const
   pair->now_ns = 1;
   pair_start(pair, 0, a);
   pair_start(pair, 1, b);
-  for (int i = 0; i < 2; i++) pair->got[i] = malloc(32u << 20);
   return pair;
 }
 
@@ -91,14 +90,23 @@ static inline void pair_put(struct pair *pair, int to, const uint8_t *bytes, siz
   pair->wires[to][(pair->first[to] + pair->count[to]++) % PAIR_QUEUE] = (struct pair_frame){count, copy};
 }
 
+static inline void pair_keep(struct pair *pair, int which, const uint8_t *data, size_t bytes) {
+  const size_t wanted = pair->got_bytes[which] + bytes;
+  if (wanted > pair->got_room[which]) {
+    pair->got_room[which] = 2 * wanted;
+    pair->got[which] = realloc(pair->got[which], pair->got_room[which]);
+  }
+  if (bytes > 0) memcpy(pair->got[which] + pair->got_bytes[which], data, bytes);
+  pair->got_bytes[which] = wanted;
+}
+
 static inline void pair_take(struct pair *pair, int which) {
   struct vv_llc_station_event event;
   while (vv_llc_station_take(&pair->stations[which], pair->now_ns, &event)) {
     pair->told[which][event.what]++;
     if (event.what == VV_LLC_STATION_CONNECTED || event.what == VV_LLC_STATION_ASKED) pair->links[which] = event.link;
     if (event.what == VV_LLC_STATION_DATA) {
-      if (event.data_bytes > 0) memcpy(pair->got[which] + pair->got_bytes[which], event.data, event.data_bytes);
-      pair->got_bytes[which] += event.data_bytes;
+      pair_keep(pair, which, event.data, event.data_bytes);
     } else if (pair->events_count[which] < PAIR_EVENTS) {
       pair->events[which][pair->events_count[which]++] = event;
     }
