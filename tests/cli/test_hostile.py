@@ -163,13 +163,12 @@ def test_printable_text_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize(("encoding", "letter"), [("ascii", "alpha"), ("latin-1", "\xb5s")])
 def test_a_terminal_of_few_letters_gets_words(encoding: str, letter: str, run: Path, tmp_path: Path) -> None:
-    for words in (["model", run], ["measure", "\u202e"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "vaiven", *words], env=os.environ | {"PYTHONIOENCODING": encoding},
-            capture_output=True, text=True, encoding=encoding, timeout=120, check=False, cwd=tmp_path,
-        )  # fmt: skip
-        assert done.returncode in (0, Status.WORLD) and done.stdout + done.stderr, words
-        assert words[0] != "model" or letter in done.stdout
+    done = subprocess.run(
+        [sys.executable, "-m", "vaiven", "model", run],
+        env=os.environ | {"PYTHONIOENCODING": encoding}, capture_output=True, text=True, encoding=encoding, timeout=120,
+        check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode in (0, Status.WORLD) and letter in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -236,7 +235,7 @@ def test_what_the_system_refuses_names_the_file_and_the_reason(capsys: pytest.Ca
 def test_output_that_nobody_reads_is_no_error(tmp_path: Path) -> None:
     for closed in (">&-", "2>&-", "| true"):
         done = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", f'"$0" -m vaiven plan schema {closed}', sys.executable],
+            ["bash", "-o", "pipefail", "-c", f'"$0" -m vaiven --help {closed}', sys.executable],
             capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         assert done.returncode in (0, Status.WORLD, net.NO_READER) and "Traceback" not in done.stderr, closed
