@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vaiven.model.frames import (
@@ -81,6 +81,7 @@ def test_the_wire_by_hand():
 
 
 @given(st.sampled_from(list(Path)), st.sampled_from(MTUS_BYTES), st.integers(1, 3), st.integers(1, 60_000))
+@example(Path.ICMP, 9000, 3, 17005)  # the last fragment of 9000 B is the largest
 def test_between_bends_the_wire_is_straight(path, mtu, hops, size):
     link = Wire(10**8, hops, mtu)
     bends = bends_bytes(path, mtu, 1, 60_000)

@@ -103,11 +103,14 @@ def wire_ns(path: Path, link: Wire, sizes_bytes: ArrayLike) -> Floats:
 
 def bends_bytes(path: Path, mtu_bytes: int, first_bytes: int, last_bytes: int) -> Ints:
     """Sizes from first to last between which the wire's time is a straight line, and a few to a decade for its curve
-    on logarithmic axes: where each of the first STEPS_DRAWN frames ends, begins, and is no longer padded."""
-    edges = frame_limits(path, mtu_bytes).edges_bytes(last_bytes)[:STEPS_DRAWN]
+    on logarithmic axes: where each of the first STEPS_DRAWN frames ends, begins, is no longer padded, and is larger
+    than those before it, for fragments of IP before the last are cut to multiples of 8 bytes."""
+    limits = frame_limits(path, mtu_bytes)
+    edges = limits.edges_bytes(last_bytes)[:STEPS_DRAWN]
+    largest = edges - max(0, limits.first_bytes + _HEADER_BYTES[path] - limits.next_bytes - _later_header_bytes(path))
     filled = edges + max(1, DATA_BYTES_MIN - _later_header_bytes(path))
     even = np.geomspace(max(1, first_bytes), max(1, first_bytes, last_bytes), 60).astype(np.int64)
-    sizes = np.concatenate([edges, edges + 1, filled, even, [first_bytes, last_bytes, padded_bytes(path)]])
+    sizes = np.concatenate([largest, edges, edges + 1, filled, even, [first_bytes, last_bytes, padded_bytes(path)]])
     return np.unique(sizes[(sizes >= first_bytes) & (sizes <= last_bytes)])
 
 
