@@ -141,6 +141,14 @@ static void test_a_rank_that_is_stopped_in_a_round_loses_nothing_from_default_bu
   run(&config);
 }
 
+/* It hears no multicast for a while, asks one rank after the other, and is stopped while they all answer. */
+static void test_a_deaf_rank_that_is_stopped_loses_no_answers(void **state) {
+  (void)state;
+  struct vv_sim_group_config config;
+  vv_sim_group_config_draw(&config, 783155); /* in which 60 answers and 24 questions were too many */
+  run(&config);
+}
+
 static void test_what_never_ends_is_seen(void **state) {
   (void)state;
   struct vv_sim_group_config config = config_of(3, 100000000, 1000000);
@@ -186,6 +194,7 @@ int main(void) {
       cmocka_unit_test(test_a_thousand_ranks_burden_no_link),
       cmocka_unit_test(test_stopped_ranks_lose_nothing_from_default_buffers),
       cmocka_unit_test(test_a_rank_that_is_stopped_in_a_round_loses_nothing_from_default_buffers),
+      cmocka_unit_test(test_a_deaf_rank_that_is_stopped_loses_no_answers),
       cmocka_unit_test(test_what_never_ends_is_seen),
       cmocka_unit_test(test_credit_that_is_too_large_is_seen),
       cmocka_unit_test(test_the_same_seed_is_the_same_run),

@@ -6,6 +6,7 @@ enum { WAIT_FOR_ANY = 4, WAIT_FOR_ANSWER = 2, WAIT_FOR_END = 64, ANSWER_MAX = 64
 /* Parts of a round trip: what a network may take to bring a datagram behind a later one; what one repair takes. */
 enum { REORDER_PART = 4, REPAIR_PART = 8 };
 enum { WINDOW_PART = 8 }; /* of a window, asked for at once */
+enum { COMING_PART = 2 }; /* of a window, on their way at once */
 enum { SMOOTH = 4 };      /* an answer counts one part in so many */
 
 enum { MORE_ASKS = 2 }; /* questions in a row that ask for more */
@@ -15,13 +16,16 @@ enum { MORE_ASKS = 2 }; /* questions in a row that ask for more */
 
 void vv_gap_init(struct vv_gap *gap, vv_ns rtt_ns, vv_ns slot_ns, uint32_t ranks, uint32_t window_datagrams) {
   uint32_t ask_max = (window_datagrams + WINDOW_PART - 1) / WINDOW_PART, share = window_datagrams / 2 / ranks;
+  if (ask_max > VV_GAP_ASK_MAX) ask_max = VV_GAP_ASK_MAX;
+  uint32_t least = ask_max + VV_GAP_MORE_MAX, half = window_datagrams / COMING_PART;
   *gap = (struct vv_gap){.rtt_ns = rtt_ns,
                          .answer_ns = rtt_ns,
                          .slot_ns = slot_ns,
                          .asked_ns = VV_NEVER,
                          .ask_ns = VV_NEVER,
                          .answered = NOBODY,
-                         .ask_max = ask_max < VV_GAP_ASK_MAX ? ask_max : VV_GAP_ASK_MAX,
+                         .ask_max = ask_max,
+                         .coming_max = half > least ? half : least,
                          .root_asks_max = share > 0 ? share : 1};
   if (ranks == 2) gap->root_asks_max = UINT32_MAX;
 }
@@ -93,6 +97,10 @@ void vv_gap_came(struct vv_gap *gap, vv_ns now_ns, enum vv_gap_lack lack, bool b
   }
 }
 
+void vv_gap_brought(struct vv_gap *gap) {
+  if (gap->coming > 0) gap->coming--;
+}
+
 void vv_gap_told(struct vv_gap *gap, vv_ns now_ns) {
   if (!gap->lacking) ask_soon(gap, now_ns, gap->rtt_ns / REORDER_PART);
 }
@@ -113,12 +121,24 @@ void vv_gap_refused(struct vv_gap *gap, vv_ns now_ns) {
   if (gap->lacking && gap->attempt == 1 && !vv_gap_spares_root(gap)) ask_by(gap, now_ns + gap->slot_ns);
 }
 
-bool vv_gap_wants_more(const struct vv_gap *gap) {
-  return gap->deaf && gap->attempt < MORE_ASKS;
+static uint32_t coming(const struct vv_gap *gap, vv_ns now_ns) {
+  return now_ns < gap->forget_ns ? gap->coming : 0;
+}
+
+uint32_t vv_gap_room(const struct vv_gap *gap, vv_ns now_ns) {
+  const uint32_t there = coming(gap, now_ns), room = there < gap->coming_max ? gap->coming_max - there : 1;
+  return room < gap->ask_max ? room : gap->ask_max;
+}
+
+bool vv_gap_wants_more(const struct vv_gap *gap, vv_ns now_ns) {
+  const bool fits = coming(gap, now_ns) + gap->ask_max + VV_GAP_MORE_MAX <= gap->coming_max;
+  return gap->deaf && gap->attempt < MORE_ASKS && fits;
 }
 
 void vv_gap_asked(struct vv_gap *gap, vv_ns now_ns, uint32_t count, bool root) {
   gap->outstanding = count;
+  gap->coming = coming(gap, now_ns) + count;
+  gap->forget_ns = now_ns + WAIT_FOR_ANSWER * gap->answer_ns;
   gap->later = 0;
   gap->attempt++;
   gap->asked_ns = now_ns;

@@ -12,7 +12,10 @@
  * a question names nothing, and the answer says what was sent, not the data,
  * which may be in a queue on their way.
  * Each unanswered question goes to somebody else (vv_tree_helper), later and
- * later; any answer starts the waits anew, at twice what answers take. A root of
+ * later; any answer starts the waits anew, at twice what answers take. What was
+ * asked for may be on its way for long, and come while this rank sleeps: so no more
+ * is asked for than half a window, and then one datagram at a time, until an answer
+ * was waited for in vain. A root of
  * which nothing is heard gets no more questions than all ranks together may put
  * into the buffer of a sleeper; a root that lives says so (core/group/sender.h).
  */
@@ -57,7 +60,10 @@ struct vv_gap {
   uint32_t root_asks_max;
   uint32_t attempt;     /* questions since the last progress */
   uint32_t later;       /* datagrams that came behind the lacking one */
-  uint32_t outstanding; /* of what was asked for */
+  uint32_t outstanding; /* of what was asked for last */
+  uint32_t coming;      /* of all that was asked for since an answer was waited for in vain */
+  uint32_t coming_max;
+  vv_ns forget_ns;      /* then it is in vain */
   uint32_t missed_asks; /* questions that named what is lacking, since a datagram came by multicast */
   uint64_t answered; /* all positions below had been sent when the first of them was answered; UINT64_MAX: none was */
   bool lacking;      /* a position is known to be lacking */
@@ -79,6 +85,9 @@ void vv_gap_end(struct vv_gap *gap);
 /* A new datagram came: by multicast, or as a repair. */
 void vv_gap_came(struct vv_gap *gap, vv_ns now_ns, enum vv_gap_lack lack, bool by_multicast);
 
+/* A repair came, new or not. */
+void vv_gap_brought(struct vv_gap *gap);
+
 /* The DATA socket was empty then, and all that came from it is taken. */
 void vv_gap_dry(struct vv_gap *gap, vv_ns then_ns);
 
@@ -91,11 +100,11 @@ void vv_gap_told(struct vv_gap *gap, vv_ns now_ns);
 /* The first who was asked has it not either: the root is asked at once, if a position is lacking for sure. */
 void vv_gap_refused(struct vv_gap *gap, vv_ns now_ns);
 
-/*
- * True when a deaf rank asks for more than it can name. After two questions without an answer it does not: all the
- * answers may come at once to a rank that sleeps meanwhile.
- */
-bool vv_gap_wants_more(const struct vv_gap *gap);
+/* For how many positions a question may ask now by name: ask_max, or what may still come besides, but one at least. */
+uint32_t vv_gap_room(const struct vv_gap *gap, vv_ns now_ns);
+
+/* True when a deaf rank asks for more than it can name: twice without an answer, if as much may come. */
+bool vv_gap_wants_more(const struct vv_gap *gap, vv_ns now_ns);
 
 /* Question number gap->attempt goes out now, for `count` positions at most. */
 void vv_gap_asked(struct vv_gap *gap, vv_ns now_ns, uint32_t count, bool root);

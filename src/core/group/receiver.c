@@ -303,7 +303,10 @@ void vv_receiver_data(struct vv_rank *self, vv_ns now_ns, enum vv_rank_socket fr
   }
   bool message = self->current.busy && !vv_rank_in_round(self);
   if (message && pdu->kind == VV_GPDU_PART && sent_before(pdu) == self->current.first) return disagree(self, now_ns);
-  if (by_multicast) hear(self, pdu);
+  if (by_multicast)
+    hear(self, pdu);
+  else
+    vv_gap_brought(&self->gap);
   if (useless(self, pdu) || !put(self, now_ns, pdu)) return;
   self->counts.taken++;
   if (by_multicast) vv_gap_heard_root(&self->gap);
@@ -343,12 +346,13 @@ static bool may_ask(const struct vv_rank *self) {
   return self->closing || vv_gap_is_silent(&self->gap);
 }
 
-/* Writes the lacking positions into the bitmap, ask_max at most, and tells how many they are. */
-static uint32_t list_lacking(const struct vv_rank *self, uint8_t bitmap[VV_GPDU_BITMAP_BYTES], size_t *bytes) {
+/* Writes the lacking positions into the bitmap, so many at most, and tells how many they are. */
+static uint32_t list_lacking(const struct vv_rank *self, uint32_t most, uint8_t bitmap[VV_GPDU_BITMAP_BYTES],
+                             size_t *bytes) {
   uint32_t count = 0;
   *bytes = 0;
   memset(bitmap, 0, VV_GPDU_BITMAP_BYTES);
-  for (uint32_t i = 0; i < BITMAP_BITS && count < self->gap.ask_max; i++) {
+  for (uint32_t i = 0; i < BITMAP_BITS && count < most; i++) {
     uint64_t position = self->consumed + i;
     if (position >= self->sight.edge + VV_SIGHT_BEYOND) break;
     if (!vv_sight_is_passed(&self->sight, position) || has(self, position) || is_own_part(self, position)) continue;
@@ -394,10 +398,10 @@ void vv_receiver_ask(struct vv_rank *self, vv_ns now_ns) {
   uint8_t bitmap[VV_GPDU_BITMAP_BYTES];
   size_t bytes;
   if (self->gap.ask_ns > now_ns || !may_ask(self)) return;
-  uint32_t count = list_lacking(self, bitmap, &bytes);
+  uint32_t count = list_lacking(self, vv_gap_room(&self->gap, now_ns), bitmap, &bytes);
   uint32_t awaited = vv_receiver_awaited(self), rank = helper(self, awaited, self->gap.attempt);
   if (rank == awaited && vv_gap_spares_root(&self->gap)) rank = helper(self, awaited, self->gap.attempt + 1);
-  bool more = vv_gap_wants_more(&self->gap);
+  bool more = vv_gap_wants_more(&self->gap, now_ns);
   vv_gap_asked(&self->gap, now_ns, count + (more ? VV_GAP_MORE_MAX : 0), rank == awaited);
   struct vv_gpdu ask = {.kind = VV_GPDU_ASK,
                         .position = self->consumed,

@@ -87,6 +87,32 @@ static void test_full_links_are_asked_more_rarely(void **state) {
   assert_true(gap.answer_ns == 64 * RTT);
 }
 
+/* While data come by multicast each question is the first; what answers them may come at once, to a rank that sleeps.
+ */
+static void test_no_more_is_asked_for_than_a_sleeper_has_room_for(void **state) {
+  (void)state;
+  struct vv_gap gap = gap_of(8, 48);
+  vv_ns now_ns = 0;
+  gap.deaf = true;
+  assert_true(vv_gap_wants_more(&gap, now_ns));
+  vv_gap_asked(&gap, now_ns, 6 + VV_GAP_MORE_MAX, false);
+  for (uint32_t asked = 6 + VV_GAP_MORE_MAX; asked < 40;) {
+    vv_gap_begin(&gap, now_ns, true);
+    assert_true(gap.attempt == 0);
+    assert_false(vv_gap_wants_more(&gap, now_ns));
+    const uint32_t room = vv_gap_room(&gap, now_ns);
+    assert_int_equal(room, asked + 6 <= 24 ? 6 : asked < 24 ? 24 - asked : 1);
+    vv_gap_asked(&gap, now_ns, room, false);
+    asked += room;
+    now_ns += RTT;
+  }
+  for (int i = 0; i < 40; i++) vv_gap_brought(&gap);
+  assert_int_equal(vv_gap_room(&gap, now_ns), 6);
+  vv_gap_asked(&gap, now_ns, 30, false);
+  assert_int_equal(vv_gap_room(&gap, now_ns + 2 * RTT - 1), 1);
+  assert_int_equal(vv_gap_room(&gap, now_ns + 2 * RTT), 6); /* what was lost is forgotten */
+}
+
 static void test_a_refusal_leads_to_the_root_once(void **state) {
   (void)state;
   struct vv_gap gap = gap_of(8, 80);
@@ -157,7 +183,8 @@ static void test_the_deaf_notice(void **state) {
   vv_gap_came(&gap, 5 * RTT, VV_GAP_NOTHING, false);
   assert_true(gap.ask_ns > 5 * RTT && gap.ask_ns < 7 * RTT); /* sooner than who hears */
   for (int i = 0; i < 4; i++) {
-    assert_int_equal(vv_gap_wants_more(&gap), i < 2); /* whoever sleeps meanwhile can hold the answers */
+    assert_int_equal(vv_gap_wants_more(&gap, (101 + i) * RTT),
+                     i < 2); /* whoever sleeps meanwhile can hold the answers */
     vv_gap_asked(&gap, (uint64_t)(101 + i) * RTT, 8, false);
   }
   for (int i = 1; i < VV_GAP_HEARS; i++) assert_false(vv_gap_heard(&gap)); /* one that slips through ... */
@@ -185,6 +212,7 @@ int main(void) {
       cmocka_unit_test(test_it_asks_when_nothing_comes),
       cmocka_unit_test(test_reordered_is_not_lost),
       cmocka_unit_test(test_waits_grow_but_not_for_ever),
+      cmocka_unit_test(test_no_more_is_asked_for_than_a_sleeper_has_room_for),
       cmocka_unit_test(test_a_refusal_leads_to_the_root_once),
       cmocka_unit_test(test_an_answer_starts_the_waits_anew),
       cmocka_unit_test(test_full_links_are_asked_more_rarely),
