@@ -152,6 +152,6 @@ def vaiven(request: pytest.FixtureRequest) -> Callable[..., subprocess.Completed
     own = request.node.get_closest_marker("lab") or request.node.get_closest_marker("root")
 
     def call(*arguments: str, timeout_s: float = 120, **options) -> subprocess.CompletedProcess[str]:
-        return warm.call(arguments, timeout_s, **options) if own else typed.call(arguments, **options)
+        return (warm if own else typed).call(arguments, timeout_s, **options)
 
     return call

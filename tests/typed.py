@@ -7,6 +7,7 @@ To load numpy, polars and their like takes most of a second, and the tests call 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,9 +22,13 @@ from vaiven import cli
 
 
 def call(
-    arguments: tuple[str, ...], cwd: Path | str = ".", env: Mapping[str, str] | None = None, input: str = ""
-) -> subprocess.CompletedProcess[str]:
-    """Runs vaiven with those arguments to its end, as `python -m vaiven` does, in that directory and environment."""
+    arguments: tuple[str, ...], timeout_s: float, cwd: Path | str = ".", env: Mapping[str, str] | None = None,
+    input: str = "",
+) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    """Runs vaiven with those arguments to its end, as `python -m vaiven` does, in that directory and environment.
+
+    subprocess.TimeoutExpired after timeout_s.
+    """
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         stdin.write(input.encode())
         stdin.seek(0)
@@ -34,10 +39,24 @@ def call(
                 patch.delenv(name)
             for name, value in (env or {}).items():
                 patch.setenv(name, value)
-            with pytest.raises(SystemExit) as ended:
+            with pytest.raises(SystemExit) as ended, _at_most(timeout_s, arguments):
                 cli.start()
         said = [_said(one) for one in (out, err)]
     return subprocess.CompletedProcess(["vaiven", *arguments], ended.value.code or 0, *said)
+
+
+@contextmanager
+def _at_most(timeout_s: float, arguments: tuple[str, ...]) -> Iterator[None]:
+    def expire(*_: object) -> None:
+        raise subprocess.TimeoutExpired(["vaiven", *arguments], timeout_s)
+
+    before = signal.signal(signal.SIGALRM, expire)
+    signal.setitimer(signal.ITIMER_REAL, timeout_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager
