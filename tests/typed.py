@@ -27,7 +27,7 @@ def call(
 ) -> subprocess.CompletedProcess[str]:  # fmt: skip
     """Runs vaiven with those arguments to its end, as `python -m vaiven` does, in that directory and environment.
 
-    subprocess.TimeoutExpired after timeout_s.
+    What takes longer than timeout_s is broken off: subprocess.TimeoutExpired, which vaiven may call a fault of its own.
     """
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         stdin.write(input.encode())
