@@ -42,6 +42,12 @@ _PRESSURE = Path("/proc/pressure/cpu")
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Marks what types commands: whoever has the fixture for that."""
+    if "vaiven" in getattr(item, "fixturenames", ()):
+        item.add_marker("typed")
+
+
 def _missing(item: pytest.Item) -> str | None:
     """Why this machine cannot run the test, or None."""
     if item.get_closest_marker("lab") and os.geteuid() != 0:
