@@ -1,6 +1,6 @@
 # make              build, and install into .venv
 # make demo         what a message costs, on a small lab of this machine
-# make check        the tests that need neither root nor a lab
+# make check        the tests that need neither root nor a lab, nor type commands (2 minutes)
 # make test         every test a user runs (about 10 minutes on 2 cores, after installation)
 # make help         the rest
 
