@@ -54,8 +54,8 @@ def _by_group(lab: str, ranks: int, library: str, program: Path) -> set[str]:
     """What is served, by what a job of the program says of itself."""
     told = _ran(lab, ranks, f"{library}:group", program, {"VAIVEN_VERBOSE": "1"}).stderr
     went = {(name, int(size)) for name, size in _WENT.findall(told)}
-    names = {"broadcast": "bcast", "allgather": "allgather", "allreduce": "allreduce"}
-    return {f"{names[name]} {size // ranks if name == 'allgather' else size} B" for name, size in went}
+    each = {"allgather": ranks}  # what all get of so many
+    return {f"{name.replace('broadcast', 'bcast')} {size // each.get(name, 1)} B" for name, size in went}
 
 
 def _middle(pairs: Sequence[tuple[float, float]]) -> float:

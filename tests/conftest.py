@@ -43,7 +43,7 @@ _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Marks what types commands: whoever has the fixture for that."""
+    """Marks what types commands by the fixture for that; who starts vaiven otherwise has the mark itself."""
     if "vaiven" in getattr(item, "fixturenames", ()):
         item.add_marker("typed")
 

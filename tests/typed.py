@@ -35,9 +35,10 @@ def call(
         with pytest.MonkeyPatch.context() as patch, _on_descriptors((stdin, out, err), patch):
             patch.chdir(cwd)
             patch.setattr(sys, "argv", ["vaiven", *arguments])
-            for name in {*os.environ} - {*(env or os.environ)}:
+            wanted = os.environ if env is None else env
+            for name in {*os.environ} - {*wanted}:
                 patch.delenv(name)
-            for name, value in (env or {}).items():
+            for name, value in {**wanted}.items():
                 patch.setenv(name, value)
             with pytest.raises(SystemExit) as ended, _at_most(timeout_s, arguments):
                 cli.start()

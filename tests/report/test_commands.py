@@ -138,6 +138,7 @@ def test_a_narrow_terminal_gets_all_in_narrow_lines_and_ids_whole(
     assert not any("…" in line for line in lines)
 
 
+@pytest.mark.typed
 @pytest.mark.parametrize("words", [("compare", "last"), ("compare", "--help")])
 def test_no_color_is_heeded(run: Run, words: tuple[str, str]) -> None:
     forced = os.environ | {"VAIVEN_RUNS": str(run.path.parent), "FORCE_COLOR": "1"}

@@ -81,7 +81,7 @@ def test_the_smooth_median_is_the_mean_of_all_bootstrap_medians():
 def test_resamples_vary_as_the_smooth_median_does(name):
     """The variance of plain medians of 12 normal values is overstated by 1.3."""
     rng = np.random.default_rng(4)
-    many = SHAPES[name][0](rng, (700, 12, 1))
+    many = SHAPES[name][0](rng, (1500, 12, 1))
     drawn = np.mean([resampled(x, launch_draws(12, 150, rng)).var() for x in many])
     assert 0.85 < drawn / np.var([smooth_medians(x) for x in many]) < 1.4
 

@@ -117,7 +117,7 @@ MODES = {  # how runs are in truth, now and then
 @pytest.mark.parametrize("known", [RUNS_MIN, 19])
 def test_runs_that_are_not_normal_are_rarely_called_different(kind, known):
     """Of identical runs at most 1 % of the cells and 5 % of the runs, cells and whole together."""
-    trials = 60
+    trials = 120
     cells = some = 0
     for seed in range(trials):
         runs = MODES[kind](known + 1, 2 * seed)

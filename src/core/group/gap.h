@@ -62,7 +62,7 @@ struct vv_gap {
   uint32_t later;       /* datagrams that came behind the lacking one */
   uint32_t outstanding; /* of what was asked for last */
   uint32_t coming;      /* of all that was asked for since an answer was waited for in vain */
-  uint32_t coming_max;
+  uint32_t coming_max;  /* beyond it one at a time is asked for */
   vv_ns forget_ns;      /* then it is in vain */
   uint32_t missed_asks; /* questions that named what is lacking, since a datagram came by multicast */
   uint64_t answered; /* all positions below had been sent when the first of them was answered; UINT64_MAX: none was */

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where CI is set a skip is a failure, whoever asked for it: tests/conftest.py sees to that."""
+"""Only tests/conftest.py skips, and where CI is set a skip is a failure, whoever asked for it: it sees to that too."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,19 @@ def test_skips_are_skips_elsewhere(pytester: pytest.Pytester, root: Path, monkey
     monkeypatch.delenv("CI", raising=False)
     outcomes = _outcomes(pytester, root, test_skipped=SKIPPED, test_module=SKIPPED_MODULE)
     assert outcomes == {"passed": 1, "xfailed": 1, "skipped": 4}
+
+
+def skippers(files: dict[str, str]) -> list[str]:
+    """The tests, by name, that skip themselves instead of saying by a marker what they need."""
+    return [name for name, text in files.items() if re.search(r"\bpytest\.(skip|importorskip|mark\.skip)", text)]
+
+
+def test_tests_say_what_they_need_and_do_not_skip_themselves(root: Path) -> None:
+    ours = {root / "tests/conftest.py", Path(__file__)}
+    tests = {str(f): f.read_text() for f in (root / "tests").rglob("*.py") if f not in ours}
+    assert skippers(tests) == []
+
+
+def test_a_test_that_skips_itself_is_found() -> None:
+    bad = {"a": SKIPPED, "b": "x = pytest.importorskip('x')", "c": "@pytest.mark.skipif(True)", "d": "skip()"}
+    assert skippers(bad) == ["a", "b", "c"]
