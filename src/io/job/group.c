@@ -386,6 +386,8 @@ static void end_others(struct vv_group *first, bool is_in_order) {
 static void part(struct vv_job *job, struct vv_job_stream *first) {
   const vv_ns deadline_ns = vv_job_patience_ns(job);
   const struct vv_accord bye = {.what = VV_ACCORD_BYE};
+  job->leaving = true;
+  job->words_ns = job->at_ns;
   if (!first->first) {
     vv_rank_close(&first->core, job->at_ns);
     if (vv_drive(job, &first->over, deadline_ns, false) != VV_DRIVE_REACHED || first->failed) return;

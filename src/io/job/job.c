@@ -13,8 +13,9 @@
 #include "io/job/place.h"
 #include "io/os/clock.h"
 
-#define PORT_TRIES 16 /* of numbers that somebody has for TCP */
-#define TAKE_MAX   64 /* datagrams of one socket in a turn, so that no socket waits long for another */
+#define PORT_TRIES 16          /* of numbers that somebody has for TCP */
+#define TAKE_MAX   64          /* datagrams of one socket in a turn, so that no socket waits long for another */
+#define COMPANY_NS (5 * VV_MS) /* so long a word that nobody waits for is kept */
 
 /* Links: who is gone, and what was agreed */
 
@@ -94,6 +95,7 @@ static void lose(struct vv_job *job, uint32_t member) {
   if (job->meeting.rank != 0) return;
   const struct vv_letter_note lost = vv_letter_lost(&(struct vv_letter_refusal){VV_LETTER_DIED, member, 0});
   vv_meeting_tell(&job->meeting, &lost);
+  job->words_ns = job->at_ns;
   vv_referee_lost(&job->referee, member);
 }
 
@@ -130,10 +132,24 @@ static void hear_link(struct vv_job *job, uint32_t rank) {
   } while (note.kind != VV_LETTER_NOTHING);
 }
 
+/* Nobody waits to hear of the end of a further group, but who leaves that of all. */
+static bool has_time(const struct vv_job *job, const struct vv_accord *accord) {
+  return (accord->what == VV_ACCORD_BYE || accord->what == VV_ACCORD_ENDED) && accord->stream != 0 && !job->leaving;
+}
+
 static void write_word(struct vv_job *job, uint32_t rank, const struct vv_accord *accord) {
   struct vv_letter_note note = {.kind = VV_LETTER_WORD};
+  const vv_ns due_ns = job->at_ns + (has_time(job, accord) ? COMPANY_NS : 0);
   vv_accord_emit(accord, note.numbers);
   vv_meeting_tell_one(&job->meeting, rank, &note);
+  if (due_ns < job->words_ns) job->words_ns = due_ns;
+}
+
+/* What is due takes along all that waits. */
+static void send_words(struct vv_job *job) {
+  if (job->at_ns < job->words_ns) return;
+  job->words_ns = VV_NEVER;
+  vv_meeting_send(&job->meeting);
 }
 
 /* The referee of rank 0 has something to say to a rank. */
@@ -382,13 +398,13 @@ void vv_job_turn(struct vv_job *job) {
   do {
     while (send_some(job)) {
       vv_job_look(job);
-      vv_meeting_send(&job->meeting);
+      send_words(job);
     }
     more = hear_cores(job);
     more |= turn_collectives(job);
   } while (more);
   if (job->streams->next) sweep(job);
-  vv_meeting_send(&job->meeting);
+  send_words(job);
 }
 
 void vv_job_leave(struct vv_job *job, struct vv_job_stream *stream) {
@@ -404,7 +420,7 @@ void vv_job_leave(struct vv_job *job, struct vv_job_stream *stream) {
 /* What it waits for. What has failed says no more than others ask it. */
 
 vv_ns vv_job_deadline_ns(const struct vv_job *job) {
-  vv_ns next_ns = VV_NEVER;
+  vv_ns next_ns = job->words_ns;
   for (const struct vv_job_stream *one = job->streams; one; one = one->next) {
     const vv_ns own_ns = one->failed ? VV_NEVER : vv_rank_deadline_ns(&one->core);
     if (own_ns < next_ns) next_ns = own_ns;
@@ -413,7 +429,7 @@ vv_ns vv_job_deadline_ns(const struct vv_job *job) {
 }
 
 vv_ns vv_job_duty_ns(const struct vv_job *job) {
-  vv_ns next_ns = VV_NEVER;
+  vv_ns next_ns = job->words_ns;
   for (const struct vv_job_stream *one = job->streams; one; one = one->next) {
     const vv_ns own_ns = one->failed ? VV_NEVER : vv_rank_duty_ns(&one->core);
     if (own_ns < next_ns) next_ns = own_ns;
@@ -427,6 +443,7 @@ bool vv_job_wants_data(const struct vv_job *job) {
 
 bool vv_job_wants_data_alone(const struct vv_job *job, vv_ns until_ns) {
   bool wants = false;
+  if (job->words_ns <= until_ns) return false;
   for (const struct vv_job_stream *one = job->streams; one; one = one->next) {
     if (one->failed) continue;
     if (vv_rank_wants_data_alone(&one->core))
@@ -464,6 +481,7 @@ struct vv_job *vv_job_new(const struct vv_group_config *config) {
   vv_lanes_init(&job->lanes);
   job->wake[0] = job->wake[1] = job->news[0] = job->news[1] = -1;
   job->alone = true;
+  job->words_ns = VV_NEVER;
   const uint32_t patience_ms = config->patience_ms ? config->patience_ms : config->timeout_ms;
   job->patience_ns = patience_ms == UINT32_MAX ? VV_NEVER : patience_ms * VV_MS;
   job->spin = config->spin;

@@ -69,6 +69,8 @@ struct vv_job {
   nfds_t watched_count;
   struct vv_referee referee; /* of rank 0 */
   struct vv_job_making making;
+  vv_ns words_ns;   /* when words that are kept go to other ranks; VV_NEVER: none is */
+  bool leaving;     /* the group of all was left here */
   bool parted;      /* nobody needs this rank any more */
   bool alone;       /* there is no stream but the first */
   uint64_t foreign; /* datagrams of strangers that no stream there now has counted */
@@ -160,7 +162,10 @@ bool vv_job_waits_for_messages(const struct vv_job *job);
 int vv_job_news(struct vv_job *job, struct vv_error *error);
 void vv_job_hear_news(struct vv_job *job);
 
-/* Says that word to rank 0. */
+/*
+ * Says that word to rank 0, in the next turn. One about the end of a further group waits for company, some
+ * milliseconds: who leaves groups to make others says both in one segment, and is answered in one.
+ */
 void vv_job_say(struct vv_job *job, const struct vv_accord *accord);
 
 /*

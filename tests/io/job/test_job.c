@@ -4,6 +4,7 @@
 #include "io/job/job.h"
 
 #include <dirent.h>
+#include <linux/tcp.h>
 
 #include "core/wire/bytes.h"
 #include "io/job/drive.h"
@@ -118,6 +119,39 @@ static void test_further_groups_cost_no_descriptor_and_no_filter(void **state) {
   let_live(live_with_counts, TIMEOUT_MS);
 }
 
+/* Segments with words that this rank, which is not 0, has sent to rank 0. */
+static uint32_t count_segments(const struct vv_job *job) {
+  struct tcp_info info;
+  socklen_t bytes = sizeof info;
+  CHECK(getsockopt(job->meeting.links[0].fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0);
+  return info.tcpi_data_segs_out;
+}
+
+static void live_from_group_to_group(struct rank *rank) {
+  static const uint32_t all[] = {0, 1, 2, 3};
+  struct vv_job *job = opened(rank);
+  struct vv_error error = {0};
+  uint32_t about = 0;
+  struct vv_job_stream *stream = made(job, all, RANKS);
+  const uint32_t before = rank->rank == 0 ? 0 : count_segments(job);
+  for (int round = 0; round < ROUNDS; round++) {
+    vv_job_lock(job);
+    vv_job_leave(job, stream);
+    const struct vv_make_config config = {all, RANKS, rank->rank, job->streams, VV_NEVER};
+    stream = vv_make(job, &config, &error, &about);
+    vv_service_hand_over(job);
+    if (!CHECK(stream != NULL)) exit(1);
+  }
+  if (rank->rank != 0) CHECK(count_segments(job) - before == ROUNDS);
+  left(job, stream);
+  ended(job);
+}
+
+static void test_who_leaves_a_group_and_makes_another_says_both_at_once(void **state) {
+  (void)state;
+  let_live(live_from_group_to_group, TIMEOUT_MS);
+}
+
 /* What comes of another group, of an old one or of a stranger is nobody's. */
 static void live_with_strays(struct rank *rank) {
   static const uint32_t two[] = {0, 1};
@@ -207,6 +241,7 @@ static void test_a_group_that_is_made_too_late_is_left_at_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_further_groups_cost_no_descriptor_and_no_filter),
+      cmocka_unit_test(test_who_leaves_a_group_and_makes_another_says_both_at_once),
       cmocka_unit_test(test_a_group_that_is_made_too_late_is_left_at_once),
       cmocka_unit_test(test_strays_are_taken_by_nobody),
   };
