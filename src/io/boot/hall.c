@@ -211,12 +211,22 @@ static void refuse_for_the_absent(struct hall *hall) {
     refuse(hall, VV_LETTER_ABSENT, first_gone, gone);
 }
 
+/* True when all have come and are still there: who came and was killed before it was heard is waited for again. */
+static bool all_are_there(struct hall *hall) {
+  const uint32_t ranks = hall->meeting->ranks;
+  if (hall->here < ranks) return false;
+  for (uint32_t rank = 1; rank < ranks; rank++) {
+    if (!is_there(hall, rank)) leave(hall, rank);
+  }
+  return hall->here == ranks;
+}
+
 /* Until all are there, or it is known that they will not be. */
 static void wait_for_all(struct hall *hall, vv_ns deadline_ns) {
   const uint32_t ranks = hall->meeting->ranks;
   if (!vv_descriptors_reserve(hall->listener, ranks + DESCRIPTORS))
     refuse(hall, VV_LETTER_FULL, 0, ranks + DESCRIPTORS);
-  while (hall->refusal.why == 0 && hall->here < ranks) {
+  while (hall->refusal.why == 0 && !all_are_there(hall)) {
     if (vv_clock_ns() > deadline_ns)
       refuse_for_the_absent(hall);
     else

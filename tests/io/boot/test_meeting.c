@@ -7,6 +7,7 @@
  */
 #include "io/boot/meeting.h"
 
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -234,6 +235,21 @@ static void a_rank_that_is_started_again_takes_its_place(void **state) {
   for (uint32_t rank = 0; rank < 3; rank++) assert_int_equal(finish(rank), 0);
   assert_int_equal(ntohs(ranks[2].meeting.peers[1].sin_port), 5001);
   part(3);
+}
+
+/* Its letter and its end come in one segment: when the last of all seems to be there, it is gone. */
+static void who_is_gone_when_all_have_come_is_waited_for_again(void **state) {
+  uint8_t letter[VV_LETTER_JOIN_BYTES];
+  const int on = 1;
+  (void)state;
+  start(0, 2);
+  const int fd = dial();
+  assert_int_equal(setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on), 0);
+  join_with(fd, 1, 2, letter);
+  close(fd);
+  start(1, 2);
+  for (uint32_t rank = 0; rank < 2; rank++) assert_int_equal(finish(rank), 0);
+  part(2);
 }
 
 /* An earlier rank 0, which ends before all are there, and the one that is started in its stead. */
@@ -503,6 +519,7 @@ int main(void) {
       EACH(a_join_is_good_once),
       EACH(strangers_neither_get_in_nor_keep_others_out),
       EACH(a_rank_that_is_started_again_takes_its_place),
+      EACH(who_is_gone_when_all_have_come_is_waited_for_again),
       EACH(rank_0_that_is_started_again_is_found),
       EACH(who_finds_nobody_comes_again_when_rank_0_rings),
       EACH(two_of_one_rank_are_told_to_all),
