@@ -37,11 +37,7 @@
 
 enum { WORDS_MAX = 8, CREDIT = 64, UNIT_BYTES = 2048, HANDLE = 1 };
 static const vv_ns patience_ns = 120000000000;
-/*
- * Long, as the kernel's own (1 s), and longer than the guest is ever kept from
- * running: to an answer that comes after the next enquiry the standard answers
- * with FRMR.
- */
+/* Long, as the kernel's own (1 s): the guest may be kept from running. */
 static const vv_ns t1_ns = 3000000000;
 
 struct peer {

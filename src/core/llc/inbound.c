@@ -125,7 +125,9 @@ static bool check_nr(const struct vv_llc_link *link, struct vv_lpdu *pdu) {
 static unsigned sequenced(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_lpdu *pdu,
                           struct vv_llc_link_cause *cause) {
   if (link->frozen) return STALE;
-  if (!link->plain && pdu->response && pdu->pf && !link->p_flag) return STALE; /* an answer that came twice, or late */
+  const bool unasked = pdu->response && pdu->pf && !link->p_flag;
+  if (unasked && !link->plain) return STALE; /* an answer that came twice, or late */
+  if (unasked && link->late_answers > 0) pdu->pf = false, link->late_answers--;
   unsigned event = pdu->kind == VV_LPDU_I ? place(station, link, pdu, cause) : place_supervisory(link, pdu);
   if (event == STALE) return STALE;
   link->heard = true;

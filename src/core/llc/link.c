@@ -96,7 +96,7 @@ void vv_llc_link_clear(struct vv_llc_station *station, struct vv_llc_link *link)
   vv_llc_repeat_init(&link->repeat, link->base);
   vv_llc_early_clear(&station->early, &link->early);
   link->knows_number = link->heard = link->frozen = link->timing = false;
-  link->data_flag = 0;
+  link->data_flag = link->late_answers = 0;
   link->window.ahead = 0;
   disown(link);
   if (link->was_up) station->counts.resets++;

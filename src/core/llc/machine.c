@@ -38,6 +38,7 @@ static void command(struct vv_llc_link *link, const struct vv_llc_link_cause *ca
 }
 
 static void poll(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_lpdu_kind kind) {
+  if (link->p_flag && link->late_answers < UINT8_MAX) link->late_answers++;
   command(link, cause, kind);
   link->polled_ns = cause->now_ns;
   vv_llc_link_start(link, VV_LLC_TIMER_P, t1_ns(link, cause));

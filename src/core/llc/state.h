@@ -107,6 +107,7 @@ struct vv_llc_link {
   uint8_t high;               /* V(S) of the furthest I PDU sent; V(S) falls behind it when I PDUs are sent again */
   uint8_t va_round, vr_round; /* how often va and vr have begun anew at 0 in this epoch */
   bool p_flag, f_flag, s_flag, remote_busy;
+  uint8_t late_answers; /* plain: so many with F = 1 may still come, of commands with P = 1 that were sent again */
   uint8_t data_flag;
   uint32_t retry_count;
   uint32_t n2, tries;

@@ -486,6 +486,29 @@ static void test_frmr_both_ways(void **state) {
   }
 }
 
+/*
+ * A peer that stood still answers every enquiry when it goes on: the first answer is what was waited for, the others
+ * are late. Linux, told by FRMR that it should not have answered, never comes out of the reset that follows.
+ */
+static void test_late_answers_of_a_plain_peer_are_no_fault(void **state) {
+  (void)state;
+  int to_1 = 1;
+  struct pair *pair = connected(true);
+  const struct vv_lpdu answer = {.kind = VV_LPDU_RR, .response = true, .pf = true, .nr = 1};
+  const struct vv_llc_link *link = pair_link(pair, 0);
+  pair->filter = deaf;
+  pair->context = &to_1;
+  vv_llc_station_send(&pair->stations[0], pair->now_ns, pair->links[0], (const uint8_t *)"1", 1, 1);
+  while (pair->stations[0].counts.enquiries < 3) pair_sleep(pair, VV_MS);
+  for (int answers = 0; answers < 4; answers++) { /* the I PDU had P = 1, too */
+    forge(pair, 0, answer, NULL, 0);
+    assert_true(link->state == VV_LLC_NORMAL && !link->p_flag && pair->stations[0].counts.frmr_out == 0);
+  }
+  forge(pair, 0, answer, NULL, 0);
+  assert_true(link->state == VV_LLC_ERROR && pair->stations[0].counts.frmr_out == 1);
+  pair_free(pair);
+}
+
 /* An RR that was sent before a reset, or a round of N(R) ago, acknowledges nothing, however late it comes. */
 static void test_a_late_rr_acknowledges_nothing(void **state) {
   (void)state;
@@ -782,6 +805,7 @@ int main(void) {
       cmocka_unit_test(test_a_reset_loses_nothing),
       cmocka_unit_test(test_a_plain_reset_gives_messages_up),
       cmocka_unit_test(test_frmr_both_ways),
+      cmocka_unit_test(test_late_answers_of_a_plain_peer_are_no_fault),
       cmocka_unit_test(test_a_late_rr_acknowledges_nothing),
       cmocka_unit_test(test_a_successor_knows_nothing),
       cmocka_unit_test(test_a_link_after_another_delivers),
