@@ -32,12 +32,14 @@ def tried(wolf: ModuleType) -> dict[str, object]:
     return {one.rule.differs.__name__: one for one in wolf.tried(wolf.made_up(seed=1, cells=15), trials=100, seed=1)}
 
 
+@pytest.mark.slow
 def test_rules_on_samples_cry_wolf_and_ours_do_not(tried):
     assert {name: tried[name].share for name in SAMPLE_RULES if tried[name].share <= 0.2} == {}
     ours = {name: one.share for name, one in tried.items() if one.rule.ours}
     assert len(ours) == 3 and max(ours.values()) <= 0.02, ours
 
 
+@pytest.mark.slow
 def test_what_is_slower_is_found_the_more_the_slower_it_is(tried):
     for one in tried.values():
         assert one.false <= one.found[0] + one.trials // 20 and one.found[0] <= one.found[2], one.rule.name

@@ -182,4 +182,25 @@ static inline const struct vv_llc_station_event *pair_event(const struct pair *p
   return NULL;
 }
 
+/* A PDU of the peer, made by hand. */
+static inline void pair_forge(struct pair *pair, int to, struct vv_lpdu pdu, const void *info, size_t count) {
+  uint8_t frame[VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX + 64];
+  pdu.dsap = pair_address(to).sap;
+  pdu.ssap = pair_address(!to).sap;
+  size_t header = vv_lpdu_emit(&pdu, frame + VV_ENVELOPE_BYTES);
+  if (count > 0) memcpy(frame + VV_ENVELOPE_BYTES + header, info, count);
+  struct vv_envelope envelope = {.pdu_bytes = header + count};
+  memcpy(envelope.destination, pair_address(to).mac, VV_MAC_BYTES);
+  memcpy(envelope.source, pair_address(!to).mac, VV_MAC_BYTES);
+  vv_envelope_emit(&envelope, frame);
+  pair_put(pair, to, frame, VV_ENVELOPE_BYTES + header + count);
+  pair_deliver(pair, to);
+}
+
+/* A filter: what goes to station *context, an int, is lost; 2: to both. */
+static inline bool pair_deaf(struct pair *pair, int to, uint8_t *bytes, size_t *count, void *context) {
+  (void)pair, (void)bytes, (void)count;
+  return to != *(int *)context && *(int *)context != 2;
+}
+
 #endif
