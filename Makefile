@@ -79,9 +79,9 @@ soak: $(VENV)/.test
 	tools/soak
 
 format: $(VENV)/.test
-	find src tests -name '*.[ch]' -print0 | xargs -0 clang-format -i
-	$(BIN)/ruff format python tests
-	$(BIN)/ruff check --fix python tests
+	git ls-files -z '*.[ch]' | xargs -0 clang-format -i
+	$(BIN)/ruff format python tests bench docs
+	$(BIN)/ruff check --fix python tests bench docs
 
 # The manual needs what it describes, and Sphinx: no package of the tests.
 $(VENV)/.docs: $(VENV)/.installed

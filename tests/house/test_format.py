@@ -6,6 +6,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+PYTHON = ["python", "tests", "bench", "docs"]
+
 
 def _run(command: list, root: Path) -> tuple[int, str]:
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
@@ -28,12 +30,12 @@ def test_c_is_formatted(c_files: list[Path], root: Path) -> None:
 
 
 def test_python_is_formatted(root: Path) -> None:
-    status, text = _ruff(["format", "--check"], ["python", "tests"], root)
+    status, text = _ruff(["format", "--check"], PYTHON, root)
     assert status == 0, text
 
 
 def test_python_is_lint_free(root: Path) -> None:
-    status, text = _ruff(["check"], ["python", "tests"], root)
+    status, text = _ruff(["check"], PYTHON, root)
     assert status == 0, text
 
 
