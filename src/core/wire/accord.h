@@ -54,6 +54,11 @@ enum vv_accord_why {
   VV_ACCORD_FULL,     /* the rank has no room for another group */
 };
 
+/* The numbers that a group of that list may get, the first that is free. nth: < VV_ACCORD_STREAMS - 1. */
+static inline uint32_t vv_accord_number(uint32_t list, uint32_t nth) {
+  return 1 + (list % (VV_ACCORD_STREAMS - 1) + nth) % (VV_ACCORD_STREAMS - 1);
+}
+
 /* Any word. Fields that it does not have are 0. */
 struct vv_accord {
   enum vv_accord_what what;

@@ -39,7 +39,8 @@ static void add(struct vv_job *job, struct vv_job_stream *stream, const struct v
   stream->next = job->streams->next;
   job->streams->next = stream;
   job->alone = false;
-  vv_cast_admit(&job->cast, stream->number);
+  vv_cast_admit(&job->cast, &stream->number, 1);
+  vv_early_give(&job->early, stream->number, &stream->core, job->at_ns);
 }
 
 /* Whoever does not wait any more for a group that was made after all leaves it at once, and all others hear of it. */
@@ -59,6 +60,7 @@ static void answer(struct vv_job *job, const struct vv_accord *accord) {
   const bool made = accord->what == VV_ACCORD_MADE;
   if (!making->asked || making->answered || making->list != accord->list) return;
   if (made && making->stream) add(job, making->stream, accord);
+  vv_early_end(&job->early);
   making->answer = *accord;
   making->answered = true;
   if (making->abandoned) leave_abandoned(job, made);
@@ -172,9 +174,13 @@ void vv_job_say(struct vv_job *job, const struct vv_accord *accord) {
 
 /* Datagrams that have come */
 
-/* Whose it is, by its first bytes; NULL: of a group that this rank is not in now. */
-static struct vv_job_stream *stream_of(const struct vv_job *job, const uint8_t *bytes, size_t count) {
-  const uint32_t number = count >= 4 ? (vv_get32(bytes) & VV_GPDU_STREAM_MAX) - job->reach.stream : 0;
+/* The number of its group, by its first bytes. */
+static uint32_t number_of(const struct vv_job *job, const uint8_t *bytes, size_t count) {
+  return count >= 4 ? (vv_get32(bytes) & VV_GPDU_STREAM_MAX) - job->reach.stream : 0;
+}
+
+/* Whose it is; NULL: of a group that this rank is not in now. */
+static struct vv_job_stream *stream_of(const struct vv_job *job, uint32_t number) {
   for (struct vv_job_stream *one = job->streams; one; one = one->next) {
     if (one->number == number) return one;
   }
@@ -185,10 +191,12 @@ void vv_job_take(struct vv_job *job, int socket, const uint8_t *bytes, const siz
   const enum vv_rank_socket from = socket == VV_CAST_DATA ? VV_RANK_SOCKET_DATA : VV_RANK_SOCKET_CONTROL;
   for (unsigned i = 0; i < came; i++, bytes += job->room) {
     if (counts[i] == 0) continue;
-    struct vv_job_stream *stream = stream_of(job, bytes, counts[i]);
+    const uint32_t number = number_of(job, bytes, counts[i]);
+    struct vv_job_stream *stream = stream_of(job, number);
+    const bool is_early = vv_early_keep(&job->early, number, from, bytes, counts[i]); /* or of an older group */
     if (stream)
       vv_rank_take(&stream->core, job->at_ns, from, bytes, counts[i]);
-    else
+    else if (!is_early)
       job->foreign += socket == VV_CAST_OWN; /* what goes to all may be of a group of others */
   }
 }
@@ -505,6 +513,7 @@ void vv_job_free(struct vv_job *job) {
     vv_job_stream_free(first);
   }
   if (job->making.stream) vv_job_stream_free(job->making.stream);
+  vv_early_free(&job->early);
   vv_lanes_close(&job->lanes);
   vv_cast_close(&job->cast);
   vv_meeting_close(&job->meeting);

@@ -29,6 +29,7 @@
 
 #include "core/base/time.h"
 #include "io/boot/meeting.h"
+#include "io/job/early.h"
 #include "io/job/hearing.h"
 #include "io/job/lanes.h"
 #include "io/job/reach.h"
@@ -69,6 +70,7 @@ struct vv_job {
   nfds_t watched_count;
   struct vv_referee referee; /* of rank 0 */
   struct vv_job_making making;
+  struct vv_early early;
   vv_ns words_ns;   /* when words that are kept go to other ranks; VV_NEVER: none is */
   bool leaving;     /* the group of all was left here */
   bool parted;      /* nobody needs this rank any more */

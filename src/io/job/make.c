@@ -104,6 +104,8 @@ struct vv_job_stream *vv_make(struct vv_job *job, const struct vv_make_config *c
   struct vv_job_stream *stream = has_room(job) ? vv_job_stream_new(&wanted) : NULL;
   explicit_bzero(&wanted.core, sizeof wanted.core);
   job->making = (struct vv_job_making){.asked = true, .list = decline.list, .stream = stream};
+  vv_early_begin(&job->early, decline.list, job->room);
+  vv_cast_admit(&job->cast, job->early.numbers, VV_EARLY_NUMBERS);
   if (!stream) vv_job_say(job, &decline);
   say_members(job, config, decline.list);
   if (!hear_answer(job, config->deadline_ns)) {

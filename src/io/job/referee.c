@@ -184,10 +184,9 @@ static bool is_free(const struct vv_referee *referee, uint32_t stream, const uin
 
 /* 0: there is none. */
 static uint32_t choose_number(const struct vv_referee *referee, const struct vv_referee_record *record) {
-  const uint32_t numbers = VV_ACCORD_STREAMS - 1, first = record->list % numbers;
   for (int shared = 0; shared < 2; shared++) {
-    for (uint32_t i = 0; i < numbers; i++) {
-      const uint32_t number = 1 + (first + i) % numbers;
+    for (uint32_t nth = 0; nth < VV_ACCORD_STREAMS - 1; nth++) {
+      const uint32_t number = vv_accord_number(record->list, nth);
       if (is_free(referee, number, shared ? record->members : NULL)) return number;
     }
   }

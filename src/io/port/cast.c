@@ -105,11 +105,15 @@ int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, ui
   return 0;
 }
 
-void vv_cast_admit(struct vv_cast *cast, uint32_t number) {
-  uint32_t *word = &cast->filter.admitted[number / 32];
-  const uint32_t bit = 1u << number % 32;
-  if (*word & bit) return;
-  *word |= bit;
+void vv_cast_admit(struct vv_cast *cast, const uint32_t *numbers, unsigned count) {
+  bool changes = false;
+  for (unsigned i = 0; i < count; i++) {
+    uint32_t *word = &cast->filter.admitted[numbers[i] / 32];
+    const uint32_t bit = 1u << numbers[i] % 32;
+    changes |= !(*word & bit);
+    *word |= bit;
+  }
+  if (!changes) return;
   cast->filter_changes++;
   for (int i = VV_CAST_DATA; i <= VV_CAST_EVERYONE; i++) vv_datagram_filter(cast->fds[i], &cast->filter);
 }

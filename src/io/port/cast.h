@@ -57,10 +57,10 @@ int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, ui
                  struct vv_error *error);
 
 /*
- * Hears the stream of that number above the one that was joined, too, from now on and for as long as it is joined:
- * a kernel is told once of each. Number < VV_DATAGRAM_STREAMS.
+ * Hears the streams of these numbers above the one that was joined, too, from now on and for as long as it is joined:
+ * a kernel is told once of each. Each < VV_DATAGRAM_STREAMS.
  */
-void vv_cast_admit(struct vv_cast *cast, uint32_t number);
+void vv_cast_admit(struct vv_cast *cast, const uint32_t *numbers, unsigned count);
 
 /* Leaves the multicast group and joins it again: switches then hear that this host is there. */
 void vv_cast_rejoin(struct vv_cast *cast);

@@ -140,7 +140,7 @@ static void test_a_stream_is_heard_when_it_is_admitted_and_the_kernel_is_told_on
     assert_false(comes_of(STREAM + numbers[i], VV_CAST_DATA, to));
     assert_false(comes_of(STREAM + numbers[i], VV_CAST_EVERYONE, vv_cast_everyone(&ranks[0])));
     assert_true(comes_of(STREAM + numbers[i], VV_CAST_OWN, ranks[1].own)); /* what is meant for this rank alone */
-    for (int times = 0; times < 3; times++) vv_cast_admit(&ranks[1], numbers[i]);
+    for (int times = 0; times < 3; times++) vv_cast_admit(&ranks[1], &numbers[i], 1);
     assert_true(comes_of(STREAM + numbers[i], VV_CAST_DATA, to));
     assert_true(comes_of(STREAM + numbers[i], VV_CAST_EVERYONE, vv_cast_everyone(&ranks[0])));
     assert_true(ranks[1].filter_changes == i + 1);
