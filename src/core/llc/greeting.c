@@ -192,7 +192,7 @@ bool vv_llc_greeting_identified(struct vv_llc_station *station, struct vv_llc_li
 }
 
 bool vv_llc_greeting_expects_sabme(struct vv_llc_link *link) {
-  if (link->plain || link->state == VV_LLC_D_CONN) return true;
+  if (link->plain) return true;
   bool called = link->greeting == VV_LLC_GREETING_CALLED;
   bool unheard = vv_llc_is_up(link->state) && !link->active && !link->heard;
   bool again = unheard && link->greeting == VV_LLC_GREETING_NONE; /* our UA was lost */

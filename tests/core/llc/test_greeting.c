@@ -225,11 +225,34 @@ static void test_no_link_is_called_none(void **state) {
   pair_free(pair);
 }
 
+/* A SABME of before comes again while we disconnect: no DM takes the place of a DISC that was lost. */
+static void test_a_late_sabme_does_not_end_what_is_being_ended(void **state) {
+  (void)state;
+  int to_0 = 0;
+  const struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  vv_llc_station_disconnect(&pair->stations[1], pair->now_ns, pair->links[1]);
+  pair->filter = pair_deaf;
+  pair->context = &to_0;
+  pair_send(pair, 1);
+  pair->filter = NULL;
+  pair_forge(pair, 1, (struct vv_lpdu){.kind = VV_LPDU_SABME, .pf = true}, NULL, 0);
+  pair_sleep(pair, 50 * VV_MS);
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_PEER);
+  assert_int_equal(pair_event(pair, 1, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_ASKED);
+  pair_free(pair);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_a_pair_is_one_for_good),          cmocka_unit_test(test_who_asks_again_is_let_in),
-      cmocka_unit_test(test_a_call_for_another_is_echoed),    cmocka_unit_test(test_late_pdus_die_out),
-      cmocka_unit_test(test_a_call_that_gave_way_comes_late), cmocka_unit_test(test_no_link_is_called_none),
+      cmocka_unit_test(test_a_pair_is_one_for_good),
+      cmocka_unit_test(test_who_asks_again_is_let_in),
+      cmocka_unit_test(test_a_call_for_another_is_echoed),
+      cmocka_unit_test(test_late_pdus_die_out),
+      cmocka_unit_test(test_a_call_that_gave_way_comes_late),
+      cmocka_unit_test(test_no_link_is_called_none),
+      cmocka_unit_test(test_a_late_sabme_does_not_end_what_is_being_ended),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
