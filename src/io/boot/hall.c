@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/boot/hall.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -133,6 +134,7 @@ static struct visitor *free_place(struct hall *hall) {
     if (hall->visitors[i].fd < 0) return &hall->visitors[i];
   }
   struct visitor *visitor = oldest(hall);
+  assert(visitor);
   show_out(visitor);
   return visitor;
 }
