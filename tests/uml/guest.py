@@ -7,10 +7,12 @@ It is there for its LLC type 2, which the kernel of this machine may lack. guest
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import socket
 import stat
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,6 +117,18 @@ class Guest(Talker):
     def run(self, program: str, *arguments: object) -> Pending:
         """Starts a program of the initramfs beside everything else."""
         return self.start("run", program, *arguments)
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """It is kept from running meanwhile, as by a machine with much else to do."""
+        pid = self._process.pid  # of nsenter, whose only child it is
+        (kernel,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        os.kill(int(kernel), signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(int(kernel), signal.SIGCONT)
+            os.kill(pid, signal.SIGCONT)  # it stops with its child
 
     def _last_words(self) -> str:
         return "the console of the guest says: " + self._console.read_text(errors="replace")[-2000:]

@@ -16,6 +16,7 @@ from talker import PATIENCE_S, Refused
 pytestmark = [pytest.mark.lab, pytest.mark.needs("linux.uml")]
 
 FRAME = 1496  # bytes in a full frame of an MTU of 1500
+T1_S = 3  # of our engine (peer.c)
 _saps = itertools.cycle(range(0x64, 0x80, 4))  # of the guest's connections
 
 
@@ -120,6 +121,20 @@ def test_an_only_frame_that_is_lost_is_missed_by_its_sender(peer: Peer, guest: G
     assert peer.ask("receive", 100) == ["100", "0"]
     counts = peer.counts()
     assert counts["lost"] == 2 and counts["resets"] == 0 and counts["frmr_out"] == counts["frmr_in"] == 0
+
+
+@ROLES
+def test_a_kernel_that_stood_still_answers_late_and_is_heard(peer: Peer, guest: Guest, sap: int, connected) -> None:
+    """It answers the I PDU and our enquiry, both with F=1: the second answer is late, and no fault."""
+    end = connected(peer, guest, sap)
+    with guest.stopped():
+        sending = peer.say("send", 1)
+        time.sleep(T1_S + 0.5)
+    assert sending.answer() == ["1", "0"]
+    assert guest.ask("receive", end, 1) == ["1", "0"]
+    exchange(peer, guest, end, FRAME)
+    counts = peer.counts()
+    assert counts["enquiries"] >= 1 and counts["resets"] == counts["frmr_out"] == 0
 
 
 @ROLES

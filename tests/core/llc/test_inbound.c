@@ -11,7 +11,7 @@
 
 /*
  * A peer that stood still answers every enquiry when it goes on: the first answer is what was waited for, the others
- * are late. Linux, told by FRMR that it should not have answered, never comes out of the reset that follows.
+ * are late (tests/uml/test_judge.py has a kernel that does).
  */
 static void test_late_answers_of_a_plain_peer_are_no_fault(void **state) {
   (void)state;
