@@ -49,6 +49,7 @@ struct world {
   vv_ns *whole_ns;      /* by host: its cable is cut until then */
   struct inbox *inboxes;
   struct replay replays[REPLAYS];
+  vv_ns replay_ns; /* of the first of them; VV_NEVER: none */
   struct incident incidents[INCIDENTS_MAX];
   uint32_t incidents_count;
   struct vv_rng rng;
@@ -149,6 +150,7 @@ static void keep(struct world *world, const struct packet *packet) {
   struct replay *replay = &world->replays[below(world, REPLAYS)];
   if (replay->packet != NULL) return;
   *replay = (struct replay){copy_of(packet), world->now_ns + below(world, world->config->replay_ns)};
+  if (replay->ns < world->replay_ns) world->replay_ns = replay->ns;
 }
 
 /* Sends what the station has, until the interface is full. */
@@ -309,10 +311,24 @@ static vv_ns next_ns(const struct world *world) {
   for (uint32_t i = 0; i < world->incidents_count; i++) {
     if (world->incidents[i].ns < next) next = world->incidents[i].ns;
   }
+  return world->replay_ns < next ? world->replay_ns : next;
+}
+
+static void deliver_again(struct world *world) {
+  if (world->replay_ns > world->now_ns) return;
+  world->replay_ns = VV_NEVER;
   for (uint32_t i = 0; i < REPLAYS; i++) {
-    if (world->replays[i].packet != NULL && world->replays[i].ns < next) next = world->replays[i].ns;
+    struct replay *replay = &world->replays[i];
+    struct packet *packet = replay->packet;
+    if (packet == NULL) continue;
+    if (replay->ns > world->now_ns) {
+      if (replay->ns < world->replay_ns) world->replay_ns = replay->ns;
+      continue;
+    }
+    replay->packet = NULL;
+    deliver(world, packet->to, packet);
+    free(packet);
   }
-  return next;
 }
 
 static void step(struct world *world) {
@@ -330,13 +346,7 @@ static void step(struct world *world) {
     world->incidents[i--] = world->incidents[--world->incidents_count];
     happen(world, &incident);
   }
-  for (uint32_t i = 0; i < REPLAYS; i++) {
-    struct packet *packet = world->replays[i].packet;
-    if (packet == NULL || world->replays[i].ns > world->now_ns) continue;
-    world->replays[i].packet = NULL;
-    deliver(world, packet->to, packet);
-    free(packet);
-  }
+  deliver_again(world);
   for (uint32_t host = 0; host < world->config->hosts; host++) run(world, host);
 }
 
@@ -418,7 +428,7 @@ static void take_down(struct world *world, struct vv_sim_llc_result *result) {
 }
 
 bool vv_sim_llc_world_run(const struct vv_sim_llc_config *config, struct vv_sim_llc_result *result, char wrong[200]) {
-  struct world world = {.config = config, .wrong = wrong};
+  struct world world = {.config = config, .replay_ns = VV_NEVER, .wrong = wrong};
   wrong[0] = '\0';
   *result = (struct vv_sim_llc_result){0};
   set_up(&world);
