@@ -331,8 +331,16 @@ static void deliver_again(struct world *world) {
   }
 }
 
+/* Whether it has something to do that no frame brought: nobody else runs, so that a station that does not ask to be woken
+ * is found. */
+static bool is_due(const struct world *world, uint32_t host) {
+  bool wakes = world->wake_ns[host] == world->now_ns;
+  return wakes || world->held[host] != NULL || host_ns(world, host) <= world->now_ns;
+}
+
 static void step(struct world *world) {
   struct vv_lan_event event;
+  bool happened = false;
   while (vv_lan_take(&world->lan, world->now_ns, &event)) {
     if (event.kind == VV_LAN_DONE) {
       free(event.frame.handle);
@@ -345,9 +353,12 @@ static void step(struct world *world) {
     struct incident incident = world->incidents[i];
     world->incidents[i--] = world->incidents[--world->incidents_count];
     happen(world, &incident);
+    happened = true;
   }
   deliver_again(world);
-  for (uint32_t host = 0; host < world->config->hosts; host++) run(world, host);
+  for (uint32_t host = 0; host < world->config->hosts; host++) {
+    if (happened || is_due(world, host)) run(world, host);
+  }
 }
 
 static bool has_died(const struct world *world, uint32_t host) {
