@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -141,6 +142,16 @@ def test_an_exchange_of_short_messages_takes_the_time_until_all_begin() -> None:
     effort = Effort(samples=20, cell_ms=60_000)
     exchange_s, fanout_s = (launch_s("udp", ask, 8, effort, Ground(SWITCH, KNOWN)) for ask in ("exchange", "fanout"))
     assert exchange_s - fanout_s > 20 * 3e-3
+
+
+def test_what_a_lab_computes_takes_as_long_as_its_processors_make_it() -> None:
+    def program_s(processors: int) -> float:
+        ground = Ground(SWITCH, KNOWN, lab_hosts=4, processors=processors)
+        return launch_s("openmpi", "matmul", 8 * 2000**2, Effort(samples=5), ground, "b+c+d")
+
+    seconds = [program_s(processors) for processors in (1, 2, 4, 8)]
+    assert seconds[0] > 1.5 * seconds[1] > 1.5 * seconds[2] and seconds[3] == seconds[2]
+    assert place.lab_ground(topology.ready("demo"), KNOWN).processors == len(os.sched_getaffinity(0))
 
 
 def test_what_starts_more_takes_longer_to_start() -> None:

@@ -29,7 +29,7 @@ _WARM_SHARE = 4  # of a cell's time at most one part in so many
 _WINDOWS = 257  # exchanges of a warm-up, at most four windows of 64 and the first one
 _ROUND_S = 1e-3  # of a message to many: until all wait again, and have said that they have it
 _HUSH = 1.25  # for how long the far ends are still then, of what the message took
-_OPERATIONS_PER_S, _PROCESSORS = 1e9, 2  # of floating point, by one processor; those that hosts of a lab share
+_OPERATIONS_PER_S = 1e9  # of floating point, by one processor
 _TRIED = 3  # rounds before those that count
 
 
@@ -105,7 +105,7 @@ def _problem_s(program: Program, size_bytes: int, processes: int, effort: Effort
     """Seconds of a whole program: one time more than counts, and the check, which takes as long again."""
     link = ground.link or travel.ANY_LINK
     crossing_s = 8 * math.prod(program.messages(size_bytes, processes)) / link.rate_bps
-    at_once = min(processes, _PROCESSORS) if ground.lab_hosts else processes
+    at_once = min(processes, ground.processors) if ground.lab_hosts else processes
     once_s = crossing_s + program.operations(program.number(size_bytes)) / _OPERATIONS_PER_S / at_once
     return 2 * once_s + _samples_s(once_s, effort, 0.0)
 

@@ -29,12 +29,14 @@ class Ground:
     """link: between any two hosts; None if nobody knows. stacks: what is known of each, by id.
 
     traits: of hosts, by name. lab_hosts: of the lab that is raised for the run; 0 where there is none to raise.
+    processors: those that the hosts of that lab share.
     """
 
     link: Link | None = None
     stacks: Mapping[str, Available] = field(default_factory=dict)
     traits: Mapping[str, Traits] = field(default_factory=dict)
     lab_hosts: int = 0
+    processors: int = 1
 
     def of(self, host: str) -> Traits:
         """The traits of that host."""

@@ -163,7 +163,7 @@ def lab_link(topology: Topology) -> Link | None:
 def lab_ground(topology: Topology, stacks: Mapping[str, Available]) -> Ground:
     """A lab as a prediction sees it: its wire, its slow and defective hosts."""
     traits = {host.name: _traits(host) for host in topology.hosts}
-    return Ground(lab_link(topology), stacks, traits, len(topology.hosts))
+    return Ground(lab_link(topology), stacks, traits, len(topology.hosts), len(os.sched_getaffinity(0)))
 
 
 def ground(place: Place, stacks: Mapping[str, Available]) -> Ground:
