@@ -362,13 +362,13 @@ static enum vv_got send_copy(struct vv_end *end, const uint8_t *message, size_t 
   if (got != VV_GOT_MESSAGE) return got;
   unsigned slot = (unsigned)__builtin_ctz(~end->taken);
   memcpy(end->copies[slot], message, size_bytes);
-  if (!vv_llc_station_send(&end->node.station, vv_node_now(), end->link, end->copies[slot], (uint32_t)size_bytes,
-                           slot)) {
+  vv_ns now_ns = vv_node_now();
+  if (!vv_llc_station_send(&end->node.station, now_ns, end->link, end->copies[slot], (uint32_t)size_bytes, slot)) {
     return refuse(end, error);
   }
   vv_mark(end->node.engine.marks, VV_MARK_QUEUED);
   end->taken |= UINT32_C(1) << slot;
-  return vv_node_flush(&end->node, error) == 0 ? VV_GOT_MESSAGE : VV_GOT_ERROR;
+  return vv_node_flush(&end->node, now_ns, error) == 0 ? VV_GOT_MESSAGE : VV_GOT_ERROR;
 }
 
 /* There may still be one on its way that nobody waits for any more. */
@@ -452,7 +452,7 @@ static void llc_close(struct vv_end *end) {
   struct vv_error ignored;
   if (end->up) {
     vv_llc_station_disconnect(&end->node.station, vv_node_now(), end->link);
-    vv_node_flush(&end->node, &ignored);
+    vv_node_flush(&end->node, vv_node_now(), &ignored);
   }
   vv_node_close(&end->node);
   give_up(end);

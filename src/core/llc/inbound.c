@@ -172,8 +172,8 @@ void vv_llc_inbound_take(struct vv_llc_station *station, struct vv_llc_link *lin
 }
 
 uint32_t vv_llc_inbound_early(struct vv_llc_station *station, struct vv_llc_link *link) {
-  bool takes = vv_llc_is_up(link->state) && !vv_llc_link_is_busy(link) && !link->frozen;
-  if (link->early == VV_LLC_NO_EARLY || !takes) return VV_LLC_NO_EARLY;
+  if (link->early == VV_LLC_NO_EARLY) return VV_LLC_NO_EARLY;
+  if (!vv_llc_is_up(link->state) || vv_llc_link_is_busy(link) || link->frozen) return VV_LLC_NO_EARLY;
   bool rejects = link->state == VV_LLC_REJECT || link->state == VV_LLC_AWAIT_REJECT;
   uint32_t first = vv_llc_early_first(&station->early, &link->early, link->number);
   if (first == VV_LLC_NO_EARLY || station->early.pdus[first].number == link->number) return first;

@@ -56,14 +56,17 @@ void vv_llc_turn_expire(struct vv_llc_station *station, struct vv_llc_link *link
   }
 }
 
+static void ensure(struct vv_llc_link *link, enum vv_llc_link_timer timer, vv_ns now_ns) {
+  if (link->timers[timer] != VV_NEVER) return;
+  vv_llc_link_start(link, timer, now_ns + vv_llc_pace_t1_ns(&link->pace, link->retry_count));
+}
+
 /* Whatever waits for something has a timer: a lost PDU, or a timer that found P outstanding, must not end that. */
 static void watch(struct vv_llc_link *link, vv_ns now_ns) {
-  vv_ns t1 = vv_llc_pace_t1_ns(&link->pace, link->retry_count);
   if (link->timers[VV_LLC_TIMER_P] != VV_NEVER) return;
-  if (link->vs != link->va && link->timers[VV_LLC_TIMER_ACK] == VV_NEVER) link->timers[VV_LLC_TIMER_ACK] = now_ns + t1;
-  if (link->state == VV_LLC_REJECT && link->timers[VV_LLC_TIMER_REJ] == VV_NEVER)
-    link->timers[VV_LLC_TIMER_REJ] = now_ns + t1;
-  if (link->remote_busy && link->timers[VV_LLC_TIMER_BUSY] == VV_NEVER) link->timers[VV_LLC_TIMER_BUSY] = now_ns + t1;
+  if (link->vs != link->va) ensure(link, VV_LLC_TIMER_ACK, now_ns);
+  if (link->state == VV_LLC_REJECT) ensure(link, VV_LLC_TIMER_REJ, now_ns);
+  if (link->remote_busy) ensure(link, VV_LLC_TIMER_BUSY, now_ns);
 }
 
 static void mind_credit(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {

@@ -29,11 +29,7 @@ bool vv_llc_unit_add_xid(struct vv_llc_station *station, const struct vv_llc_uni
   return vv_llc_unit_add(station, unit, info, sizeof info);
 }
 
-bool vv_llc_unit_next(struct vv_llc_station *station, struct vv_llc_station_frame *frame) {
-  if (station->lent_unit != VV_LLC_NO_UNIT) vv_ring_push(&station->unit_free, station->lent_unit);
-  station->lent_unit = VV_LLC_NO_UNIT;
-  if (station->unit_queue.count == 0) return false;
-  uint32_t place = station->lent_unit = vv_ring_pop(&station->unit_queue);
+static void emit(const struct vv_llc_station *station, uint32_t place, struct vv_llc_station_frame *frame) {
   const struct vv_llc_unit *unit = &station->units[place];
   struct vv_lpdu pdu = {
       .dsap = unit->to.sap,
@@ -50,5 +46,13 @@ bool vv_llc_unit_next(struct vv_llc_station *station, struct vv_llc_station_fram
   frame->head_bytes = VV_ENVELOPE_BYTES + header;
   frame->data = bytes_of(station, place);
   frame->data_bytes = unit->data_bytes;
+}
+
+bool vv_llc_unit_next(struct vv_llc_station *station, struct vv_llc_station_frame *frame) {
+  if (station->lent_unit != VV_LLC_NO_UNIT) vv_ring_push(&station->unit_free, station->lent_unit);
+  station->lent_unit = VV_LLC_NO_UNIT;
+  if (station->unit_queue.count == 0) return false;
+  station->lent_unit = vv_ring_pop(&station->unit_queue);
+  emit(station, station->lent_unit, frame);
   return true;
 }

@@ -95,7 +95,7 @@ static int send_all(struct vv_engine *engine, struct iovec units[][VV_PORT_PIECE
   return 0;
 }
 
-static int flush_at(struct vv_engine *engine, vv_ns now_ns, struct vv_error *error) {
+int vv_engine_flush(struct vv_engine *engine, vv_ns now_ns, struct vv_error *error) {
   struct iovec units[VV_PORT_BATCH_MAX][VV_PORT_PIECES];
   const struct vv_engine_hold *hold = engine->hold;
   if (hold && hold->count > 0 && send_held(engine, error) != 0) return -1;
@@ -107,10 +107,6 @@ static int flush_at(struct vv_engine *engine, vv_ns now_ns, struct vv_error *err
     if (count < VV_PORT_BATCH_MAX) return 0;
   }
   return 0;
-}
-
-int vv_engine_flush(struct vv_engine *engine, struct vv_error *error) {
-  return flush_at(engine, vv_clock_ns(), error);
 }
 
 /* At most a batch, so that acknowledgements leave in time. True: done. */
@@ -179,7 +175,7 @@ enum vv_engine_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *co
       over = done(context);
       stirred = true;
     }
-    if (stirred && flush_at(engine, now_ns ? now_ns : vv_clock_ns(), error) != 0) return VV_ENGINE_RAN_ERROR;
+    if (stirred && vv_engine_flush(engine, now_ns ? now_ns : vv_clock_ns(), error) != 0) return VV_ENGINE_RAN_ERROR;
     if (over || (stirred && done(context))) return VV_ENGINE_RAN_DONE;
     if (ran != VV_ENGINE_RAN_DONE) return ran;
     if (idle && sleep_some(engine, deadline_ns, error) != 0) return VV_ENGINE_RAN_ERROR;
@@ -198,6 +194,6 @@ int vv_engine_turn(struct vv_engine *engine, struct vv_error *error) {
   take(engine, never, NULL, &count, &now_ns);
   if (now_ns == 0) now_ns = vv_clock_ns();
   engine->turned_ns = now_ns;
-  if (tick(engine, now_ns, error) != 0 || flush_at(engine, now_ns, error) != 0) return -1;
+  if (tick(engine, now_ns, error) != 0 || vv_engine_flush(engine, now_ns, error) != 0) return -1;
   return (int)count;
 }

@@ -90,8 +90,8 @@ void vv_engine_init(struct vv_engine *engine, struct vv_port port, const struct 
 enum vv_engine_ran vv_engine_run(struct vv_engine *engine, bool (*done)(void *context), void *context,
                                  vv_ns deadline_ns, struct vv_error *error);
 
-/* Sends what the core wants sent now. 0, or -1 and *error: the port is not what it was. */
-int vv_engine_flush(struct vv_engine *engine, struct vv_error *error);
+/* Sends what the core wants sent. 0, or -1 and *error: the port is not what it was. */
+int vv_engine_flush(struct vv_engine *engine, vv_ns now_ns, struct vv_error *error);
 
 /*
  * One turn: takes at most a batch of what came, does what is due, sends what the core wants sent. How many units came,

@@ -77,8 +77,8 @@ enum vv_engine_ran vv_node_run(struct vv_node *node, bool (*done)(void *context)
 int vv_node_turn(struct vv_node *node, struct vv_error *error);
 
 /* Sends what waits. 0, or -1 and *error. */
-static inline int vv_node_flush(struct vv_node *node, struct vv_error *error) {
-  return vv_engine_flush(&node->engine, error);
+static inline int vv_node_flush(struct vv_node *node, vv_ns now_ns, struct vv_error *error) {
+  return vv_engine_flush(&node->engine, now_ns, error);
 }
 
 /* Why a link closed, in words. */

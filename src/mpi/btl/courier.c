@@ -214,7 +214,7 @@ void vv_courier_close(struct vv_courier *courier, vv_ns patience_ns) {
     if (station->links[link].used) vv_llc_station_disconnect(station, vv_node_now(), link);
     free(courier->flows[link].bytes);
   }
-  vv_node_flush(&courier->node, &ignored);
+  vv_node_flush(&courier->node, vv_node_now(), &ignored);
   vv_node_close(&courier->node);
   free(courier->flows);
   pthread_mutex_destroy(&courier->mutex);
@@ -266,7 +266,7 @@ enum vv_courier_sent vv_courier_send(struct vv_courier *courier, struct vv_couri
   if (taken) {
     courier->under_way++;
     if (courier->first || !give(courier, load)) wait_in_line(courier, load);
-    if (!courier->telling) vv_node_flush(&courier->node, &ignored);
+    if (!courier->telling) vv_node_flush(&courier->node, vv_node_now(), &ignored);
     load->left = has_left(courier, peer);
     if (load->left) end_leaving(load);
   }

@@ -187,7 +187,7 @@ static void timers_run_when_they_are_due_and_what_they_send_goes_out(void **stat
     world.due_ns = vv_clock_ns() + 1000000;
     assert_int_equal(vv_engine_run(&engine, is_done, &world, vv_clock_ns() + 5000000, &error), VV_ENGINE_RAN_LATE);
     assert_int_equal(world.ticks, 1);
-    assert_int_equal(vv_engine_flush(&engine, &error), 0);
+    assert_int_equal(vv_engine_flush(&engine, vv_clock_ns(), &error), 0);
     assert_int_equal(world.sent_count, 1);
     assert_int_equal(world.sent[0], 255);
     assert_true(spin == (world.waits == 0));
@@ -321,7 +321,7 @@ static void a_turn_without_room_keeps_what_it_could_not_send(void **state) {
   assert_int_equal(vv_engine_turn(&engine, &error), 0);
   assert_int_equal(world.sent_count, 15);
   assert_int_equal(vv_engine_turn(&engine, &error), 0); /* no room at all */
-  assert_int_equal(vv_engine_flush(&engine, &error), 0);
+  assert_int_equal(vv_engine_flush(&engine, vv_clock_ns(), &error), 0);
   world.numbers[50] = 50;
   assert_int_equal(world.sent_count, 51);
   assert_memory_equal(world.sent, world.numbers, 51);
