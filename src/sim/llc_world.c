@@ -331,8 +331,10 @@ static void deliver_again(struct world *world) {
   }
 }
 
-/* Whether it has something to do that no frame brought: nobody else runs, so that a station that does not ask to be woken
- * is found. */
+/*
+ * Whether it has something to do that no frame brought. Nobody else runs, so that a station that does not ask to be
+ * woken is found.
+ */
 static bool is_due(const struct world *world, uint32_t host) {
   bool wakes = world->wake_ns[host] == world->now_ns;
   return wakes || world->held[host] != NULL || host_ns(world, host) <= world->now_ns;
