@@ -155,7 +155,8 @@ struct vv_llc_link {
   uint32_t greetings; /* tries */
 
   vv_ns timers[VV_LLC_TIMERS];
-  vv_ns heap_ns;        /* what the station's heap has: no later than the earliest timer */
+  vv_ns due_ns;         /* no later than the earliest timer: exact when the heap has woken us */
+  vv_ns heap_ns;        /* what the station's heap has: no later than due_ns */
   bool queued, telling; /* in the station's rings */
   uint32_t fruitless;   /* times in a row that we went back to the same I PDU, resets or not, */
   vv_ns fruitless_ns;   /* and when that began */
@@ -283,6 +284,7 @@ struct vv_llc_station {
 /* The timer runs from now on. */
 static inline void vv_llc_link_start(struct vv_llc_link *link, enum vv_llc_link_timer timer, vv_ns at_ns) {
   link->timers[timer] = at_ns;
+  if (at_ns < link->due_ns) link->due_ns = at_ns;
 }
 
 static inline void vv_llc_link_stop(struct vv_llc_link *link, enum vv_llc_link_timer timer) {

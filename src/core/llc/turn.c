@@ -39,6 +39,14 @@ static void mind_silence(struct vv_llc_station *station, struct vv_llc_link *lin
   vv_llc_link_start(link, VV_LLC_TIMER_IDLE, next_ns);
 }
 
+static vv_ns earliest(const struct vv_llc_link *link) {
+  vv_ns next = VV_NEVER;
+  for (int timer = 0; timer < VV_LLC_TIMERS; timer++) {
+    if (link->timers[timer] < next) next = link->timers[timer];
+  }
+  return next;
+}
+
 void vv_llc_turn_expire(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {
   static const enum vv_llc_event events[] = {VV_LLC_ACK_TIMER, VV_LLC_P_TIMER, VV_LLC_REJ_TIMER, VV_LLC_BUSY_TIMER};
   for (int timer = 0; timer < VV_LLC_TIMERS; timer++) {
@@ -54,6 +62,7 @@ void vv_llc_turn_expire(struct vv_llc_station *station, struct vv_llc_link *link
       ask(station, link, now_ns, events[timer]);
     }
   }
+  link->due_ns = earliest(link);
 }
 
 static void ensure(struct vv_llc_link *link, enum vv_llc_link_timer timer, vv_ns now_ns) {
@@ -75,15 +84,11 @@ static void mind_credit(struct vv_llc_station *station, struct vv_llc_link *link
   ask(station, link, now_ns, busy ? VV_LLC_BUSY_CLEARED : VV_LLC_BUSY_DETECTED);
 }
 
+/* Where the heap wakes us earlier it then learns the truth, which is cheaper than for each PDU. */
 static void set_alarm(struct vv_llc_station *station, struct vv_llc_link *link) {
-  vv_ns next = VV_NEVER;
-  for (int timer = 0; timer < VV_LLC_TIMERS; timer++) {
-    if (link->timers[timer] < next) next = link->timers[timer];
-  }
-  if (next >= link->heap_ns)
-    return; /* the heap wakes us earlier, and then learns the truth: cheaper than for each PDU */
-  link->heap_ns = next;
-  vv_heap_set(&station->timers, (uint32_t)(link - station->links), next);
+  if (link->due_ns >= link->heap_ns) return;
+  link->heap_ns = link->due_ns;
+  vv_heap_set(&station->timers, (uint32_t)(link - station->links), link->due_ns);
 }
 
 static bool is_stuck(const struct vv_llc_link *link, vv_ns now_ns) {
