@@ -18,8 +18,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
 import nullruns
+import scipy
 import wolf
-from scipy import stats
 from selftest import (
     NOISY,
     QUIET,
@@ -65,7 +65,7 @@ def main() -> int:
 
 def _alarms(trials: int, seed: int) -> list[Kept]:
     """At 1000 trials the bound is 18: the 99 % point of a binomial at 1 %."""
-    most = int(stats.binom.ppf(0.99, trials, NOMINAL))
+    most = int(scipy.stats.binom.ppf(0.99, trials, NOMINAL))
     found = [called_different(trials, seed, same_blocks=same) for same in (True, False)]
     found.append(false_knees(trials, seed))
     for kept in found:

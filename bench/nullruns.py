@@ -17,7 +17,7 @@ from math import log
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
+import scipy
 from selftest import Kept
 
 from vaiven import resources
@@ -78,7 +78,7 @@ def _one_kept(name: str, found: list[Trial], count: int, level: float = 0.95) ->
     """Of a knee, those runs count in which it was found."""
     refused = sum(one.refused[name] for one in found)
     trials = len(found) - refused if name == "knee" else len(found)
-    least, most = (int(x) for x in stats.binom.ppf([0.005, 0.995], trials, level))
+    least, most = (int(x) for x in scipy.stats.binom.ppf([0.005, 0.995], trials, level))
     hits = sum(one.hits[name] for one in found)
     return Kept(f"null {name}, {count} launches", level, max(trials, 1), hits, refused, least, most)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from vaiven.stats import ranks
 
@@ -34,7 +34,7 @@ def median_interval(values: np.ndarray) -> tuple[float, float]:
     count = len(ordered)
     if count < ROUNDS_MIN:
         return float(ordered[0]), float(ordered[-1])
-    below = int(stats.binom.ppf((1 - LEVEL) / 2, count, 0.5))
+    below = int(scipy.stats.binom.ppf((1 - LEVEL) / 2, count, 0.5))
     return float(ordered[max(below - 1, 0)]), float(ordered[min(count - below, count - 1)])
 
 

@@ -14,7 +14,7 @@ from enum import Enum
 from math import sqrt
 
 import numpy as np
-from scipy import special
+import scipy
 
 from vaiven.stats.arrays import Floats
 from vaiven.stats.ranks import mann_whitney
@@ -178,7 +178,7 @@ def prediction(first: Floats, second: Floats) -> bool:
     """Of textbooks (Hahn and Meeker 1991): where the next value of normal ones lies; of the logarithms of runs."""
     known, new = np.log(run_values(first)), float(np.log(run_values(second)))
     error = known.std(ddof=1) * sqrt(1 + 1 / known.size)
-    return bool(abs(new - known.mean()) > special.stdtrit(known.size - 1, 1 - LEVEL.alpha / 2) * error)
+    return bool(abs(new - known.mean()) > scipy.special.stdtrit(known.size - 1, 1 - LEVEL.alpha / 2) * error)
 
 
 @_rule("vaiven: a run against its history", Reads.WHOLE, LEVEL.alpha / CELLS, ours=True)
@@ -229,14 +229,14 @@ def _student(first: Floats, second: Floats) -> float | None:
     if degrees < 1 or not squares:
         return None
     error = sqrt(squares / degrees * (1 / first.size + 1 / second.size))
-    return float(2 * special.stdtr(degrees, -abs(first.mean() - second.mean()) / error))
+    return float(2 * scipy.special.stdtr(degrees, -abs(first.mean() - second.mean()) / error))
 
 
 def _netperf_interval(means: Floats) -> tuple[float, float]:
     """(low, high) after as many launches as it takes, or after all of them."""
     for count in range(3, means.size + 1):
         some = means[:count]
-        half = float(special.stdtrit(count - 1, 0.995)) * _error(some)
+        half = float(scipy.special.stdtrit(count - 1, 0.995)) * _error(some)
         if half <= 0.025 * some.mean():
             break
     return float(some.mean() - half), float(some.mean() + half)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from vaiven.model.compare import compare_pairs
 from vaiven.model.half import half_rate, half_size
@@ -187,7 +187,7 @@ def _launch_factors(machine: Machine, count: int, rng: np.random.Generator) -> t
     """(startup, whole), each (count, 1), medians 1: on the start-up alone, and on every time."""
     luck = rng.random((count, 1))
     # The second mode takes the upper end of the luck, so that the median of the factor stays 1.
-    startup = np.exp(machine.launch_skew * (stats.gumbel_r.ppf(luck) - stats.gumbel_r.ppf(0.5)))
+    startup = np.exp(machine.launch_skew * (scipy.stats.gumbel_r.ppf(luck) - scipy.stats.gumbel_r.ppf(0.5)))
     startup *= np.where(luck > 1 - machine.second_mode, 1.3, 1.0)
     return startup, np.exp(machine.cell_noise / 2 * rng.standard_normal((count, 1)))
 
@@ -210,5 +210,5 @@ def _samples(machine: Machine, shape: tuple[int, ...], rng: np.random.Generator)
 def _kept(name: str, promised: float | None, trials: int, hits: int, refused: int) -> Kept:
     least, most = 0, trials
     if promised is not None:
-        least, most = (int(x) for x in stats.binom.ppf([0.005, 0.995], trials, promised))
+        least, most = (int(x) for x in scipy.stats.binom.ppf([0.005, 0.995], trials, promised))
     return Kept(name, promised, trials, hits, refused, least, most)

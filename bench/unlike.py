@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import repeat
-from scipy import stats
+import scipy
 
 from vaiven.lab import lab as labs
 from vaiven.lab import topology
@@ -239,7 +239,7 @@ def correlations(runs: Sequence[Ran], whole: Floats) -> list[tuple[str, float, f
     for name in runs[0].around:
         values = np.array([run.around.get(name, np.nan) for run in runs])
         if np.isfinite(values).all() and np.ptp(values) > 0:
-            rho, p = stats.spearmanr(values, whole)
+            rho, p = scipy.stats.spearmanr(values, whole)
             found.append((name, float(rho), float(p)))
     found.sort(key=lambda one: one[2])
     most, adjusted = 0.0, []

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 LAUNCHES, SAMPLES = 26, 60
 
@@ -87,10 +87,10 @@ def test_tests_of_samples_agree_with_scipy(rules, shift):
                                                                        "ranks_samples", "repetitions")}  # fmt: skip
     nine = [[part.mean() for part in np.array_split(side, 9)] for side in (first, second)]
     assert told == {
-        "welch_samples": stats.ttest_ind(first, second, equal_var=False).pvalue <= 0.01,
-        "pooled_samples": stats.ttest_ind(first, second).pvalue <= 0.05,
-        "ranks_samples": stats.mannwhitneyu(first, second).pvalue <= 0.01,
-        "repetitions": stats.mannwhitneyu(*nine).pvalue <= 0.05,
+        "welch_samples": scipy.stats.ttest_ind(first, second, equal_var=False).pvalue <= 0.01,
+        "pooled_samples": scipy.stats.ttest_ind(first, second).pvalue <= 0.05,
+        "ranks_samples": scipy.stats.mannwhitneyu(first, second).pvalue <= 0.01,
+        "repetitions": scipy.stats.mannwhitneyu(*nine).pvalue <= 0.05,
     }
 
 
@@ -107,7 +107,7 @@ def test_a_history_by_hand(rules):
     run = np.full((3, 4), 100.0)
     assert not one(rules, "conbench").differs(history, run + 9.9)
     assert one(rules, "conbench").differs(history, run + 10.1)
-    reach = stats.t.ppf(0.995, 7) * 2 * np.sqrt(1 + 1 / 8)  # 7.4; of logarithms, so a little more
+    reach = scipy.stats.t.ppf(0.995, 7) * 2 * np.sqrt(1 + 1 / 8)  # 7.4; of logarithms, so a little more
     assert not one(rules, "prediction").differs(history, run + reach - 0.5)
     assert one(rules, "prediction").differs(history, run + reach + 1)
 
@@ -117,7 +117,7 @@ def test_a_history_of_all_cells_by_hand(rules):
     rng = np.random.default_rng(1)
     values = 100.0 * np.exp(0.02 * rng.standard_normal((12, rules.HISTORY)))
     usual = np.exp(np.log(values).mean(axis=1))
-    reach = stats.t.ppf(1 - 0.005 / 12, 7) * np.log(values[3]).std(ddof=1) * np.sqrt(1 + 1 / 8)
+    reach = scipy.stats.t.ppf(1 - 0.005 / 12, 7) * np.log(values[3]).std(ddof=1) * np.sqrt(1 + 1 / 8)
 
     def called(by: float) -> list[int]:
         new = usual * np.where(np.arange(12) == 3, by, 1.0)

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+import scipy
 from bench.selftest import (
     NOISY,
     QUIET,
@@ -14,7 +15,6 @@ from bench.selftest import (
     launches,
     line_coverage,
 )
-from scipy import stats
 
 TRIALS = 150
 BENDS = 50  # each takes a tenth of a second
@@ -28,9 +28,10 @@ def test_a_launch_of_median_luck_measures_the_truth():
 
 def test_made_up_launches_are_as_unpleasant_as_real_ones():
     ns = launches(Machine(), 4000, 30, np.random.default_rng(0)).ns[:, 0]
-    assert stats.skew(ns) > 1 and ns.max() > 1.5 * np.median(ns)
+    assert scipy.stats.skew(ns) > 1 and ns.max() > 1.5 * np.median(ns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("machine", "count"), [(NOISY, 8), (NOISY, 16), (SKEWED, 8)])
 def test_line_intervals_contain_the_truth_as_often_as_promised(machine, count):
     for kept in line_coverage(TRIALS, seed=1, count=count, machine=machine):
@@ -38,24 +39,28 @@ def test_line_intervals_contain_the_truth_as_often_as_promised(machine, count):
         assert kept.refused == 0
 
 
+@pytest.mark.slow
 def test_bends_are_found_and_their_intervals_contain_them():
     (kept,) = knee_coverage(BENDS, seed=1)
     assert kept.refused <= 0.02 * BENDS
     assert kept.least <= kept.hits <= kept.most, str(kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same_blocks", [True, False])
 def test_a_machine_is_not_called_different_from_itself(same_blocks):
     kept = called_different(2 * TRIALS, seed=2, same_blocks=same_blocks)
-    assert kept.hits <= stats.binom.ppf(0.99, 2 * TRIALS, 0.01), str(kept)
+    assert kept.hits <= scipy.stats.binom.ppf(0.99, 2 * TRIALS, 0.01), str(kept)
 
 
+@pytest.mark.slow
 def test_a_slower_machine_is_found_more_often_the_slower_it_is():
     shares = [called_different(60, 3, slower).share for slower in (1.0, 1.1, 1.3, 2.0)]
     assert shares == sorted(shares) and shares[-1] == 1.0
     assert called_different(60, 3, 1.05, machine=QUIET).share > 0.5
 
 
+@pytest.mark.slow
 def test_straight_lines_have_no_knees():
     assert false_knees(100, seed=4).hits <= 4
 

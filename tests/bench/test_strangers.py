@@ -13,6 +13,7 @@ def strangers(bench: dict[str, ModuleType]) -> ModuleType:
     return bench["strangers"]
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 @pytest.mark.root
 @pytest.mark.parametrize(("ask", "stacks"), [("pingpong", "icmp,udp,tcp"), ("fanout", "group")])

@@ -7,14 +7,17 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
 from tests.report import made_up
 
 from vaiven.report.files import write_overlay, write_page
 from vaiven.results.overlay import overlay
 from vaiven.results.results import Results
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page  # a second, which each worker else spends before its first test
 
 FLAGS = [
     "--no-sandbox",
@@ -64,6 +67,8 @@ PUT_BACK = """() => {
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, NAMES)))
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield started

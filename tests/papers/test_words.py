@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from vaiven.errors import VaivenError
 from vaiven.papers.needs import Needs
@@ -91,7 +91,7 @@ def test_welch_judges_the_means_of_launches() -> None:
                 for row in blocks.values() if (cell.stack, cell.size_bytes) == (stack, 512)]
         for stack in ("openmpi", "openmpi-llc")
     }  # fmt: skip
-    wanted = stats.ttest_ind(*(np.log(one) for one in means.values()), equal_var=False).pvalue
+    wanted = scipy.stats.ttest_ind(*(np.log(one) for one in means.values()), equal_var=False).pvalue
     found = welch_p("openmpi", "openmpi-llc", 512, "alicante2")
     assert found.shape == (21,) and found[0] == pytest.approx(wanted)
 

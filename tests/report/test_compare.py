@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from tests.report import made_up
 from tests.store.made import changed
 
@@ -130,7 +130,7 @@ def test_welch_beside_the_ranks_is_that_of_scipy(days: list[Run], slower: list[R
     for side in (slower, days):
         tables = [query.launches(run).filter(stack="tcp", size_bytes=64) for run in side]
         times.append(np.log([table["ns_median"].median() / 2 for table in tables]))
-    theirs = stats.ttest_ind(*times, equal_var=False)
+    theirs = scipy.stats.ttest_ind(*times, equal_var=False)
     ours = tcp.compared.verdicts[1].evidence.welch
     interval = theirs.confidence_interval(0.99)
     assert ours.p == pytest.approx(theirs.pvalue, rel=1e-9)
@@ -400,7 +400,7 @@ def test_a_closed_pipe_is_no_error_of_ours(before: Run, verb: list[str]) -> None
 def test_how_often_one_launch_is_done_first() -> None:
     rng = np.random.default_rng(3)
     x, y = np.round(rng.normal(10, 2, 14)), np.round(rng.normal(11, 2, 17))
-    u = stats.mannwhitneyu(x, y).statistic  # pairs in which x is larger, ties half
+    u = scipy.stats.mannwhitneyu(x, y).statistic  # pairs in which x is larger, ties half
     assert verdicts.first_wins(*pp_points(x, y)) == pytest.approx(1 - u / (x.size * y.size))
     assert verdicts.first_wins(*pp_points(x, x + 100)) == 1.0
 

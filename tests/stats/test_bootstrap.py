@@ -3,9 +3,7 @@
 
 import numpy as np
 import pytest
-from arch.bootstrap import IIDBootstrap
-from scipy import stats
-from scipy.stats import mstats
+import scipy
 
 from vaiven.stats.arrays import medians
 from vaiven.stats.bootstrap import (
@@ -36,7 +34,7 @@ def smooth_medians(values):
 @pytest.mark.parametrize("count", [1, 2, 5, 8, 31])
 def test_the_smooth_median_is_that_of_harrell_and_davis(count):
     values = np.random.default_rng(count).gumbel(size=(count, 3))
-    expected = values[0] if count == 1 else mstats.hdquantiles(values, [0.5], axis=0)[0]
+    expected = values[0] if count == 1 else scipy.stats.mstats.hdquantiles(values, [0.5], axis=0)[0]
     np.testing.assert_allclose(smooth_medians(values), expected)
 
 
@@ -44,7 +42,7 @@ def test_a_draw_has_the_smooth_median_of_what_it_holds():
     rng = np.random.default_rng(6)
     values, draws = rng.gumbel(size=(9, 3)), launch_draws(9, 50, rng)
     for drawn, found in zip(draws, resampled(values, draws), strict=True):
-        np.testing.assert_allclose(found, mstats.hdquantiles(values[drawn], [0.5], axis=0)[0])
+        np.testing.assert_allclose(found, scipy.stats.mstats.hdquantiles(values[drawn], [0.5], axis=0)[0])
 
 
 def test_holes_are_passed_over():
@@ -111,6 +109,8 @@ def test_a_sum_of_many_medians_is_in_its_interval_as_often_as_promised(count):
 def test_quantiles_of_resamples_agree_with_arch():
     values = np.random.default_rng(1).gumbel(size=(40, 1)) + 10
     ours = band(centres(values, launch_draws(40, 2000, np.random.default_rng(2)))[:, 0], 40)
+    from arch.bootstrap import IIDBootstrap  # a second that each worker else spends before its first test
+
     theirs = IIDBootstrap(values, seed=3).conf_int(
         lambda x: np.exp(smooth_medians(np.log(x))), 500, method="percentile", size=1 - 2 * tail(40, 0.95)
     )
@@ -118,7 +118,7 @@ def test_quantiles_of_resamples_agree_with_arch():
 
 
 def test_the_tail_is_where_students_quantile_lies():
-    assert tail(12, 0.95) == pytest.approx(stats.norm.cdf(stats.t.ppf(0.025, 11)))
+    assert tail(12, 0.95) == pytest.approx(scipy.stats.norm.cdf(scipy.stats.t.ppf(0.025, 11)))
     assert tail(8, 0.95) < tail(30, 0.95) < 0.025
 
 
@@ -136,7 +136,7 @@ def test_an_interval_contains_its_value_and_failed_resamples_are_not_hidden():
 
 def test_a_spread_is_as_wide_on_both_sides_of_the_value_and_of_a_ratio_in_proportion():
     replicates = np.random.default_rng(5).normal(10.0, 0.5, 20_000)
-    reach = stats.t.ppf(0.975, 7) * replicates.std()
+    reach = scipy.stats.t.ppf(0.975, 7) * replicates.std()
     found = spread_interval(replicates, 9.0, "ns", 8)
     assert (found.low, found.value, found.high) == pytest.approx((9 - reach, 9, 9 + reach))
     ratio = spread_interval(replicates, 9.0, "byte", 8, ratio=True)

@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import special, stats
 
 from vaiven.stats import distributions as ours
 
@@ -21,24 +21,24 @@ shapes = st.floats(0.5, 200)
 
 @given(st.floats(-37, 37))
 def test_the_normal_law(z: float) -> None:
-    assert ours.normal_cdf(z) == pytest.approx(special.ndtr(z), rel=CLOSE)
+    assert ours.normal_cdf(z) == pytest.approx(scipy.special.ndtr(z), rel=CLOSE)
 
 
 @given(tails)
 def test_the_normal_quantile(p: float) -> None:
-    assert ours.normal_quantile(p) == pytest.approx(special.ndtri(p), rel=CLOSE)
-    assert ours.normal_quantile(1 - p) == pytest.approx(special.ndtri(1 - p), rel=CLOSE, abs=CLOSE)
+    assert ours.normal_quantile(p) == pytest.approx(scipy.special.ndtri(p), rel=CLOSE)
+    assert ours.normal_quantile(1 - p) == pytest.approx(scipy.special.ndtri(1 - p), rel=CLOSE, abs=CLOSE)
 
 
 # Nearer to 1 the oracle errs, at 1 - 1e-16 by 3e-9, and at subnormal numbers: I(5e-324; 1/2, 2) is 1.5 sqrt(5e-324).
 @given(st.floats(0, 0.999999, allow_subnormal=False), shapes, shapes)
 def test_the_beta_law(x: float, a: float, b: float) -> None:
-    assert ours.beta_cdf(x, a, b) == pytest.approx(special.betainc(a, b, x), rel=CLOSE, abs=1e-300)
+    assert ours.beta_cdf(x, a, b) == pytest.approx(scipy.special.betainc(a, b, x), rel=CLOSE, abs=1e-300)
 
 
 @given(st.floats(-1e6, 1e6) | st.floats(-5, 5), degrees)
 def test_students_law(t: float, df: float) -> None:
-    assert ours.student_cdf(t, df) == pytest.approx(special.stdtr(df, t), rel=CLOSE, abs=1e-300)
+    assert ours.student_cdf(t, df) == pytest.approx(scipy.special.stdtr(df, t), rel=CLOSE, abs=1e-300)
 
 
 @given(tails, degrees)
@@ -46,12 +46,12 @@ def test_students_quantile(p: float, df: float) -> None:
     found = ours.student_quantile(p, df)
     assert found == pytest.approx(-ours.student_quantile(1 - p, df), rel=1e-9, abs=1e-9) or p < 1e-3  # 1 - p is rounded
     assert ours.student_cdf(found, df) == pytest.approx(p, rel=1e-10)
-    assert found == pytest.approx(special.stdtrit(df, p), rel=1e-9)
+    assert found == pytest.approx(scipy.special.stdtrit(df, p), rel=1e-9)
 
 
 @given(st.floats(0, 30), st.integers(7, 300), st.floats(-10, 60))
 def test_students_law_off_centre(t: float, df: int, shift: float) -> None:
-    oracle = stats.nct.cdf(t, df, shift)
+    oracle = scipy.stats.nct.cdf(t, df, shift)
     assume(np.isfinite(oracle))  # now and then it has no answer
     assert ours.shifted_student_cdf(t, df, shift) == pytest.approx(oracle, abs=1e-7)
 
@@ -63,7 +63,7 @@ def test_what_is_far_off_centre_is_found_for_certain(shift: float) -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 40, 700])
 def test_a_fair_coin(n: int) -> None:
-    np.testing.assert_allclose(ours.fair_coin_cdf(n), special.bdtr(np.arange(n + 1), n, 0.5), rtol=CLOSE)
+    np.testing.assert_allclose(ours.fair_coin_cdf(n), scipy.special.bdtr(np.arange(n + 1), n, 0.5), rtol=CLOSE)
 
 
 def test_both_ends() -> None:

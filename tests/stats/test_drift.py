@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from vaiven.errors import VaivenError
 from vaiven.stats.drift import drift
@@ -30,7 +30,7 @@ def test_a_trend_is_found_with_its_size():
 def test_the_trend_is_the_oracle_s(seed):
     x, y = sentinel(trend=0.003, blocks=8 + 5 * seed, seed=seed)
     y = np.round(y, -2)  # some are equal
-    slope, _, low, high = stats.theilslopes(np.log(y), x, alpha=0.99)
+    slope, _, low, high = scipy.stats.theilslopes(np.log(y), x, alpha=0.99)
     change = drift(x, y).change
     whole = np.exp(np.array([slope, low, high]) * (x[-1] - x[0]))
     assert [change.value, change.low, change.high] == pytest.approx(whole)

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from vaiven.errors import VaivenError
 from vaiven.stats.launches import launches_needed
@@ -23,7 +23,7 @@ def test_ranks_of_the_tables(n, level, expected):
 @given(st.integers(1, 400), st.sampled_from([0.8, 0.9, 0.95, 0.99, 0.998]))
 def test_the_interval_has_its_level_and_one_rank_narrower_has_not(n, level):
     def coverage(low):
-        return 1 - 2 * stats.binom.cdf(low - 1, n, 0.5)
+        return 1 - 2 * scipy.stats.binom.cdf(low - 1, n, 0.5)
 
     ranks = interval_ranks(n, level)
     if ranks is None:
@@ -36,13 +36,13 @@ def test_the_interval_has_its_level_and_one_rank_narrower_has_not(n, level):
 
 
 @pytest.mark.parametrize("n", [6, 8, 16, 31])
-@pytest.mark.parametrize("shape", [stats.norm, stats.expon, stats.uniform, stats.t(2)])
+@pytest.mark.parametrize("shape", [scipy.stats.norm, scipy.stats.expon, scipy.stats.uniform, scipy.stats.t(2)])
 def test_the_median_is_inside_as_often_as_the_level_says(n, shape):
     """The ranks alone give 96.9, 99.2, 97.9 and 97.1 %."""
     given = shape.rvs(size=(2000, n), random_state=n)
     found, median = [bounds(values, 0.95) for values in given], shape.median()
     hits = sum(low <= median <= high for low, high in found)
-    assert stats.binom.ppf(0.001, 2000, 0.945) <= hits <= stats.binom.ppf(0.999, 2000, 0.955)
+    assert scipy.stats.binom.ppf(0.001, 2000, 0.945) <= hits <= scipy.stats.binom.ppf(0.999, 2000, 0.955)
 
 
 def test_the_interval_lies_inside_that_of_its_ranks():
@@ -61,7 +61,7 @@ def test_looks_that_share_alpha_keep_it_together():
     for run in times:
         found = [bounds(run[:look], 1 - 0.1 / len(looks)) for look in looks]
         missed += any(not low <= 0 <= high for low, high in found)
-    assert missed <= stats.binom.ppf(0.999, runs, 0.1)
+    assert missed <= scipy.stats.binom.ppf(0.999, runs, 0.1)
 
 
 def test_words_instead_of_numbers():

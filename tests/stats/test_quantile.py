@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from vaiven.stats.launches import messages_needed
 from vaiven.stats.quantile import pooled_quantile
@@ -55,7 +55,7 @@ def test_a_tail_of_one_launch_alone_is_not_known():
 def test_intervals_hold_the_truth(share, spread):
     """In 95 % of runs; of 400 at least 91 %, unless a generator is very unlucky."""
     rng = np.random.default_rng(5)
-    truth = np.exp(np.hypot(0.5, spread) * stats.norm.ppf(share))
+    truth = np.exp(np.hypot(0.5, spread) * scipy.stats.norm.ppf(share))
     found = [pooled(drawn(rng, 12, 200, spread), share) for _ in range(400)]
     known = [one for one in found if one.known]
     held = np.mean([one.low <= truth <= one.high for one in known])

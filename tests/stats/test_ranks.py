@@ -5,9 +5,9 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from vaiven.errors import VaivenError
 from vaiven.stats.ranks import mann_whitney, shift_paired, shift_unpaired, sign_flip, superiority
@@ -32,21 +32,21 @@ def test_sign_flip_is_the_enumeration_ties_and_zeros_included(differences, stati
     weights = d
     if statistic == "ranks":
         weights = np.zeros(d.size)
-        weights[d != 0] = np.sign(d[d != 0]) * stats.rankdata(np.abs(d[d != 0]))
+        weights[d != 0] = np.sign(d[d != 0]) * scipy.stats.rankdata(np.abs(d[d != 0]))
     assert found.p == pytest.approx(flips(weights)) and found.exact
 
 
 @pytest.mark.parametrize("n", [8, 13, 25, 39])
 def test_sign_flip_of_ranks_is_the_exact_wilcoxon_of_scipy(n):
     d = np.random.default_rng(n).standard_normal(n) + 0.3
-    assert sign_flip(d).p == pytest.approx(stats.wilcoxon(d, method="exact").pvalue, rel=1e-9)
+    assert sign_flip(d).p == pytest.approx(scipy.stats.wilcoxon(d, method="exact").pvalue, rel=1e-9)
 
 
 def test_beyond_forty_pairs_the_normal_is_close():
     d = np.random.default_rng(0).standard_normal(41) + 0.3
     found = sign_flip(d)
     assert not found.exact
-    assert found.p == pytest.approx(stats.wilcoxon(d, method="exact").pvalue, rel=0.1)
+    assert found.p == pytest.approx(scipy.stats.wilcoxon(d, method="exact").pvalue, rel=0.1)
 
 
 @pytest.mark.parametrize("n", [1, 5, 8])
@@ -62,7 +62,7 @@ def test_mann_whitney_is_scipys_exact(m, n, seed):
     a, b = rng.standard_normal(m), rng.standard_normal(n) + 0.5
     found = mann_whitney(a, b)
     assert found.exact
-    assert found.p == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, rel=1e-9)
+    assert found.p == pytest.approx(scipy.stats.mannwhitneyu(a, b, method="exact").pvalue, rel=1e-9)
     assert found.p >= found.p_least * (1 - 1e-9)
 
 
@@ -70,7 +70,7 @@ def test_mann_whitney_is_scipys_exact(m, n, seed):
 def test_mann_whitney_with_ties_counts_every_choice(seed):
     rng = np.random.default_rng(seed)
     both = np.round(rng.normal(0, 2, 9))
-    ranks = stats.rankdata(both)
+    ranks = scipy.stats.rankdata(both)
     away = [abs(ranks[list(choice)].sum() - 4 * ranks.mean()) for choice in combinations(range(9), 4)]
     expected = np.mean(np.array(away) >= away[0] - 1e-9)  # the first choice is the first four
     found = mann_whitney(both[:4], both[4:])
@@ -101,7 +101,7 @@ def test_mann_whitney_of_many_is_scipys_normal_one(m, n, kinds, seed):
     a, b = rng.integers(0, kinds + 1, m), rng.integers(0, kinds + 1, n) + 0.5 * rng.integers(0, 2)
     found = mann_whitney(a, b)
     assert not found.exact
-    assert found.p == pytest.approx(stats.mannwhitneyu(a, b, method="asymptotic").pvalue, rel=1e-9)
+    assert found.p == pytest.approx(scipy.stats.mannwhitneyu(a, b, method="asymptotic").pvalue, rel=1e-9)
 
 
 @settings(max_examples=40, deadline=None)

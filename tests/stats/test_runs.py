@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from vaiven.stats.estimate import Estimate
 from vaiven.stats.runs import (
@@ -42,9 +42,9 @@ def test_a_prediction_interval_is_students():
     history = days(10, 1, cells=1)[:, 0]
     (one,) = weigh_run(history[:, None], np.array([40e3]), RULES)
     logs = np.log(history)
-    reach = stats.t.ppf(0.995, 9) * logs.std(ddof=1) * np.sqrt(1.1)
+    reach = scipy.stats.t.ppf(0.995, 9) * logs.std(ddof=1) * np.sqrt(1.1)
     change = np.log(40e3) - logs.mean()
-    assert one.test.p == pytest.approx(2 * stats.t.sf(change / (logs.std(ddof=1) * np.sqrt(1.1)), 9))
+    assert one.test.p == pytest.approx(2 * scipy.stats.t.sf(change / (logs.std(ddof=1) * np.sqrt(1.1)), 9))
     assert (one.ratio.low, one.ratio.value, one.ratio.high) == pytest.approx(
         (np.exp(change - reach), np.exp(change), np.exp(change + reach))
     )
@@ -58,8 +58,8 @@ def test_one_more_run_of_the_same_kind_is_rarely_called_different_in_any_cell():
         runs = days(RUNS_MIN + 1, seed)
         called += any(verdict.different for verdict in judged(runs[:-1], runs[-1]))
         whole += whole_run(runs[:-1], runs[-1], RULES).word(RULES) is not Word.INCONCLUSIVE
-    assert called <= stats.binom.ppf(0.999, trials, 0.01)
-    assert whole <= stats.binom.ppf(0.999, trials, 0.01)
+    assert called <= scipy.stats.binom.ppf(0.999, trials, 0.01)
+    assert whole <= scipy.stats.binom.ppf(0.999, trials, 0.01)
 
 
 def test_the_power_that_is_told_is_the_power_that_there_is():
@@ -124,12 +124,12 @@ def test_runs_that_are_not_normal_are_rarely_called_different(kind, known):
         called = [verdict.different for verdict in judged(runs[:-1], runs[-1])]
         whole = whole_run(runs[:-1], runs[-1], RULES).word(RULES) is not Word.INCONCLUSIVE
         cells, some = cells + sum(called), some + (whole or any(called))
-    assert some <= stats.binom.ppf(0.999, trials, 0.05) and cells <= 0.02 * trials * CELLS
+    assert some <= scipy.stats.binom.ppf(0.999, trials, 0.05) and cells <= 0.02 * trials * CELLS
 
 
 def test_normal_runs_pay_nothing_for_that():
     """What a prediction interval of normal values would find is found."""
-    trials, limit = 100, stats.t.ppf(1 - 0.01 / CELLS / 2, RUNS_MIN - 1)
+    trials, limit = 100, scipy.stats.t.ppf(1 - 0.01 / CELLS / 2, RUNS_MIN - 1)
     found = students = 0
     for seed in range(trials):
         runs = days(RUNS_MIN + 1, seed)
@@ -232,7 +232,7 @@ def test_sides_that_are_alike_are_rarely_told_apart_and_others_are(count):
             called = any(verdict.different for verdict in found)
             alike, other = (alike + called, other) if factor == 1.0 else (alike, other + called)
         whole += whole_sides(first, second, RULES).word(RULES) is not Word.INCONCLUSIVE
-    assert alike <= stats.binom.ppf(0.999, trials, 0.01) and whole <= stats.binom.ppf(0.999, trials, 0.01)
+    assert alike <= scipy.stats.binom.ppf(0.999, trials, 0.01) and whole <= scipy.stats.binom.ppf(0.999, trials, 0.01)
     assert other > 0.9 * trials
 
 

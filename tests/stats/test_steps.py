@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from vaiven.stats.steps import SIDE_MIN, steps
 
@@ -41,7 +41,7 @@ def test_two_steps_of_everything():
 def test_a_series_without_a_step_is_rarely_given_one(count):
     trials = 120
     hits = sum(bool(found(series(count, 100 + seed), seed)) for seed in range(trials))
-    assert hits <= stats.binom.ppf(0.999, trials, 0.01)
+    assert hits <= scipy.stats.binom.ppf(0.999, trials, 0.01)
 
 
 def test_runs_that_stand_out_are_no_step():

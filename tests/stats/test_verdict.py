@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from vaiven.errors import VaivenError
 from vaiven.stats.verdict import Rules, Word, inside, judge, omnibus, weigh
@@ -99,7 +99,7 @@ def test_identical_data_get_words():
 
 def test_welch_stands_beside_and_agrees_with_scipy():
     first, second = launch_times(1.1)
-    theirs = stats.ttest_ind(np.log(first), np.log(second), equal_var=False)
+    theirs = scipy.stats.ttest_ind(np.log(first), np.log(second), equal_var=False)
     assert weigh(first, second, True).welch.p == pytest.approx(theirs.pvalue, rel=1e-9)
 
 

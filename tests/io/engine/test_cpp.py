@@ -37,6 +37,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("c", "cpp"), [("gcc", "g++"), ("clang", "clang++")])
 def test_a_program_in_cpp_is_built_and_linked_as_one_in_c(tmp_path: Path, c: str, cpp: str) -> None:
     (tmp_path / "program.cpp").write_text(PROGRAM)

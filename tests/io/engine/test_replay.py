@@ -102,6 +102,7 @@ def start(lab: Lab, make_group: Callable, rank_program: Path) -> Callable:
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_nothing_of_one_group_is_believed_in_the_next(lab: Lab, start: Callable, tmp_path: Path) -> None:
     """Neither its messages, nor its acknowledgements, nor its death, nor its joins; and nothing is made wrong by it."""
