@@ -18,7 +18,7 @@ from vaiven.plan.design import Available
 from vaiven.plan.ground import Ground, Traits
 from vaiven.plan.schema import Effort, Link, Plan, Stop
 from vaiven.plan.sweep import Limits
-from vaiven.run import place
+from vaiven.run import libraries, place
 from vaiven.run.remaining import Remaining
 from vaiven.store import query
 
@@ -152,6 +152,24 @@ def test_what_a_lab_computes_takes_as_long_as_its_processors_make_it() -> None:
     seconds = [program_s(processors) for processors in (1, 2, 4, 8)]
     assert seconds[0] > 1.5 * seconds[1] > 1.5 * seconds[2] and seconds[3] == seconds[2]
     assert place.lab_ground(topology.ready("demo"), KNOWN).processors == len(os.sched_getaffinity(0))
+
+
+def test_who_lacks_the_library_of_a_stack_takes_no_time() -> None:
+    ground = Ground(SWITCH, KNOWN, {"b": Traits(lacks=frozenset({"pvm"}))})
+    each = {
+        (stack, far): launch_s(stack, "pingpong", 8, Effort(), ground, far)
+        for stack in ("pvm-default-xdr", "udp")
+        for far in ("b", "c")
+    }
+    assert each["pvm-default-xdr", "b"] < 0.1 < each["pvm-default-xdr", "c"]
+    assert each["udp", "b"] == each["udp", "c"]
+
+
+def test_a_host_of_another_architecture_lacks_what_was_not_built_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for built in ({}, {"pvm": Path("vaiven-probe-pvm-s390x")}):
+        monkeypatch.setattr(libraries, "probes", lambda arch="", built=built: built)
+        traits = place.lab_ground(topology.ready("cetad"), KNOWN).traits
+        assert traits["sofia"].lacks == {"openmpi", "mpich", "pvm"} - built.keys() and not traits["fourier"].lacks
 
 
 def test_what_starts_more_takes_longer_to_start() -> None:

@@ -21,7 +21,7 @@ PREFIX6_BITS = 64
 MTU6_MIN = 1280  # RFC 8200, section 5
 INTERFACE = "eth0"
 
-_BIG_ENDIAN_ARCH = "s390x"
+BIG_ENDIAN_ARCH = "s390x"
 
 
 class LabHost(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,12 +70,12 @@ class LabHost(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def arch(self) -> str:
         """The architecture that its programs are built for, as `uname -m` would say there."""
-        return _BIG_ENDIAN_ARCH if self._is_foreign else platform.machine()
+        return BIG_ENDIAN_ARCH if self._is_foreign else platform.machine()
 
     @property
     def emulator(self) -> tuple[str, ...]:
         """What stands before a program of that architecture: nothing, or qemu's user mode."""
-        return (f"qemu-{_BIG_ENDIAN_ARCH}-static",) if self._is_foreign else ()
+        return (f"qemu-{BIG_ENDIAN_ARCH}-static",) if self._is_foreign else ()
 
     @property
     def _is_foreign(self) -> bool:

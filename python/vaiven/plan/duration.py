@@ -21,6 +21,7 @@ from vaiven.questions import Program
 _RUN_S = 1.5
 _LAB_S, _LAB_HOST_S = 0.6, 0.12  # to raise a lab and take it down
 _HOST_S = 1.0  # to reach a host over ssh
+_REFUSED_S = 0.05  # a launch that somebody cannot take part in, until that is known
 _BETWEEN_S = 0.01  # two launches: counters are read, a part is written
 _WAYS_S = 0.45  # of each way of a pair, which labs time once; with a slow host more
 _WAYS_BYTES, _WAYS_TRAINS = 15_000, 9
@@ -68,6 +69,9 @@ def longest(design: Design, plan: Plan, ground: Ground) -> tuple[Course, float]:
 def launch_s(course: Course, pair: Pair, plan: Plan, ground: Ground) -> float:
     """Seconds of one launch of this course between these ends, of which the far one may be several."""
     hosts = (pair[0], *ends.split(pair[1]))
+    known = ground.stacks.get(course.stack.id)
+    if known and any(known.library in ground.of(host).lacks for host in hosts):
+        return _REFUSED_S
     cells_s = sum(_cell_s(course, size, hosts, plan.effort, ground) for size in course.sizes_bytes)
     return travel.start_s(course.stack, hosts, ground) + cells_s
 

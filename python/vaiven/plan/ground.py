@@ -15,13 +15,15 @@ class Traits:
     """In what a host differs from a fast one that runs its programs as they are.
 
     frame_s, byte_s: what its one server takes of each frame that it sends or gets, and of each byte of that.
-    one_segment: its TCP sends a segment at a time. emulated: its programs run in an emulator.
+    one_segment: its TCP sends a segment at a time. emulated: its programs run in an emulator. lacks: libraries whose
+    stacks cannot be launched there.
     """
 
     frame_s: float = 0.0
     byte_s: float = 0.0
     one_segment: bool = False
     emulated: bool = False
+    lacks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

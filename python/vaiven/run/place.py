@@ -23,7 +23,7 @@ from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.lab import awake, trial, witness
 from vaiven.lab import lab as labs
-from vaiven.lab.hosts import LabHost
+from vaiven.lab.hosts import BIG_ENDIAN_ARCH, LabHost
 from vaiven.lab.topology import HostSpec, Topology
 from vaiven.lab.witness import Witnesses
 from vaiven.plan.design import Available
@@ -174,8 +174,14 @@ def ground(place: Place, stacks: Mapping[str, Available]) -> Ground:
 
 
 def _traits(host: HostSpec) -> Traits:
-    is_one_segment = host.tcp_defect == "small-window"
-    return Traits(host.frame_us / 1e6, host.byte_ns / 1e9, is_one_segment, emulated=host.byte_order == "big")
+    emulated = host.byte_order == "big"
+    return Traits(
+        host.frame_us / 1e6,
+        host.byte_ns / 1e9,
+        one_segment=host.tcp_defect == "small-window",
+        emulated=emulated,
+        lacks=frozenset(libraries.LIBRARIES).difference(libraries.probes(BIG_ENDIAN_ARCH)) if emulated else frozenset(),
+    )
 
 
 def _already_up(topology: Topology, instance: str) -> labs.Lab | None:
