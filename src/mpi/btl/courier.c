@@ -55,8 +55,8 @@ static void end_leaving(struct vv_courier_load *load) {
   load->at = NULL;
 }
 
-static bool give(struct vv_courier *courier, struct vv_courier_load *load) {
-  bool given = vv_llc_station_send(&courier->node.station, vv_node_now(), load->peer->link, load->bytes, load->count,
+static bool give(struct vv_courier *courier, struct vv_courier_load *load, vv_ns now_ns) {
+  bool given = vv_llc_station_send(&courier->node.station, now_ns, load->peer->link, load->bytes, load->count,
                                    (uint64_t)(uintptr_t)load);
   if (given) begin_leaving(courier, load);
   return given;
@@ -83,7 +83,7 @@ static void give_more(struct vv_courier *courier) {
   while (courier->first) {
     struct vv_courier_load *load = courier->first;
     if (is_up(load->peer)) {
-      if (!give(courier, load)) return;
+      if (!give(courier, load, vv_node_now())) return;
       take_first(courier);
     } else {
       tell_sent(courier, take_first(courier), false);
@@ -264,9 +264,10 @@ enum vv_courier_sent vv_courier_send(struct vv_courier *courier, struct vv_couri
   load->at = NULL;
   load->left = false;
   if (taken) {
+    vv_ns now_ns = vv_node_now();
     courier->under_way++;
-    if (courier->first || !give(courier, load)) wait_in_line(courier, load);
-    if (!courier->telling) vv_node_flush(&courier->node, vv_node_now(), &ignored);
+    if (courier->first || !give(courier, load, now_ns)) wait_in_line(courier, load);
+    if (!courier->telling) vv_node_flush(&courier->node, now_ns, &ignored);
     load->left = has_left(courier, peer);
     if (load->left) end_leaving(load);
   }
