@@ -27,7 +27,7 @@ _WAYS_S = 0.45  # of each way of a pair, which labs time once; with a slow host 
 _WAYS_BYTES, _WAYS_TRAINS = 15_000, 9
 
 _WARM_SHARE = 4  # of a cell's time at most one part in so many
-_WINDOWS = 257  # exchanges of a warm-up, at most four windows of 64 and the first one
+_WINDOWS = 257  # exchanges of a warm-up that other work does not disturb: four windows of 64 and the first one
 _ROUND_S = 1e-3  # of a message to many: until all wait again, and have said that they have it
 _HUSH = 1.25  # for how long the far ends are still then, of what the message took
 _OPERATIONS_PER_S = 1e9  # of floating point, by one processor
