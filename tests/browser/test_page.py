@@ -292,6 +292,7 @@ def test_several_runs_are_one_page_whose_legends_hide_a_run_in_every_figure(seve
     assert opened.complaints == [] and opened.requests == [several.as_uri()]
 
 
+@pytest.mark.slow
 def test_several_runs_on_a_phone_on_paper_and_without_scripts(several: Path, open_page: Open) -> None:
     opened = open_page(several, **PHONE)
     page = opened.page

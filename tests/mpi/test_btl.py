@@ -104,6 +104,7 @@ def test_who_sends_goes_on_though_the_receiver_calls_no_mpi(four: Place, program
     check(run(four, EACH[:2], (program, "rests")), 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["sizes", "together"])
 def test_every_byte_arrives_though_one_frame_in_200_is_lost(
     tmp_path_factory: pytest.TempPathFactory, program: str, what: str

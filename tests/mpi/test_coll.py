@@ -103,8 +103,8 @@ def served(done: subprocess.CompletedProcess[str]) -> int:
 both = pytest.mark.parametrize("library", list(mpi.LIBRARIES))
 
 
-OFTEN = ("sizes", "types", "gathers", "reduces", "communicators", "threads")
-SELDOM = [pytest.param(what, marks=pytest.mark.slow) for what in ("mixed", "persistent")]
+OFTEN = ("sizes", "types", "gathers", "reduces", "threads")
+SELDOM = [pytest.param(what, marks=pytest.mark.slow) for what in ("communicators", "mixed", "persistent")]
 
 
 @both

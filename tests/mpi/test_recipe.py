@@ -81,6 +81,7 @@ def built_on_pmix(place: Path) -> Path:
     return built(place, "open_group_pmix.c", USE_PMIX, "cc", *asked.stdout.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", mpi.LIBRARIES)
 def test_the_ranks_of_a_job_open_a_group_as_the_manual_says(two: Place, tmp_path: Path, library: str) -> None:
     program = built(tmp_path, "open_group.c", USE, f"mpicc.{library}")
@@ -89,6 +90,7 @@ def test_the_ranks_of_a_job_open_a_group_as_the_manual_says(two: Place, tmp_path
     assert lines == [f"rank {n}: once for everybody" for n in range(4)]
 
 
+@pytest.mark.slow
 def test_the_ranks_of_a_job_with_a_pmix_open_a_group_as_the_manual_says(two: Place, tmp_path: Path) -> None:
     program = built_on_pmix(tmp_path)
     ranks = [mpi.Rank(host, (str(program), host.address)) for host in two.hosts.values()] * 2

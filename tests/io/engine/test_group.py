@@ -561,6 +561,7 @@ def test_who_lies_about_the_mtu_changes_no_datagram(cured: Lab, on_lab) -> None:
     assert group.leave() == ["left"] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_a_flood_is_called_a_flood(cured: Lab, on_lab, compile_rank, capfd) -> None:
     """Every rank that it comes to says how much, and none looks for the fault in switches."""
@@ -694,8 +695,9 @@ def test_little_and_big_endian_ranks_in_one_group(cured: Lab, on_lab, compile_ra
     assert group.leave() == ["left"] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.lab
-@pytest.mark.parametrize("compiler", ["gcc", pytest.param("musl-gcc", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("compiler", ["gcc", "musl-gcc"])
 def test_without_what_only_linux_has(cured: Lab, on_lab, compile_rank, compiler: str) -> None:
     """Beside ranks that use all of it."""
     options = ["-DVV_PORTABLE"] if compiler == "gcc" else ["-DVV_PORTABLE", *KERNEL_HEADERS]
