@@ -262,6 +262,7 @@ def test_a_hub_is_measured_in_every_way(raise_lab) -> None:
     assert_sound(lab, check.run(lab, quick=True))
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_a_switch_is_measured_in_every_way_while_faults_and_slow_hosts_stand_aside(raise_lab) -> None:
     more = '[[hosts]]\nname = "old"\nframe_us = 1e5\n[[faults]]\nhost = "h2"\nkind = "loss"\nprobability = 1.0\n'

@@ -329,6 +329,7 @@ def test_a_program_of_the_other_mpi_goes_on_without_us(hosts: Place, programs: d
     assert done.stderr.count("vaiven: this is Open MPI, which goes on without vaiven-mpich-group.so") == 1
 
 
+@pytest.mark.slow
 @both
 def test_where_one_rank_cannot_meet_the_others_all_stay_with_their_mpi(
     hosts: Place, programs: dict[str, str], library: str

@@ -193,6 +193,7 @@ def test_a_slurm_allocation_without_srun_says_so(vaiven: Vaiven, here: Path, mon
     assert done.returncode == 1 and "SLURM_JOB_ID=7), and there is no srun" in done.stderr
 
 
+@pytest.mark.slow
 def test_one_plan_interleaves_sockets_and_both_libraries(vaiven: Vaiven, here: Path) -> None:
     wanted = ["tcp", "openmpi", "mpich"]
     where = ["--lab", "./lab.toml", "--stacks", ",".join(wanted), "--sizes", "8,1000"]

@@ -45,11 +45,11 @@ def test_hosts_are_measured_over_ssh_and_nothing_stays(cluster: Cluster) -> None
     assert list(cluster.remote.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 @pytest.mark.needs("mpirun.openmpi", "mpiexec.hydra")
 @pytest.mark.parametrize(
-    ("stack", "setting"),
-    [("openmpi", "btl_tcp_if_include=eth0"), pytest.param("mpich", "UCX_NET_DEVICES=eth0", marks=pytest.mark.slow)],
+    ("stack", "setting"), [("openmpi", "btl_tcp_if_include=eth0"), ("mpich", "UCX_NET_DEVICES=eth0")]
 )
 def test_mpi_is_started_by_its_own_launcher_over_ssh(cluster: Cluster, stack: str, setting: str) -> None:
     done = cluster.vaiven("measure", "--hosts", "localhost,node2", *QUICK[:3], "--stacks", stack, "--no-page")

@@ -478,6 +478,7 @@ def test_multicast_that_stops_arriving_is_noticed_and_survived(cured: Lab, on_la
     assert re.findall(r"multicast reaches rank (\d) \(\S+\) again", told) == ["2"], told
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_hostile_datagrams_neither_deceive_nor_kill(cured: Lab, on_lab, compile_rank) -> None:
     """From a host of the same network that sees everything but the key: forged, cut, empty, of another group."""
@@ -498,6 +499,7 @@ def test_hostile_datagrams_neither_deceive_nor_kill(cured: Lab, on_lab, compile_
     assert group.leave() == ["left"] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_a_launch_tells_of_strangers(cured: Lab, compile_rank, vaiven_programs: Callable[[str], Path]) -> None:
     """Each end of it that they came to, and an end that nobody disturbed says nothing."""
