@@ -49,7 +49,9 @@ def test_what_never_varies_has_no_interval(fitted: Callable[[str], dict]) -> Non
 
 def test_launches_that_differ_have_an_interval(fitted: Callable[[str], dict]) -> None:
     cost = fitted("alpha_ns=30000,beta_ns=80,launch=0.05")
-    assert 0.94 * 30_000 < cost["alpha_low_ns"] < cost["alpha_ns"] < cost["alpha_high_ns"] < 1.06 * 30_000
+    low_ns, alpha_ns, high_ns = (cost[f"alpha_{which}ns"] for which in ("low_", "", "high_"))
+    assert 0.95 * 30_000 <= alpha_ns <= 1.05 * 30_000  # the factor of a launch is drawn from these
+    assert low_ns < alpha_ns < high_ns < low_ns + 0.15 * 30_000  # 0.11 at most in 2000 runs that were made up
 
 
 def test_losses_are_in_the_record(fitted: Callable[[str], dict]) -> None:
