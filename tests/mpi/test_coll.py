@@ -141,6 +141,7 @@ def opened(done: subprocess.CompletedProcess[str]) -> tuple[int, int]:
     return len(re.findall(f"{said}further group", done.stderr)), len(re.findall(f"{said}group that they", done.stderr))
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize(("what", "further"), [("copies", 0), ("turned", 1)])
 def test_communicators_of_the_same_ranks_share_a_group(

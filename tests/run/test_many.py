@@ -69,6 +69,7 @@ def one(audiences: list[dict[str, Any]], ask: str, stack: str, fars: int) -> dic
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_one_transmission_is_for_all_and_many_take_many_times_as_long(audiences: list[dict[str, Any]]) -> None:
     for stack in ("raw", "raw[to=multicast]"):
@@ -80,6 +81,7 @@ def test_one_transmission_is_for_all_and_many_take_many_times_as_long(audiences:
     assert wide["to_one"] > 0 and wide["to_raw"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_times_are_by_one_clock_and_every_end_has_its_own(audiences: list[dict[str, Any]]) -> None:
     for found in audiences:
@@ -88,6 +90,7 @@ def test_times_are_by_one_clock_and_every_end_has_its_own(audiences: list[dict[s
         assert found["rounds"] >= 2 and found["far"].startswith("m2")
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_connections_share_one_link_and_hosts_do_not(audiences: list[dict[str, Any]]) -> None:
     line_bytes_per_s = 10e6 / 8

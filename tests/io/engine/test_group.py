@@ -688,6 +688,7 @@ def test_nobody_may_be_a_rank(cured: Lab, on_lab, rank_program: Path) -> None:
         program.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_little_and_big_endian_ranks_in_one_group(cured: Lab, on_lab, compile_rank) -> None:
     big = ["qemu-s390x-static", str(compile_rank("s390x-linux-gnu-gcc"))]
