@@ -166,9 +166,15 @@ def goals(lab: str, seed: int) -> list[Ratio]:
         long = medians(Measured(lab, OURS, (field.many,), (8 * MIB,), 3, 3000, LAUNCHES), seed)
         found.append(ratio(*_over_raw(lab, long, "group", 8 * MIB), 1 / 0.985))
     if lab != "inpe":
-        what = f"{lab}: {flat} B, group to {field.many} / to 1"
-        found.append(ratio(what, pairs(what, times, ("group", field.many, flat), ("group", 1, flat)), 1.02))
+        found.append(ratio(*_over_one(lab, times, "group", flat), 1.02))
+        found.append(anchor(*_over_one(lab, times, "raw", flat), None))  # what of that is the lab's
     return found
+
+
+def _over_one(lab: str, times: Medians, stack: str, size: int) -> tuple[str, list[tuple[float, float]]]:
+    many = FIELDS[lab].many
+    what = f"{lab}: {size} B, {stack} to {many} / to 1"
+    return what, pairs(what, times, (stack, many, size), (stack, 1, size))
 
 
 def unmodified(lab: str, seed: int) -> list[Ratio]:
