@@ -38,6 +38,8 @@ level = 0.5
 """
 SIZE = 50_000
 
+pytestmark = [pytest.mark.slow, pytest.mark.lab]
+
 
 @pytest.fixture(scope="module")
 def audiences(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
@@ -69,8 +71,6 @@ def one(audiences: list[dict[str, Any]], ask: str, stack: str, fars: int) -> dic
     return found
 
 
-@pytest.mark.slow
-@pytest.mark.lab
 def test_one_transmission_is_for_all_and_many_take_many_times_as_long(audiences: list[dict[str, Any]]) -> None:
     for stack in ("raw", "raw[to=multicast]"):
         alone, wide = one(audiences, "fanout", stack, 1), one(audiences, "fanout", stack, 3)
@@ -81,8 +81,6 @@ def test_one_transmission_is_for_all_and_many_take_many_times_as_long(audiences:
     assert wide["to_one"] > 0 and wide["to_raw"] > 0
 
 
-@pytest.mark.slow
-@pytest.mark.lab
 def test_times_are_by_one_clock_and_every_end_has_its_own(audiences: list[dict[str, Any]]) -> None:
     for found in audiences:
         assert (found["clock"], found["clock_error_ns"]) == ("common", 0)
@@ -90,8 +88,6 @@ def test_times_are_by_one_clock_and_every_end_has_its_own(audiences: list[dict[s
         assert found["rounds"] >= 2 and found["far"].startswith("m2")
 
 
-@pytest.mark.slow
-@pytest.mark.lab
 def test_connections_share_one_link_and_hosts_do_not(audiences: list[dict[str, Any]]) -> None:
     line_bytes_per_s = 10e6 / 8
     for k in (1, 3):

@@ -69,8 +69,7 @@ def longest(design: Design, plan: Plan, ground: Ground) -> tuple[Course, float]:
 def launch_s(course: Course, pair: Pair, plan: Plan, ground: Ground) -> float:
     """Seconds of one launch of this course between these ends, of which the far one may be several."""
     hosts = (pair[0], *ends.split(pair[1]))
-    known = ground.stacks.get(course.stack.id)
-    if known and any(known.library in ground.of(host).lacks for host in hosts):
+    if any(ground.library_of(course.stack.id) in ground.of(host).lacks for host in hosts):
         return _REFUSED_S
     cells_s = sum(_cell_s(course, size, hosts, plan.effort, ground) for size in course.sizes_bytes)
     return travel.start_s(course.stack, hosts, ground) + cells_s

@@ -40,6 +40,10 @@ class Ground:
     lab_hosts: int = 0
     processors: int = 1
 
+    def library_of(self, stack: str) -> str:
+        """The library that the stack with this id needs; "" where it needs none, or is not known."""
+        return self.stacks[stack].library if stack in self.stacks else ""
+
     def of(self, host: str) -> Traits:
         """The traits of that host."""
         return self.traits.get(host, Traits())

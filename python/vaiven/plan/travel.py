@@ -52,8 +52,7 @@ _EMULATED_S = 0.3  # more of a launch, for each host whose programs are emulated
 
 def cost(stack: Stack, ground: Ground) -> Cost:
     """Of that stack: its own, or that of its kind."""
-    library = ground.stacks[stack.id].library if stack.id in ground.stacks else ""
-    kinds = (stack.id, "-".join(stack.id.split("-")[:2]), library, "")
+    kinds = (stack.id, "-".join(stack.id.split("-")[:2]), ground.library_of(stack.id), "")
     return next(_COSTS[kind] for kind in kinds if kind in _COSTS)
 
 

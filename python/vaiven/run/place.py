@@ -162,7 +162,8 @@ def lab_link(topology: Topology) -> Link | None:
 
 def lab_ground(topology: Topology, stacks: Mapping[str, Available]) -> Ground:
     """A lab as a prediction sees it: its wire, its slow and defective hosts."""
-    traits = {host.name: _traits(host) for host in topology.hosts}
+    foreign_lacks = frozenset(libraries.LIBRARIES).difference(libraries.probes(BIG_ENDIAN_ARCH))
+    traits = {host.name: _traits(host, foreign_lacks) for host in topology.hosts}
     return Ground(lab_link(topology), stacks, traits, len(topology.hosts), len(os.sched_getaffinity(0)))
 
 
@@ -173,14 +174,14 @@ def ground(place: Place, stacks: Mapping[str, Available]) -> Ground:
     return lab_ground(msgspec.convert(place.again.lab, Topology), stacks)
 
 
-def _traits(host: HostSpec) -> Traits:
+def _traits(host: HostSpec, foreign_lacks: frozenset[str]) -> Traits:
     emulated = host.byte_order == "big"
     return Traits(
         host.frame_us / 1e6,
         host.byte_ns / 1e9,
         one_segment=host.tcp_defect == "small-window",
         emulated=emulated,
-        lacks=frozenset(libraries.LIBRARIES).difference(libraries.probes(BIG_ENDIAN_ARCH)) if emulated else frozenset(),
+        lacks=foreign_lacks if emulated else frozenset(),
     )
 
 

@@ -39,7 +39,6 @@ void vv_llc_link_open(struct vv_llc_station *station, struct vv_llc_link *link, 
       .talked = again && before.talked,
       .next_epoch = again ? before.next_epoch : (uint8_t)incarnation,
       .due_ns = VV_NEVER,
-      .heap_ns = VV_NEVER,
       .queued = before.queued,
       .telling = before.telling,
   };

@@ -155,8 +155,7 @@ struct vv_llc_link {
   uint32_t greetings; /* tries */
 
   vv_ns timers[VV_LLC_TIMERS];
-  vv_ns due_ns;         /* no later than the earliest timer: exact when the heap has woken us */
-  vv_ns heap_ns;        /* what the station's heap has: no later than due_ns */
+  vv_ns due_ns;         /* no later than the earliest timer: exact when the station's heap has woken us */
   bool queued, telling; /* in the station's rings */
   uint32_t fruitless;   /* times in a row that we went back to the same I PDU, resets or not, */
   vv_ns fruitless_ns;   /* and when that began */

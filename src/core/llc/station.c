@@ -396,7 +396,6 @@ void vv_llc_station_tick(struct vv_llc_station *station, vv_ns now_ns) {
     uint32_t id = vv_heap_next(&station->timers);
     struct vv_llc_link *link = &station->links[id];
     vv_heap_set(&station->timers, id, VV_NEVER);
-    link->heap_ns = VV_NEVER;
     if (!link->used) continue;
     vv_llc_turn_expire(station, link, now_ns);
     vv_llc_turn_settle(station, link, now_ns);

@@ -86,9 +86,8 @@ static void mind_credit(struct vv_llc_station *station, struct vv_llc_link *link
 
 /* Where the heap wakes us earlier it then learns the truth, which is cheaper than for each PDU. */
 static void set_alarm(struct vv_llc_station *station, struct vv_llc_link *link) {
-  if (link->due_ns >= link->heap_ns) return;
-  link->heap_ns = link->due_ns;
-  vv_heap_set(&station->timers, (uint32_t)(link - station->links), link->due_ns);
+  uint32_t id = (uint32_t)(link - station->links);
+  if (link->due_ns < vv_heap_get(&station->timers, id)) vv_heap_set(&station->timers, id, link->due_ns);
 }
 
 static bool is_stuck(const struct vv_llc_link *link, vv_ns now_ns) {
