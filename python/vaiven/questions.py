@@ -178,7 +178,7 @@ class Question:
 _COSTS = Answer(
     kind="costs",
     estimator="results.costs:costs",
-    tables="report.tables:costs_tables",
+    tables="report.costs:costs_tables",
     section=None,
 )
 # All are told when to begin, 3 ms before, earlier where one was late.
@@ -233,7 +233,7 @@ PRTT = Question(
     keeps_processor=True,
     one_message=True,
     pace=Pace(windows=True, sample_exchanges=24),
-    answer=Answer(kind="loggp", estimator="results.loggp:loggps", tables="report.tables:loggp_tables", section=None),
+    answer=Answer(kind="loggp", estimator="results.loggp:loggps", tables="report.costs:loggp_tables", section=None),
 )
 OVERLAP = Question(
     name="overlap",

@@ -12,7 +12,7 @@ from rich.console import Console
 from vaiven.cli import progress
 from vaiven.cli.terminal import rich_table
 from vaiven.measuring.events import CellTimed, LaunchBegan, Warned
-from vaiven.report.tables import Column, Table
+from vaiven.report.table import Column, Table
 
 TABLE = Table(
     "Costs",

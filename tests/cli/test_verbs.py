@@ -45,6 +45,17 @@ def test_the_list_of_verbs_imports_none_of_them_and_no_parser() -> None:
     assert sorted(done.stderr.split()) == ["vaiven.errors", "vaiven.lab", "vaiven.letters"]  # the room itself, empty
 
 
+@pytest.mark.parametrize("words", [("lab", "list"), ("stacks",), ("plan", "list")])
+def test_a_table_of_what_there_is_loads_no_data_frame(words: tuple[str, ...]) -> None:
+    look = (
+        f"import sys; from vaiven import cli; sys.argv = ['vaiven', *{words}]\n"
+        "try: cli.start()\n"
+        "finally: print('polars' in sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False)
+    assert done.stdout and done.stderr == "False\n"
+
+
 def test_where_nothing_was_measured_yet_the_verb_that_does_it_is_named(vaiven, tmp_path) -> None:
     done = vaiven("model", "last", cwd=tmp_path)
     assert done.returncode == 1 and "`vaiven measure` makes one" in done.stderr

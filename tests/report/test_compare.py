@@ -22,8 +22,8 @@ from vaiven.cli.status import Status
 from vaiven.errors import VaivenError
 from vaiven.model.compare import pp_points
 from vaiven.report import verdicts
+from vaiven.report.costs import cost_table
 from vaiven.report.files import write_page
-from vaiven.report.tables import cost_table
 from vaiven.results import between
 from vaiven.results.comparison import Comparison, comparison, rules, sides_compared
 from vaiven.results.costs import costs as costs_of

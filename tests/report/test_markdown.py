@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.report import made_up
 
 from vaiven.report import markdown
-from vaiven.report.tables import Column, Table
+from vaiven.report.table import Column, Table
 from vaiven.report.views import tables
 from vaiven.results.results import Results
 from vaiven.store.query import Run

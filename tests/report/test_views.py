@@ -7,7 +7,7 @@ import pytest
 from tests.report import made_up
 
 from vaiven import questions
-from vaiven.report.tables import Table
+from vaiven.report.table import Table
 from vaiven.report.views import tables
 from vaiven.results.listing import listing
 from vaiven.results.result import Result

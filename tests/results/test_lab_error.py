@@ -10,8 +10,9 @@ import pytest
 from tests.report import made_up
 from tests.store.made import changed
 
+from vaiven.report.costs import ratio_table
 from vaiven.report.several import audience_table
-from vaiven.report.tables import ERROR_NOTE, ratio_table
+from vaiven.report.table import ERROR_NOTE
 from vaiven.report.views import tables
 from vaiven.results.lab_error import LabError, of_calibration
 from vaiven.results.results import Results

@@ -296,7 +296,7 @@ def _check_line(what: str, *cells: str) -> str:
 
 def _table(columns: list[str], rows: Sequence[tuple[str, ...]]) -> RenderableType:
     from vaiven.cli.terminal import rich_table
-    from vaiven.report.tables import Column, Table
+    from vaiven.report.table import Column, Table
 
     return rich_table(Table("", tuple(Column(one, number=one == "hosts") for one in columns), tuple(rows)))
 

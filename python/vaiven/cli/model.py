@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from vaiven.model.line import Line
-    from vaiven.report.tables import Table
+    from vaiven.report.table import Table
     from vaiven.results.costs import StackCost
     from vaiven.results.result import Result
     from vaiven.results.results import Results
@@ -122,7 +122,7 @@ def _doubt_texts(doubts: Warnings) -> list[Text]:
 
 
 def _more(said: Results, every: bool, papers: bool) -> Sequence[Table]:
-    from vaiven.report.tables import papers_table
+    from vaiven.report.costs import papers_table
     from vaiven.report.views import tables
 
     by_size = tables(said.sizes) if every else ()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from vaiven.plan.ground import Ground
     from vaiven.plan.order import Launch
     from vaiven.plan.schema import Plan
-    from vaiven.report.tables import Table
+    from vaiven.report.table import Table
 
 _LONG_S = 20  # a launch that takes longer is worth a word beforehand
 
@@ -59,7 +59,7 @@ def _facts(name: str, stacks: Mapping[str, Available]) -> dict[str, Any]:
 
 
 def _table(plans: list[dict[str, Any]]) -> Table:
-    from vaiven.report.tables import Column, Table
+    from vaiven.report.table import Column, Table
 
     columns = Column("plan", number=False), Column("what it is about", number=False)
     rows = tuple((one["name"], f"{one['title']}\n{_where(one)}") for one in plans)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from vaiven.papers.judge import Candidate, Verdict
     from vaiven.plan.schema import LengthName
-    from vaiven.report.tables import Table
+    from vaiven.report.table import Table
 
 
 def reproduce(
@@ -102,7 +102,7 @@ def verdicts_table(verdicts: Sequence[Verdict], plans: Mapping[str, tuple[str, L
     from vaiven.cli.published import word_text
     from vaiven.model.numbers import DASH
     from vaiven.papers.judge import TOLD
-    from vaiven.report.tables import Column, Table, times_text
+    from vaiven.report.table import Column, Table, times_text
 
     columns = (
         Column("claim", "letter of the paper and number", number=False),

@@ -10,7 +10,7 @@ from vaiven.cli.parameters import Json
 
 if TYPE_CHECKING:
     from vaiven.plan.design import Available
-    from vaiven.report.tables import Table
+    from vaiven.report.table import Table
 
 
 def stacks(*, as_json: Json = False) -> None:
@@ -43,7 +43,7 @@ def _facts(stack: Available) -> dict[str, Any]:
 
 
 def _table(here: dict[str, Available]) -> Table:
-    from vaiven.report.tables import Column, Table
+    from vaiven.report.table import Column, Table
 
     columns = Column("stack", number=False), Column("what it is; what it carries, answers and needs", number=False)
     return Table("", columns, tuple((name, _words(stack)) for name, stack in here.items()))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from vaiven.report.tables import Table
+    from vaiven.report.table import Table
 
 Style = Callable[[str], str]
 

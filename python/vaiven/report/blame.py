@@ -9,7 +9,7 @@ from vaiven.model.numbers import DASH, digits, estimate_text, percent_text, size
 from vaiven.model.odd import OddHost, Seen
 from vaiven.model.shares import Shares
 from vaiven.model.stations import Station
-from vaiven.report.tables import Column, Table, two_lines
+from vaiven.report.table import Column, Table, two_lines
 from vaiven.report.views import tables
 from vaiven.results.blame import Blame
 from vaiven.results.rows import Key

@@ -9,7 +9,7 @@ from vaiven.model.numbers import DASH, percent_text, size_text, time_text
 from vaiven.model.slow_start import Opening, Step, Windows
 from vaiven.plot.curves import Course
 from vaiven.plot.interactive import sequence_figure
-from vaiven.report.tables import MESSAGE, Column, Table, message_cells, share_text
+from vaiven.report.table import MESSAGE, Column, Table, message_cells, share_text
 from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Section, Widget
 from vaiven.results.facts import Facts
 from vaiven.stats.arrays import spread_out

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from vaiven.model.numbers import change_interval_text, change_text, minute_text, several_text, size_text
-from vaiven.report.tables import Column, Table
+from vaiven.report.table import Column, Table
 from vaiven.results.history import Cell, Entry, History
 from vaiven.stats.steps import SIDE_MIN, Step
 

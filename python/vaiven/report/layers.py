@@ -9,7 +9,7 @@ from vaiven.model.frames import stack_id
 from vaiven.model.layers import TOLERANCE, Layers, Limits
 from vaiven.model.numbers import percent_text, size_text, time_text
 from vaiven.questions import MARKS
-from vaiven.report.tables import Column, Table
+from vaiven.report.table import Column, Table
 
 # Of a stack that shows few layers apart, each is several.
 _TOGETHER = {"device": "TCP, IP, driver, wire, switch", "got": "IP, TCP, wake-up"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vaiven import outputs
 from vaiven.letters import printable
-from vaiven.report.tables import Table
+from vaiven.report.table import Table
 from vaiven.report.views import tables
 from vaiven.results.results import Results
 

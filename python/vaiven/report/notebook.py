@@ -17,7 +17,7 @@ from vaiven.errors import VaivenError
 from vaiven.plot.interactive import themed
 from vaiven.report.html import environment, picture
 from vaiven.report.page import answer_sections, host_widget, pair_sections
-from vaiven.report.tables import Table
+from vaiven.report.table import Table
 from vaiven.report.views import tables
 from vaiven.report.widget import Choice, Widget
 from vaiven.results import views

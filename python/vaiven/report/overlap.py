@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from vaiven.model.numbers import time_text
 from vaiven.model.overlap import Overlap
-from vaiven.report.tables import MESSAGE, Column, Table, message_cells, share_text
+from vaiven.report.table import MESSAGE, Column, Table, message_cells, share_text
 
 
 def overlap_table(found: Sequence[Overlap]) -> Table:

@@ -24,7 +24,7 @@ from vaiven.report.history import history_table, summary
 from vaiven.report.html import document, picture
 from vaiven.report.page import WIRE_SWITCH, time_choices, times_said, wire_times
 from vaiven.report.staircase import staircase
-from vaiven.report.tables import Column, Table, value_text
+from vaiven.report.table import Column, Table, value_text
 from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Widget
 from vaiven.report.words import Answer, Tile, where
 from vaiven.results.costs import StackCost

@@ -21,12 +21,7 @@ from vaiven.plot.interactive import (
     residual_figure,
     time_figure,
 )
-from vaiven.report.html import document, picture
-from vaiven.report.outcome import lost_text
-from vaiven.report.staircase import staircase
-from vaiven.report.tables import (
-    Column,
-    Table,
+from vaiven.report.costs import (
     cost_table,
     curve_table,
     distribution_table,
@@ -42,6 +37,10 @@ from vaiven.report.tables import (
     residual_table,
     size_table,
 )
+from vaiven.report.html import document, picture
+from vaiven.report.outcome import lost_text
+from vaiven.report.staircase import staircase
+from vaiven.report.table import Column, Table
 from vaiven.report.verdicts import crossover_table, headline, matrix_table, verdict_table
 from vaiven.report.views import tables
 from vaiven.report.widget import SIZES_DRAWN_MAX, Choice, Section, Widget

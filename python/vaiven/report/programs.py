@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from vaiven import questions
 from vaiven.model.numbers import DASH, count_text, digits, percent_text, time_text
 from vaiven.model.programs import ProgramTime
-from vaiven.report.tables import Column, Table, block_ratio_text, share_text, value_text
+from vaiven.report.table import Column, Table, block_ratio_text, share_text, value_text
 
 
 def program_tables(found: Sequence[ProgramTime]) -> tuple[Table, ...]:

@@ -13,7 +13,7 @@ from vaiven.model.chart import Chart, Series
 from vaiven.model.numbers import DASH, digits, several_text
 from vaiven.plot.interactive import chart_figure
 from vaiven.report import html
-from vaiven.report.tables import Column, Table
+from vaiven.report.table import Column, Table
 from vaiven.report.widget import Choice, Widget
 
 ROWS_MAX = 400  # of the numbers beside a figure

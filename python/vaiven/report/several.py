@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from vaiven import questions
 from vaiven.model.numbers import DASH, count_text, digits, percent_text, rate_text, size_text, time_text
 from vaiven.model.several import RAW, Audience, Ratio
-from vaiven.report.tables import ERROR_NOTE, Column, Table, block_ratio_text, value_text, with_error
+from vaiven.report.table import ERROR_NOTE, Column, Table, block_ratio_text, value_text, with_error
 
 
 def audience_tables(found: Sequence[Audience]) -> tuple[Table, ...]:

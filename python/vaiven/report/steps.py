@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from vaiven.model.numbers import size_text, time_text
 from vaiven.model.steps import Steps
-from vaiven.report.tables import MESSAGE, Column, Table, message_cells, share_text
+from vaiven.report.table import MESSAGE, Column, Table, message_cells, share_text
 
 
 def steps_table(found: Sequence[Steps]) -> Table:

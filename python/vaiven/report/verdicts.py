@@ -18,7 +18,7 @@ from vaiven.model.numbers import (
     ranges_text,
     size_text,
 )
-from vaiven.report.tables import Column, Table, two_lines
+from vaiven.report.table import Column, Table, two_lines
 from vaiven.results.comparison import Comparison, Versus
 from vaiven.results.pairing import Contender
 from vaiven.stats.arrays import Floats

@@ -9,10 +9,10 @@ from typing import Any
 
 from vaiven import questions
 from vaiven.model.numbers import DASH, count_text, digits, percent_text, rate_text, size_text, time_text
-from vaiven.report import tables as of_costs
+from vaiven.report import costs as of_costs
 from vaiven.report.history import history_table
 from vaiven.report.outcome import closing
-from vaiven.report.tables import Column, Table
+from vaiven.report.table import Column, Table
 from vaiven.report.verdicts import matrix_table
 from vaiven.results.asymmetries import Asymmetries
 from vaiven.results.comparison import Comparison

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vaiven.plot.interactive import Figure
-from vaiven.report.tables import Table
+from vaiven.report.table import Table
 
 SIZES_DRAWN_MAX = 8  # pictures of one size each: more would make a heavy page; the tables have them all
 

@@ -12,7 +12,8 @@ import numpy as np
 from vaiven.model.ladder import WIRE, Ladder, blame
 from vaiven.model.numbers import bits_text, estimate_text, percent_text, rate_text, size_text, time_text
 from vaiven.model.pairs import host_matrix
-from vaiven.report.tables import MISFIT_TOLD, law_change, pair_text, two_lines
+from vaiven.report.costs import MISFIT_TOLD, law_change, pair_text
+from vaiven.report.table import two_lines
 from vaiven.report.widget import Section
 from vaiven.results.costs import StackCost
 from vaiven.results.facts import Facts

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Findings -> tables of text: the same table on a terminal, on a page and beside each figure."""
+"""What messages cost -> tables: the same table on a terminal, on a page and beside each figure."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from vaiven.model.ladder import WIRE, Ladder
 from vaiven.model.loggp import LogGP
@@ -22,58 +20,23 @@ from vaiven.model.numbers import (
     time_interval_text,
     time_text,
 )
-from vaiven.model.several import Ratio
+from vaiven.report.table import ERROR_NOTE, HOSTS, STACK, Column, Table, two_lines, value_text, with_error
 from vaiven.results.costs import SizePoint, StackCost, StackKnee
 from vaiven.results.facts import Host
-from vaiven.stats.estimate import Estimate
 
 _PAIRS_NAMED = 4  # of those that a note is about; more are counted
 MISFIT_TOLD = 0.1  # a line that misses a size by more than this is called into question in words
 
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """name: the heading. hint: one clause that explains it. number: set flush right."""
-
-    name: str
-    hint: str = ""
-    number: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """rows are as long as columns. notes stand below. labels: so many columns say what a row is about.
-
-    Cells are plain text, which whoever shows them escapes; a second line, such as an interval, is less important.
-    """
-
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-    labels: int = 1
-
-
-_HOSTS = Column("hosts", "near → far", number=False)
-_STACK = Column("stack", "the way the message travels", number=False)
 _SIZE = Column("size", "payload of one message")
-
-
 _LAB_ERROR = "± what of it may be an error of the lab"
-ERROR_NOTE = "± is what of a number may be the lab's own error, either way, by lab check or a trial"
-
-
-def with_error(text: str, error: str) -> str:
-    """A number, and on a line below what of it may be the lab's; a dash where nobody knows."""
-    return text if DASH in (text, error) else f"{text}\n± {error}"
 
 
 def cost_table(costs: Sequence[StackCost]) -> Table:
     """One row per stack (and pair of hosts, where there are several): the law through its medians, its full rate."""
     pairs = len({cost.pair for cost in costs}) > 1
     columns = (
-        *((_HOSTS,) if pairs else ()),
-        _STACK,
+        *((HOSTS,) if pairs else ()),
+        STACK,
         Column("start α", f"what an empty message takes beyond the wire, by the law through the medians; {_LAB_ERROR}"),
         Column("per byte β", "what each byte adds to that"),
         Column("misfit", "the most by which the law misses a measured time, as a share of that time"),
@@ -105,8 +68,8 @@ def measured_table(costs: Sequence[StackCost]) -> Table:
     costs = [cost for cost in costs if cost.points]
     sizes = {cost.points[0].size_bytes for cost in costs}
     columns = (
-        *((_HOSTS,) if pairs else ()),
-        _STACK,
+        *((HOSTS,) if pairs else ()),
+        STACK,
         Column("smallest", "time of the smallest message: median over launches, 95 % interval"),
         Column("floor", "the smallest time of all of them"),
         Column("above wire", f"its typical time less its time on the wire; {_LAB_ERROR}"),
@@ -233,7 +196,7 @@ def ladder_table(ladder: Ladder, lab_error_ns: Sequence[int | None] = (), hosts:
 def distribution_table(costs: Sequence[StackCost], size_bytes: int) -> Table:
     """How the messages of one size spread, one row per stack."""
     marks = ((0.0, "smallest"), (0.25, "25 %"), (0.5, "half"), (0.75, "75 %"))
-    columns = (_STACK, *(Column(name) for _, name in marks), Column("95 %"), Column("99 %"), Column("largest"))
+    columns = (STACK, *(Column(name) for _, name in marks), Column("95 %"), Column("99 %"), Column("largest"))
     rows = []
     for cost in costs:
         point = cost.point(size_bytes)
@@ -278,8 +241,8 @@ def knee_table(knees: Sequence[StackKnee]) -> Table:
     """Where the cost of each stack changes its law, and what is known to lie there."""
     pairs = len({(one.near, one.far) for one in knees}) > 1
     columns = (
-        *((_HOSTS,) if pairs else ()),
-        _STACK,
+        *((HOSTS,) if pairs else ()),
+        STACK,
         Column("at", "where the law changes, with its interval"),
         Column("what", "a jump of the time, or a bend; confirmed: found again in sizes added around it", number=False),
         Column("jump", "by how much the time jumps there, beyond the wire where that is known"),
@@ -303,8 +266,8 @@ def papers_table(costs: Sequence[StackCost]) -> Table:
     """The published estimators of the same launches: no intervals, means instead of medians, unweighted lines."""
     pairs = len({cost.pair for cost in costs}) > 1
     columns = (
-        *((_HOSTS,) if pairs else ()),
-        _STACK,
+        *((HOSTS,) if pairs else ()),
+        STACK,
         Column("latency", "mean time of the empty (or one-byte) message"),
         Column("(t − latency)/n", "per byte, at the largest size"),
         Column("line: constant", "unweighted least squares through the means"),
@@ -338,8 +301,8 @@ def loggp_table(found: Sequence[LogGP]) -> Table:
     """One row per stack (and pair of hosts): where the start-up of a message goes."""
     pairs = len({(one.near, one.far) for one in found}) > 1
     columns = (
-        *((_HOSTS,) if pairs else ()),
-        _STACK,
+        *((HOSTS,) if pairs else ()),
+        STACK,
         Column("L", "latency that no processor pays, of the smallest message"),
         Column("o_s", "what sending the smallest message costs the processor"),
         Column("o_r", "what receiving it costs the processor"),
@@ -390,50 +353,6 @@ def host_table(hosts: Sequence[Host]) -> Table:
 
 def pair_text(cost: StackCost) -> str:
     return f"{cost.near} → {cost.far}"
-
-
-def value_text(ns: float, estimate: Estimate) -> str:
-    """A time with its interval, or the time alone where there were too few launches for an interval."""
-    if estimate.low is None or estimate.high is None:
-        return time_text(ns)
-    return two_lines(time_interval_text(ns, estimate.low, estimate.high))
-
-
-MESSAGE = (
-    Column("size", "payload of the message"),
-    _STACK,
-    _HOSTS,
-)
-
-
-def message_cells(size_bytes: int, stack: str, near: str, far: str) -> tuple[str, str, str]:
-    """What a row of columns that begin with MESSAGE begins with."""
-    return size_text(size_bytes), stack, f"{near} → {far}"
-
-
-def share_text(share: float, estimate: Estimate) -> str:
-    """The same of a share, whose interval stands on a second line."""
-    if estimate.low is None or estimate.high is None:
-        return percent_text(share)
-    return f"{percent_text(share)}\n{percent_text(estimate.low)} – {percent_text(estimate.high)}"
-
-
-def times_text(ratio: float, estimate: Estimate) -> str:
-    """The same of a ratio."""
-    if estimate.low is None or estimate.high is None:
-        return f"{digits(ratio)} ×"
-    return f"{digits(ratio)} ×\n{digits(estimate.low)} – {digits(estimate.high)}"
-
-
-def block_ratio_text(ratio: Ratio) -> str:
-    """The same of one that was taken block by block, if there was anything to take it from."""
-    return DASH if ratio.value is None else times_text(ratio.value, ratio.interval)
-
-
-def two_lines(text: str) -> str:
-    """ "45.2 [44.9, 45.6] µs" as "45.2 µs" with its interval on a second line."""
-    found = re.fullmatch(r"(\S+) (\[[^][]*\]) (\S+)", text)
-    return f"{found[1]} {found[3]}\n{found[2]}" if found else text
 
 
 def _over(below: str) -> str:
