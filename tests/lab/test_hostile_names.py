@@ -211,7 +211,7 @@ def test_a_state_directory_that_cannot_be_is_said(place: Path, monkeypatch: pyte
 @pytest.fixture
 def hostile_run(place: Path) -> Path:
     """A whole run, from outside: its manifest says that it is called ../../victim/OWNED."""
-    run = made_up.write_run(place / "runs")
+    run = made_up.write_run(place / "runs", stacks=("udp", "tcp"), sizes=(1, 64, 1472), samples=9)
     manifest = json.loads(digest.opened((run.path / "manifest.json").read_bytes()))
     forged = json.dumps(manifest | {"id": "../../victim/OWNED"}).encode()
     (run.path / "manifest.json").write_bytes(digest.sealed(forged))

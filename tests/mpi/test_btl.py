@@ -79,7 +79,7 @@ def check(done: subprocess.CompletedProcess[str], ranks: int) -> None:
     assert (done.returncode, done.stdout) == (0, f"{ranks} ranks, 0 wrong\n"), done.stderr
 
 
-@pytest.mark.parametrize("what", ["sizes", "any", "sleeps", "together", "threads"])
+@pytest.mark.parametrize("what", ["sizes", "any", pytest.param("sleeps", marks=pytest.mark.slow), "together", "threads"])
 def test_every_byte_arrives(four: Place, program: str, what: str) -> None:
     check(run(four, EACH, (program, what)), 4)
 

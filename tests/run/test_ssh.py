@@ -63,7 +63,8 @@ def test_mpi_is_started_by_its_own_launcher_over_ssh(cluster: Cluster, stack: st
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("near", ["localhost", pytest.param("node3", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("near", ["localhost", "node3"])
 def test_the_daemons_of_pvm_are_started_over_ssh(cluster: Cluster, near: str) -> None:
     """By our connections where the first runs here, else by those of its host."""
     words = [*QUICK[:3], "--stacks", "pvm-default-xdr", "--no-page"]
@@ -76,6 +77,7 @@ def test_the_daemons_of_pvm_are_started_over_ssh(cluster: Cluster, near: str) ->
     assert list(cluster.remote.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_interface_ports_and_addresses_are_obeyed(cluster: Cluster) -> None:
     place = ["--iface", "eth0", "--ports", "41000-41020", "--bind", "node2=10.1.0.2"]
@@ -84,6 +86,7 @@ def test_interface_ports_and_addresses_are_obeyed(cluster: Cluster) -> None:
     assert query.launches(only_run(cluster)).height == 8 * 2 * 2
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_a_host_that_does_not_answer_is_named_and_the_others_are_kept(cluster: Cluster) -> None:
     done = cluster.vaiven("measure", "--hosts", "node1,node2,10.1.0.99", *QUICK)

@@ -144,6 +144,7 @@ def test_nothing_of_one_group_is_believed_in_the_next(lab: Lab, start: Callable,
     assert group.leave() == ["left"] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_who_repeats_a_join_is_not_let_in(lab: Lab, start: Callable, tmp_path: Path) -> None:
     """In the next meeting: it gets a challenge, 20 bytes, and nothing more; the ranks meet as if it were not there."""
