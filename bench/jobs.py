@@ -7,16 +7,18 @@ import functools
 import statistics
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from vaiven.lab import topology
+from vaiven.lab.topology import Topology
 from vaiven.plan import ends
 from vaiven.plan import stack as stacks
 from vaiven.plan.order import Launch
 from vaiven.plan.schema import Effort
 from vaiven.run import group, launchers, mpi, place
+from vaiven.run.hosts import Host
 from vaiven.run.launchers import Setting
 from vaiven.run.place import Place
 
@@ -31,12 +33,16 @@ def library_of(stack: str) -> str:
 
 
 @contextmanager
-def hosts(lab: str, count: int = 0) -> Iterator[Place]:
-    """The first hosts of that ready lab; 0: all of them."""
-    what = topology.ready(lab)
+def hosts_of(what: Topology, count: int = 0) -> Iterator[Place]:
+    """The first hosts of a lab that is raised for them; 0: all of them."""
     names = [host.name for host in what.hosts]
     with place.in_lab(what, names[: count or len(names)]) as where:
         yield where
+
+
+def hosts(lab: str, count: int = 0) -> AbstractContextManager[Place]:
+    """The same of a ready lab."""
+    return hosts_of(topology.ready(lab), count)
 
 
 def built(library: str, source: Path, scratch: Path) -> Path:
@@ -95,12 +101,25 @@ def _known() -> dict:
 
 def fanout_ns(where: Place, stack: str, sizes: Sequence[int], samples: int) -> Mapping[int, float]:
     """size -> median ns of a message of the first host to all others, by that stack, in a launch of the probe."""
-    near, *fars = where.hosts.values()
-    to = ends.join([far.name for far in fars])
-    work = Launch(0, 0, stacks.parse(stack), "fanout", near.name, to, tuple(sizes))
     effort = Effort(samples=samples, cell_ms=20_000, timeout_ms=20_000, launch_s=SECONDS_MAX)
+    found = _launched(list(where.hosts.values()), "fanout", stack, sizes, effort)
+    return {size: statistics.median(ns) for size, ns in found.items()}
+
+
+def pingpong(where: Place, stack: str, sizes: Sequence[int], effort: Effort) -> Mapping[int, Sequence[int]]:
+    """size -> ns of each round trip between the first two hosts, by that stack, in a launch of the probe."""
+    return _launched(list(where.hosts.values())[:2], "pingpong", stack, sizes, effort)
+
+
+def _launched(
+    members: Sequence[Host], ask: str, stack: str, sizes: Sequence[int], effort: Effort
+) -> Mapping[int, Sequence[int]]:
+    """size -> what was timed, in ns, by one launch from the first of them."""
+    near, *fars = members
+    to = ends.join([far.name for far in fars])
+    work = Launch(0, 0, stacks.parse(stack), ask, near.name, to, tuple(sizes))
     setting = Setting(_known(), effort, None, 0.0, one_clock=True)
     outcome = launchers.launch(work, near, fars, setting, lambda _cell: None)
     if outcome.failure:
         raise outcome.failure
-    return {cell.size_bytes: statistics.median(cell.ns) for cell in outcome.cells}
+    return {cell.size_bytes: cell.ns for cell in outcome.cells}

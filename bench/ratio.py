@@ -74,6 +74,13 @@ def anchor(what: str, pairs: Sequence[tuple[float, float]], known: float | None)
     return Ratio(what, middle, low, high, len(pairs), f"anchor {known:g}" if known else "-", True)
 
 
+def highest(what: str, values: Sequence[float], most: float, unit: str) -> Ratio:
+    """A difference, one of each round, whose interval shall not reach above `most`, in that unit."""
+    low, high = median_interval(np.asarray(values))
+    goal = f"upper end <= {most:g} {unit}".rstrip()
+    return Ratio(what, float(np.median(values)), low, high, len(values), goal, high <= most)
+
+
 def bound(what: str, values: list[float], most: float, unit: str) -> Ratio:
     """A plain bound: the median of the values against `most`, in that unit."""
     low, high = median_interval(np.asarray(values))

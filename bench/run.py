@@ -32,6 +32,7 @@ import repeat
 import served
 import sides
 import strangers
+import transport
 import wheels
 import witness
 from ratio import Ratio, bound, ratio
@@ -177,6 +178,10 @@ CASES: dict[str, Case] = {
     "sockperf": lambda a: against(latency.sockperf_round, a.rounds, a.seed, a.pool),
     "llc": lambda a: quiet_llc(a.rounds, a.seed),
     "llc-trouble": lambda a: llc_in_trouble(a.rounds, a.seed),
+    "openmpi-llc": lambda a: transport.software(min(a.rounds, 24), a.seed),
+    "openmpi-llc-wire": lambda a: transport.wire(min(a.rounds, 12), a.seed),
+    "openmpi-llc-programs": lambda a: transport.programs(min(a.rounds, 8), a.seed),
+    "openmpi-llc-idle": lambda a: transport.idle(min(a.rounds, 12), a.seed),
     "runs": lambda _: runs(),
     "history": lambda a: days.history(a.seed),
     "witness": lambda a: witnesses(a.rounds, a.seed),

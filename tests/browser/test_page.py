@@ -274,6 +274,7 @@ def test_one_message_for_many_is_drawn_by_size_and_by_receivers(many: Path, open
 RUNS = ["2026-01-02", "2026-01-03", "2026-01-04"]
 
 
+@pytest.mark.slow
 def test_several_runs_are_one_page_whose_legends_hide_a_run_in_every_figure(several: Path, open_page: Open) -> None:
     opened = open_page(several)
     page = opened.page

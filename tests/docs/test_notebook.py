@@ -27,6 +27,7 @@ def shown(cell: str, names: dict[str, Any]) -> str | None:
     return html() if html else repr(value)
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_the_cells_of_the_page_work_and_show_what_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -102,13 +102,17 @@ def served_made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch, counter: it
 
     def job(_where, _stack, command, *_):
         if command[0] == "matmul":
-            tokens = '{"wrong": 0, "token_ns": [9, 8, 9], '
+            tokens = f'{{"wrong": 0, "token_ns": [9, 8, 9], "whole_ns": [{next(counter)}, 9, 999], '
             return tokens + f'"communicating_ns": [900, {500 + next(counter)}], "predicted_ns": 500}}'
         if command[0] == "env":
             return "".join(f"{size} {100 + next(counter)}\n" for size in run.wheels.SIZES)
         return f"{command[1]} {100 + next(counter)}"
 
     monkeypatch.setattr(run.manners.jobs, "hosts", hosts)
+    monkeypatch.setattr(run.manners.jobs, "hosts_of", hosts)
+    monkeypatch.setattr(
+        run.manners.jobs, "pingpong", lambda _where, _stack, sizes, _: {n: [50 + n + next(counter)] for n in sizes}
+    )
     monkeypatch.setattr(run.manners.jobs, "built", lambda *_: Path("program"))
     monkeypatch.setattr(run.manners.jobs, "job", job)
     monkeypatch.setattr(run.manners.jobs, "of_group", lambda *words: job(words[0], "group", words[1]))

@@ -289,6 +289,7 @@ print(json.dumps([before, during, after]))
 """
 
 
+@pytest.mark.slow
 def test_twenty_labs_leave_nothing(state_dir, tmp_path) -> None:
     """Counted in a process namespace of its own, where nothing but this test is seen."""
     limited = f"limited{os.getpid()}"

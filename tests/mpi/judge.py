@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH's test suite as a judge of collective operations by group: its programs as they are, with us and without.
+"""MPICH's test suite as a judge of what we carry for an MPI: its programs as they are, with us and without.
 
-    python -m tests.mpi.judge [--library LIBRARY] [--loss P] [--rooms coll,comm,...] [--programs NAME,...]
+    python -m tests.mpi.judge group|llc [--library LIBRARY] [--loss P] [--rooms coll,comm,...] [--programs NAME,...]
+
+`group`: collective operations by multicast; `llc`: all messages of Open MPI over LLC, with no TCP among its transports.
 
 Its source comes from Debian (`apt-get source mpich`) when it is wanted, and nothing of it is kept. A program that fails
 with us and without us says nothing: what counts is the difference. Prints a line for each program that differs, and how
@@ -30,7 +32,6 @@ from vaiven.run.place import Place
 
 from ..joined import hosts_of, processes
 
-ROOMS = ("coll", "comm", "datatype", "threads/comm", "threads/coll")
 LAB = lab_text("judge", 4, prefix="m")
 TIME_S = 60  # of one program
 _SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
@@ -48,6 +49,25 @@ class Program:
 
     def __str__(self) -> str:
         return " ".join((f"{self.room}/{self.name}", str(self.ranks), *self.arguments))
+
+
+@dataclass(frozen=True)
+class Way:
+    """What we carry: how a job is told so, under which libraries, and the rooms that put it to the test."""
+
+    manner: Manner
+    libraries: tuple[str, ...]
+    rooms: tuple[str, ...]
+
+
+WAYS = {
+    "group": Way(
+        Manner(yields=True, group=True),
+        tuple(mpi.LIBRARIES),
+        ("coll", "comm", "datatype", "threads/comm", "threads/coll"),
+    ),
+    "llc": Way(Manner(yields=True, llc=True), ("openmpi",), ("pt2pt", "coll", "comm", "datatype")),
+}
 
 
 @dataclass
@@ -137,11 +157,11 @@ def _end(place: Place, program: str) -> None:
                 os.kill(process, signal.SIGKILL)
 
 
-def judge(suite: Path, library: str, place: Place, programs: Collection[Program]) -> Judgement:
+def judge(suite: Path, library: str, place: Place, programs: Collection[Program], way: Way) -> Judgement:
     """Each with us, and where it fails without us, too."""
     found = Judgement()
     for program in programs:
-        sound, said = run(suite, library, place, program, Manner(yields=True, group=True))
+        sound, said = run(suite, library, place, program, way.manner)
         found.served += sum(int(count) for count in re.findall(r"vaiven: (\d+) collective operations among", said))
         if sound:
             found.passed += 1
@@ -154,11 +174,14 @@ def judge(suite: Path, library: str, place: Place, programs: Collection[Program]
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--library", choices=list(mpi.LIBRARIES), action="append")
+    options.add_argument("way", choices=list(WAYS))
+    options.add_argument("--library", choices=list(mpi.LIBRARIES), action="append", help="all that know the way")
     options.add_argument("--loss", type=float, default=0.0)
-    options.add_argument("--rooms", default=",".join(ROOMS))
+    options.add_argument("--rooms", default="", help="of its test suite, with commas between; those of the way")
     options.add_argument("--programs", default="", help="only these, with commas between")
     given = options.parse_args()
+    way = WAYS[given.way]
+    rooms = [*filter(None, given.rooms.split(","))] or way.rooms
     faults = f'[[faults]]\nhost = "*"\nkind = "loss"\nprobability = {given.loss}\n' if given.loss else ""
     only = set(filter(None, given.programs.split(",")))
     differ = 0
@@ -166,15 +189,16 @@ def main() -> int:
         home = Path(scratch)
         (home / "state").mkdir()
         suite = fetched(home)
-        for library in given.library or list(mpi.LIBRARIES):
+        for library in given.library or way.libraries:
             own = configured(suite, library, home)
-            listing = [one for room in given.rooms.split(",") for one in listed(own, room)]
+            listing = [one for room in rooms for one in listed(own, room)]
             programs = build(own, [one for one in listing if not only or one.name in only])
             with hosts_of(LAB + faults, home / "state") as place:
-                found = judge(own, library, place, programs)
+                found = judge(own, library, place, programs, way)
             without = f"{len(found.failed_without)} fail without us, too"
             print(f"{library}: {found.passed} of {len(programs)} pass with us, {without}, {len(found.differ)} differ")
-            print(f"{library}: {found.served} operations went by group", flush=True)
+            if way.manner.group:
+                print(f"{library}: {found.served} operations went by group", flush=True)
             for program, said in found.differ:
                 print(f"{program} differs:\n{said[-3000:]}", flush=True)
             for program in found.failed_without:

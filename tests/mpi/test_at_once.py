@@ -54,6 +54,7 @@ def test_everybody_gets_its_messages_though_they_fill_every_buffer(launch, stack
     check(launch(stack, *sizes, ask=ask, fars=3, **LONG), ask, sizes, 4, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stack", "ask"), [("openmpi", "stream"), ("mpich", "exchange")])
 def test_what_the_library_has_left_travels_while_an_end_waits_for_the_others(launched, slow, stack: str, ask) -> None:
     sizes = (60_000, 200_000)

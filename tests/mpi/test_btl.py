@@ -79,7 +79,9 @@ def check(done: subprocess.CompletedProcess[str], ranks: int) -> None:
     assert (done.returncode, done.stdout) == (0, f"{ranks} ranks, 0 wrong\n"), done.stderr
 
 
-@pytest.mark.parametrize("what", ["sizes", "any", pytest.param("sleeps", marks=pytest.mark.slow), "together", "threads"])
+@pytest.mark.parametrize(
+    "what", ["sizes", "any", pytest.param("sleeps", marks=pytest.mark.slow), "together", "threads"]
+)
 def test_every_byte_arrives(four: Place, program: str, what: str) -> None:
     check(run(four, EACH, (program, what)), 4)
 
@@ -152,6 +154,7 @@ def test_a_silent_rank_is_an_error_that_names_it_where_that_was_asked_for(four: 
     until(lambda: not any(program in words for words in processes(four).values()))
 
 
+@pytest.mark.slow
 def test_an_interface_that_goes_down_ends_the_job(tmp_path_factory: pytest.TempPathFactory, program: str) -> None:
     """The rank behind it ends by itself, the others when mpirun finds that a host is gone. For that TCP takes minutes,
     and a quarter of an hour where something was under way: here it has less patience."""

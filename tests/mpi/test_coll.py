@@ -103,8 +103,8 @@ def served(done: subprocess.CompletedProcess[str]) -> int:
 both = pytest.mark.parametrize("library", list(mpi.LIBRARIES))
 
 
-OFTEN = ("sizes", "types", "gathers", "reduces", "threads")
-SELDOM = [pytest.param(what, marks=pytest.mark.slow) for what in ("communicators", "mixed", "persistent")]
+OFTEN = ("sizes", "types", "gathers", "reduces")
+SELDOM = [pytest.param(what, marks=pytest.mark.slow) for what in ("communicators", "mixed", "persistent", "threads")]
 
 
 @both
@@ -322,6 +322,7 @@ def test_it_is_a_stack_of_fanout(hosts: Place, launched: Callable, library: str)
     assert seen["group_frames"] > 20 and seen["tcp"] < 3 * 100_000  # trains are seen as one frame
 
 
+@pytest.mark.slow
 def test_a_program_of_the_other_mpi_goes_on_without_us(hosts: Place, programs: dict[str, str]) -> None:
     """Whoever preloads what is MPICH's before a rank of Open MPI."""
     done = run("openmpi", hosts, FOUR, (*preloading(ours()[-1]), programs["openmpi"], "sizes"), Manner(yields=True))
@@ -343,6 +344,7 @@ def test_where_one_rank_cannot_meet_the_others_all_stay_with_their_mpi(
     assert "stay with the MPI: they could not meet as a group" in done.stderr
 
 
+@pytest.mark.slow
 def test_its_parameters_are_listed() -> None:
     places = f"{resources.program(mpi.GROUP['openmpi']).parent}:SYS_DEFAULT"
     listed = subprocess.run(

@@ -655,6 +655,7 @@ def test_the_environment_of_a_side_reaches_its_ends_alone(tmp_path: Path) -> Non
     assert {name: fastest[name] for name in ("tcp@before", "tcp@after")} == {"tcp@before": 20_080, "tcp@after": 25_080}
 
 
+@pytest.mark.slow
 def test_a_round_is_prepared_once(tmp_path: Path) -> None:
     log = tmp_path / "log"
     members = {name: host(name) for name in ("a", "b", "c", "d")}

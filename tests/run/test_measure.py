@@ -286,6 +286,7 @@ def test_a_run_that_goes_on_with_another_calibration_says_so(vaiven: Vaiven, pla
     assert "1900" in again.stdout + again.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_two_runs_at_once_do_not_collide(place: Path) -> None:
     command = [sys.executable, "-m", "vaiven", "measure", "--lab", "./lab.toml", *HERE[2:], "--no-page"]
