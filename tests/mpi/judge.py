@@ -32,7 +32,6 @@ from vaiven.run.place import Place
 
 from ..joined import hosts_of, processes
 
-LAB = lab_text("judge", 4, prefix="m")
 TIME_S = 60  # of one program
 _SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 
@@ -78,6 +77,12 @@ class Judgement:
     served: int = 0
     failed_without: list[Program] = field(default_factory=list)
     differ: list[tuple[Program, str]] = field(default_factory=list)
+
+
+def lab_of(loss: float = 0.0) -> str:
+    """Four hosts, on a network that loses that share of its frames."""
+    faults = f'[[faults]]\nhost = "*"\nkind = "loss"\nprobability = {loss}\n' if loss else ""
+    return lab_text("judge", 4, prefix="m") + faults
 
 
 def fetched(home: Path) -> Path:
@@ -133,26 +138,44 @@ def listed(suite: Path, room: str) -> Iterator[Program]:
             yield Program(room, words[0], int(words[1]), arguments, says)
 
 
-def run(suite: Path, library: str, place: Place, program: Program, manner: Manner) -> tuple[bool, str]:
-    """(whether it found nothing wrong, what it said)."""
+@dataclass(frozen=True)
+class Done:
+    """How a job ended. status: None where the time was up."""
+
+    status: int | None
+    output: str
+    errors: str
+
+
+def carried(library: str, place: Place, command: Sequence[str], ranks: int, manner: Manner, time_s: float) -> Done:
+    """A job of that command, its ranks dealt out to the hosts; of one that is not done in time no rank is left."""
     hosts = list(place.hosts.values())
-    command = ("env", "VAIVEN_VERBOSE=1", str(suite / program.room / program.name), *program.arguments)
-    members = [mpi.Rank(hosts[n % len(hosts)], command) for n in range(program.ranks)]
+    members = [mpi.Rank(hosts[n % len(hosts)], tuple(command)) for n in range(ranks)]
     with mpi.job(library, members, manner) as words:
         argv = hosts[0].argv(words)
         try:
-            done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_S)
+            done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=time_s)
         except subprocess.TimeoutExpired as expired:
-            _end(place, command[-1 - len(program.arguments)])
-            return False, f"the time is up: {(expired.stderr or b'')[-1000:]!r}"
-    sound = done.returncode == 0 and (not program.says or " No Errors" in done.stdout)
-    return sound, done.stdout[-2000:] + done.stderr[-20000:]
+            _end(place, command)
+            return Done(None, "", (expired.stderr or b"").decode(errors="replace"))
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
-def _end(place: Place, program: str) -> None:
+def run(suite: Path, library: str, place: Place, program: Program, manner: Manner) -> tuple[bool, str]:
+    """(whether it found nothing wrong, what it said)."""
+    command = ("env", "VAIVEN_VERBOSE=1", str(suite / program.room / program.name), *program.arguments)
+    done = carried(library, place, command, program.ranks, manner, TIME_S)
+    if done.status is None:
+        return False, f"the time is up: {done.errors[-1000:]}"
+    sound = done.status == 0 and (not program.says or " No Errors" in done.output)
+    return sound, done.output[-2000:] + done.errors[-20000:]
+
+
+def _end(place: Place, command: Sequence[str]) -> None:
     """Ranks whose launcher is gone would take the processors of those that come after them."""
+    program = [word for word in command if "=" not in word and word != "env"]
     for process, words in processes(place).items():
-        if program in words:
+        if words[: len(program)] == program:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
 
@@ -182,7 +205,6 @@ def main() -> int:
     given = options.parse_args()
     way = WAYS[given.way]
     rooms = [*filter(None, given.rooms.split(","))] or way.rooms
-    faults = f'[[faults]]\nhost = "*"\nkind = "loss"\nprobability = {given.loss}\n' if given.loss else ""
     only = set(filter(None, given.programs.split(",")))
     differ = 0
     with tempfile.TemporaryDirectory() as scratch:
@@ -193,7 +215,7 @@ def main() -> int:
             own = configured(suite, library, home)
             listing = [one for room in rooms for one in listed(own, room)]
             programs = build(own, [one for one in listing if not only or one.name in only])
-            with hosts_of(LAB + faults, home / "state") as place:
+            with hosts_of(lab_of(given.loss), home / "state") as place:
                 found = judge(own, library, place, programs, way)
             without = f"{len(found.failed_without)} fail without us, too"
             print(f"{library}: {found.passed} of {len(programs)} pass with us, {without}, {len(found.differ)} differ")

@@ -39,7 +39,7 @@ OVER_LLC = {
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    with hosts_of(judge.LAB, tmp_path_factory.mktemp("state")) as found:
+    with hosts_of(judge.lab_of(), tmp_path_factory.mktemp("state")) as found:
         yield found
 
 

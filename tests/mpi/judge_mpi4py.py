@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi4py's own tests as a judge of what we carry for an MPI: each file of them as a job, with us and without.
+
+    python -m tests.mpi.judge_mpi4py group|llc [--library LIBRARY] [--loss P] [--files NAME,...]
+
+The module and its tests come from PyPI when they are wanted, and nothing of them is kept. A test that fails with us and
+without us says nothing: what counts is the difference. Prints a line for each that differs, and how many there were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vaiven.run import mpi
+from vaiven.run.mpi import Manner
+from vaiven.run.place import Place
+
+from ..joined import hosts_of
+from .judge import WAYS, Way, carried, lab_of
+
+RANKS = 4
+TIME_S = 240  # of one file
+_OTHER_PROCESSES = ("dynproc", "spawn")  # started, or met, where no launcher of ours has a hand
+_MPICH = "/usr/lib/x86_64-linux-gnu/libmpich.so.12"  # Debian's own name of libmpi.so.12
+
+
+@dataclass(frozen=True)
+class Tests:
+    """python: has the module. main: its tests' program. libraries: a directory for the loader."""
+
+    python: Path
+    main: Path
+    libraries: Path
+
+    def files(self) -> list[str]:
+        """Names of its files of tests, without test_ and .py."""
+        found = sorted(path.stem.removeprefix("test_") for path in self.main.parent.glob("test_*.py"))
+        return [name for name in found if name not in _OTHER_PROCESSES]
+
+    def command(self, name: str) -> list[str]:
+        """What a rank runs for that file."""
+        paths = ["env", "VAIVEN_VERBOSE=1", f"LD_LIBRARY_PATH={self.libraries}"]
+        return [*paths, str(self.python), str(self.main), "--no-builddir", "-i", f"^test_{name}[.]py$"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one file: tests that ran, counted at all ranks; names of those that failed at one; why it did not end well."""
+
+    ran: int
+    failed: frozenset[str]
+    why: str = ""
+
+
+@dataclass
+class Judgement:
+    """What came of them. served: operations by group."""
+
+    files: int = 0
+    ran: int = 0
+    served: int = 0
+    failed_without: list[str] = field(default_factory=list)
+    differ: list[tuple[str, str]] = field(default_factory=list)
+
+
+def fetched(home: Path) -> Tests:
+    """The newest release."""
+    subprocess.run([sys.executable, "-m", "venv", home / "v"], check=True)
+    pip = [home / "v/bin/python", "-m", "pip", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "-q", "mpi4py", "numpy"], check=True)
+    subprocess.run([*pip, "download", "-q", "--no-deps", "--no-binary", "mpi4py", "-d", home, "mpi4py"], check=True)
+    (archive,) = home.glob("mpi4py-*.tar.gz")
+    subprocess.run(["tar", "xf", archive, "-C", home], check=True)
+    libraries = home / "libraries"
+    libraries.mkdir()
+    (libraries / "libmpi.so.12").symlink_to(_MPICH)
+    return Tests(home / "v/bin/python", next(home.glob("mpi4py-*/test/main.py")), libraries)
+
+
+def run(tests: Tests, library: str, place: Place, name: str, manner: Manner) -> tuple[Outcome, str]:
+    """(what became of that file, what its ranks said)."""
+    done = carried(library, place, tests.command(name), RANKS, manner, TIME_S)
+    counts = re.findall(r"^Ran (\d+) tests? in", done.errors, re.MULTILINE)
+    failed = frozenset(re.findall(r"^(?:FAIL|ERROR): (\S+ \(\S+\))", done.errors, re.MULTILINE))
+    why = "the time is up" if done.status is None else "a rank did not say how it ended" if len(counts) < RANKS else ""
+    return Outcome(sum(map(int, counts)), failed, why), done.errors
+
+
+def judge(tests: Tests, library: str, place: Place, names: Sequence[str], way: Way) -> Judgement:
+    """Each file with us, and where it fails without us, too."""
+    found = Judgement()
+    for name in names:
+        ours, said = run(tests, library, place, name, way.manner)
+        found.files += 1
+        found.ran += ours.ran
+        found.served += sum(int(count) for count in re.findall(r"vaiven: (\d+) collective operations among", said))
+        if not (ours.failed or ours.why):
+            continue
+        without, _ = run(tests, library, place, name, Manner(yields=True))
+        new = sorted(ours.failed - without.failed)
+        if new or (ours.why and not without.why):
+            found.differ.append((name, f"{ours.why} {' '.join(new)}\n{said[-3000:]}"))
+        else:
+            found.failed_without += sorted(ours.failed) or [f"{name}: {ours.why}"]
+    return found
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("way", choices=list(WAYS))
+    options.add_argument("--library", choices=list(mpi.LIBRARIES), action="append", help="all that know the way")
+    options.add_argument("--loss", type=float, default=0.0)
+    options.add_argument("--files", default="", help="only these, with commas between")
+    given = options.parse_args()
+    way, differ = WAYS[given.way], 0
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch)
+        (home / "state").mkdir()
+        tests = fetched(home)
+        names = [*filter(None, given.files.split(","))] or tests.files()
+        for library in given.library or way.libraries:
+            with hosts_of(lab_of(given.loss), home / "state") as place:
+                found = judge(tests, library, place, names, way)
+            counted = f"{found.ran} tests of {found.files} files by {RANKS} ranks"
+            without = f"{len(found.failed_without)} fail without us, too"
+            print(f"{library}: {counted} with us, {without}, {len(found.differ)} differ", flush=True)
+            if way.manner.group:
+                print(f"{library}: {found.served} operations went by group", flush=True)
+            for name, said in found.differ:
+                print(f"{name} differs: {said}", flush=True)
+            for name in found.failed_without:
+                print(f"{name} fails without us, too", flush=True)
+            differ += len(found.differ)
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
