@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import statistics
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ SERVED = ("openmpi:group", "mpich:group")
 
 def library_of(stack: str) -> str:
     """The library of MPI whose stack that is."""
-    return stack.partition(":")[0]
+    return re.split("[:-]", stack)[0]
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from tests.lab.texts import lab_text
 from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.run import mpi
+from vaiven.run.hosts import Host
 from vaiven.run.mpi import Manner
 from vaiven.run.place import Place
 
@@ -113,6 +114,49 @@ def test_every_byte_arrives_though_one_frame_in_200_is_lost(
 ) -> None:
     with hosts_of(LOSSY, tmp_path_factory.mktemp("state")) as lossy:
         check(run(lossy, EACH[:3], (program, what)), 3)
+
+
+@contextmanager
+def recorded(host: Host, file: Path) -> Iterator[None]:
+    """Every frame that this host sends or gets meanwhile."""
+    command = host.argv(["tcpdump", "-i", "eth0", "-Z", "root", "-B", "65536", "-U", "-w", str(file), "llc"])
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tcpdump:
+        try:
+            assert any("listening on" in line for line in tcpdump.stderr), "tcpdump ended before it listened"
+            yield
+        finally:
+            tcpdump.terminate()
+
+
+def dissected(file: Path, which: str) -> list[str]:
+    """The frames of which that is true, as Wireshark has them: a line each."""
+    command = ["tshark", "-n", "-r", str(file), "-Y", which]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.needs("tshark")
+def test_every_frame_is_well_formed_to_others(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, program: str
+) -> None:
+    """Greetings, data, acknowledgements, what asks for lost frames again, and good-byes."""
+    with hosts_of(LOSSY, tmp_path_factory.mktemp("state")) as lossy:
+        with recorded(lossy.hosts["m1"], tmp_path / "job"):
+            check(run(lossy, EACH[:3], (program, "sizes")), 3)
+    for kind in ("SABME", "UA", "DISC", "I, N(R)", "RR", "REJ"):
+        assert any(f"{kind}" in line for line in dissected(tmp_path / "job", "llc")), kind
+    assert dissected(tmp_path / "job", "_ws.malformed") == []
+
+
+@pytest.mark.slow
+@pytest.mark.needs("NPopenmpi")
+def test_netpipe_finds_its_bytes_whole(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    """Its own check of what came, over a network that loses frames."""
+    command = ("env", f"--chdir={tmp_path}", "NPopenmpi", "-i", "-n", "5", "-u", "200000")
+    with hosts_of(LOSSY, tmp_path_factory.mktemp("state")) as lossy:
+        done = run(lossy, EACH[:2], command, patience_s=240)
+    assert done.returncode == 0, done.stderr
+    assert "Integrity check" in done.stderr and "passed" in done.stderr.lower()
 
 
 def test_ranks_of_one_host_share_its_memory_and_have_saps_of_their_own(four: Place, program: str) -> None:
