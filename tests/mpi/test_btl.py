@@ -140,12 +140,12 @@ def test_every_frame_is_well_formed_to_others(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, program: str
 ) -> None:
     """Greetings, data, acknowledgements, what asks for lost frames again, and good-byes."""
-    with hosts_of(LOSSY, tmp_path_factory.mktemp("state")) as lossy:
-        with recorded(lossy.hosts["m1"], tmp_path / "job"):
-            check(run(lossy, EACH[:3], (program, "sizes")), 3)
+    state, capture = tmp_path_factory.mktemp("state"), tmp_path / "job"
+    with hosts_of(LOSSY, state) as lossy, recorded(lossy.hosts["m1"], capture):
+        check(run(lossy, EACH[:3], (program, "sizes")), 3)
     for kind in ("SABME", "UA", "DISC", "I, N(R)", "RR", "REJ"):
-        assert any(f"{kind}" in line for line in dissected(tmp_path / "job", "llc")), kind
-    assert dissected(tmp_path / "job", "_ws.malformed") == []
+        assert any(kind in line for line in dissected(capture, "llc")), kind
+    assert dissected(capture, "_ws.malformed") == []
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/llc/link.h"
 
+#include <assert.h>
+
 #include "core/base/time.h"
 
 enum { START_WINDOW = 8 };
@@ -24,6 +26,7 @@ void vv_llc_link_open(struct vv_llc_station *station, struct vv_llc_link *link, 
   struct vv_llc_link before = *link;
   bool again = before.has_peer && vv_llc_address_compare(&before.peer, peer) == 0;
   uint32_t incarnation = new_incarnation(station);
+  assert(before.high == before.va); /* else what it had under way would be counted for ever */
   *link = (struct vv_llc_link){
       .peer = *peer,
       .has_peer = true,
@@ -91,7 +94,14 @@ static void give_up_messages(struct vv_llc_station *station, struct vv_llc_link 
   link->tell |= VV_LLC_NEWS_SENT;
 }
 
+/* Nothing of it is under way any more. */
+static void land(struct vv_llc_station *station, struct vv_llc_link *link) {
+  station->flight -= vv_llc_link_ahead(link->high, link->va);
+  link->vs = link->high = link->va;
+}
+
 void vv_llc_link_clear(struct vv_llc_station *station, struct vv_llc_link *link) {
+  land(station, link);
   link->vs = link->vr = link->va = link->high = link->va_round = link->vr_round = 0;
   vv_llc_repeat_init(&link->repeat, link->base);
   vv_llc_early_clear(&station->early, &link->early);
@@ -123,15 +133,23 @@ void vv_llc_link_close(struct vv_llc_station *station, struct vv_llc_link *link,
   link->question = VV_LLC_QUESTION_NONE;
   vv_llc_link_freeze(link);
   vv_llc_link_stop(link, VV_LLC_TIMER_GREETING);
+  land(station, link);
   give_up_messages(station, link);
 }
 
-bool vv_llc_link_is_open(const struct vv_llc_link *link) {
+/* What goes again is under way already. */
+static bool may_fly(const struct vv_llc_station *station, const struct vv_llc_link *link) {
+  return station->flight < station->config.flight || link->vs != link->high ||
+         vv_llc_link_ahead(link->high, link->va) < VV_LLC_LINK_FLIGHT_MIN;
+}
+
+bool vv_llc_link_is_open(const struct vv_llc_station *station, const struct vv_llc_link *link) {
   return !link->frozen && !link->remote_busy && vv_llc_link_ahead(link->vs, link->va) < link->window.working &&
+         may_fly(station, link) &&
          (link->state == VV_LLC_NORMAL || link->state == VV_LLC_BUSY || link->state == VV_LLC_REJECT);
 }
 
-bool vv_llc_link_can_send(const struct vv_llc_link *link) {
-  return vv_llc_link_is_open(link) &&
+bool vv_llc_link_can_send(const struct vv_llc_station *station, const struct vv_llc_link *link) {
+  return vv_llc_link_is_open(station, link) &&
          vv_llc_backlog_has(&link->backlog, link->base + vv_llc_link_ahead(link->vs, link->va));
 }

@@ -40,10 +40,10 @@ bool vv_llc_link_is_patient(const struct vv_llc_link *link);
 /* True when the peer called and has gone no further: the user has never heard of the link. */
 bool vv_llc_link_is_unheard(const struct vv_llc_link *link);
 
-/* True when the link is up and there is room in the windows. */
-bool vv_llc_link_is_open(const struct vv_llc_link *link);
+/* True when the link is up and there is room in the windows, its own and the station's. */
+bool vv_llc_link_is_open(const struct vv_llc_station *station, const struct vv_llc_link *link);
 
 /* True when an I PDU may be sent: there is one, and room in the windows. */
-bool vv_llc_link_can_send(const struct vv_llc_link *link);
+bool vv_llc_link_can_send(const struct vv_llc_station *station, const struct vv_llc_link *link);
 
 #endif

@@ -241,6 +241,7 @@ ACTION(update_nr) {
   link->va_round += nr < link->va;
   link->va = nr;
   link->base += count;
+  cause->station->flight -= count;
   link->retry_count = link->fruitless = 0;
   vv_llc_backlog_done(&link->backlog, link->base);
   link->tell |= VV_LLC_NEWS_SENT;

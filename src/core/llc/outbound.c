@@ -5,6 +5,12 @@
 
 enum { POLL_PART = 2 }; /* the I PDU that fills this part of the window asks for an answer */
 
+/* The next I PDU does, if no answer is due: part of the window is full, or all links together have no more to give. */
+static bool asks(const struct vv_llc_station *station, const struct vv_llc_link *link, uint8_t outstanding) {
+  bool fills = (outstanding + 1) * POLL_PART >= link->window.working || station->flight + 1 >= station->config.flight;
+  return !link->p_flag && (fills || link->pace.mean_ns == 0);
+}
+
 /* Puts the headers of Ethernet and LLC before the marks (which come behind them) and the data. */
 static void head(const struct vv_llc_station *station, const struct vv_llc_link *link, const struct vv_lpdu *pdu,
                  size_t marks_bytes, struct vv_llc_station_frame *frame) {
@@ -52,7 +58,7 @@ void vv_llc_outbound_i(struct vv_llc_station *station, struct vv_llc_link *link,
   struct vv_llc_backlog_pdu part = vv_llc_backlog_at(&link->backlog, station->messages, number);
   struct vv_lpdu pdu = pdu_of(station, link, VV_LPDU_I);
   pdu.ns = link->vs;
-  pdu.pf = !link->p_flag && ((outstanding + 1) * POLL_PART >= link->window.working || link->pace.mean_ns == 0);
+  pdu.pf = asks(station, link, outstanding);
   if (pdu.pf) {
     link->p_flag = true;
     link->polled_ns = now_ns;
@@ -62,6 +68,7 @@ void vv_llc_outbound_i(struct vv_llc_station *station, struct vv_llc_link *link,
     station->counts.resent++;
   } else {
     link->high = (uint8_t)(link->high + 1) & (VV_LPDU_MODULUS - 1);
+    station->flight++;
     if (!link->timing) {
       link->timing = true;
       link->timed = link->vs;

@@ -37,6 +37,7 @@
 #define VV_LLC_LINK_HEAD_BYTES (VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX + VV_SEGMENT_BYTES_MAX)
 #define VV_LLC_LINK_OWED_MAX   16 /* control PDUs that wait to be sent */
 #define VV_LLC_LATE_WAYS       3  /* a frame, what it leads to, and the answer, each as late as a frame can be */
+#define VV_LLC_LINK_FLIGHT_MIN 2  /* I PDUs under way that every link may have, whatever the others have */
 #define VV_LLC_LINK_LATE_MAX   32 /* an N(R) up to so far behind the last one is late, beyond it is invalid */
 
 /* Why a link ended. */
@@ -196,6 +197,7 @@ struct vv_llc_station_config {
   uint32_t early;    /* I PDUs that are kept at a time, of all links together, behind one that is missing */
   uint32_t pdu_bytes_max; /* the MTU. More than 1500 needs jumbo frames with EtherType 0x8870 on every host */
   uint8_t window;         /* k: I PDUs sent without acknowledgement, 1 .. 127 */
+  uint32_t flight;        /* the same to all peers together, >= 1; beyond it each link has but VV_LLC_LINK_FLIGHT_MIN */
   uint8_t receive_window; /* rw, told to peers by XID: 1 .. 127 */
   uint32_t credit;        /* I PDUs that a new link takes before vv_llc_station_credit gives more */
   vv_ns t1_ns_min;        /* T1 follows the measured round trip between these two */
@@ -261,6 +263,7 @@ struct vv_llc_station {
   struct vv_llc_station_config config;
   struct vv_llc_link *links;
   uint32_t opened;             /* links so far */
+  uint32_t flight;             /* I PDUs of all links that were sent, and are not acknowledged */
   struct vv_llc_lookup lookup; /* of links by peer, the ended ones too */
   struct vv_llc_message *messages;
   uint32_t free_message;  /* VV_LLC_NO_MESSAGE: none */

@@ -20,6 +20,7 @@ void vv_llc_station_defaults(struct vv_llc_station_config *config) {
       .early = 128,
       .pdu_bytes_max = VV_FRAME_DATA_BYTES_MAX,
       .window = 32,
+      .flight = VV_LPDU_MODULUS - 1,
       .receive_window = VV_LPDU_MODULUS - 1,
       .credit = VV_LLC_CREDIT_UNLIMITED,
       .t1_ns_min = 2 * VV_MS,
@@ -62,6 +63,7 @@ static void check(const struct vv_llc_station_config *config) {
   assert(config->pdu_bytes_max >= VV_LLC_STATION_PDU_BYTES_MIN &&
          config->pdu_bytes_max <= VV_LLC_STATION_PDU_BYTES_MAX);
   assert(config->window >= 1 && config->window < VV_LPDU_MODULUS);
+  assert(config->flight >= 1);
   assert(config->receive_window >= 1 && config->receive_window < VV_LPDU_MODULUS);
   assert(config->t1_ns_min > config->ack_ns && config->t1_ns_max >= config->t1_ns_min);
   assert((config->self.sap & 1) == 0);
@@ -209,7 +211,7 @@ bool vv_llc_station_has_left(const struct vv_llc_station *station, uint32_t id) 
 }
 
 bool vv_llc_station_is_open(const struct vv_llc_station *station, uint32_t id) {
-  return vv_llc_station_has_left(station, id) && vv_llc_link_is_open(&station->links[id]);
+  return vv_llc_station_has_left(station, id) && vv_llc_link_is_open(station, &station->links[id]);
 }
 
 void vv_llc_station_credit(struct vv_llc_station *station, vv_ns now_ns, uint32_t id, uint32_t pdus) {

@@ -104,7 +104,7 @@ void vv_llc_turn_settle(struct vv_llc_station *station, struct vv_llc_link *link
     watch(link, now_ns);
   }
   set_alarm(station, link);
-  if (!link->queued && (link->owed_count > 0 || link->ack_due || vv_llc_link_can_send(link))) {
+  if (!link->queued && (link->owed_count > 0 || link->ack_due || vv_llc_link_can_send(station, link))) {
     link->queued = vv_ring_push(&station->busy, id);
   }
   bool tells = link->tell != 0 || vv_llc_inbound_early(station, link) != VV_LLC_NO_EARLY;
@@ -120,7 +120,7 @@ bool vv_llc_turn_frame(struct vv_llc_station *station, struct vv_llc_link *link,
     vv_llc_outbound_control(station, link, owed, frame);
     return true;
   }
-  if (vv_llc_link_can_send(link)) {
+  if (vv_llc_link_can_send(station, link)) {
     vv_llc_machine_do(link, &(struct vv_llc_link_cause){
                                 .station = station, .now_ns = now_ns, .event = VV_LLC_DATA_REQUEST, .frame = frame});
     return true;
