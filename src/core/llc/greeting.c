@@ -194,13 +194,18 @@ bool vv_llc_greeting_identified(struct vv_llc_station *station, struct vv_llc_li
 bool vv_llc_greeting_expects_sabme(struct vv_llc_link *link) {
   if (link->plain) return true;
   bool called = link->greeting == VV_LLC_GREETING_CALLED;
-  bool unheard = vv_llc_is_up(link->state) && !link->active && !link->heard;
-  bool again = unheard && link->greeting == VV_LLC_GREETING_NONE; /* our UA was lost */
   if (called) {
     link->active = false;
     link->timers[VV_LLC_TIMER_GREETING] = VV_NEVER;
   }
-  return called || again || link->state == VV_LLC_CONN;
+  return called || link->state == VV_LLC_CONN;
+}
+
+bool vv_llc_greeting_sabme_again(struct vv_llc_station *station, struct vv_llc_link *link, bool poll) {
+  bool unheard = vv_llc_is_up(link->state) && !link->active && !link->heard;
+  if (link->plain || !unheard || link->greeting != VV_LLC_GREETING_NONE) return false;
+  vv_llc_link_owe(station, link, VV_LPDU_UA, true, poll);
+  return true;
 }
 
 static void answer_call(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns) {

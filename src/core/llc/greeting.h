@@ -76,6 +76,12 @@ bool vv_llc_greeting_identified(struct vv_llc_station *station, struct vv_llc_li
 /* True when a SABME of the peer counts, and is not one from before. */
 bool vv_llc_greeting_expects_sabme(struct vv_llc_link *link);
 
+/*
+ * A SABME of the peer: true when it is the one that brought the link up, come again, and another UA is owed. Nothing
+ * was heard since, but the first UA may have come all the same, and I PDUs behind it: their numbers go on counting.
+ */
+bool vv_llc_greeting_sabme_again(struct vv_llc_station *station, struct vv_llc_link *link, bool poll);
+
 /* Answers the question that the state machine asks its user. */
 void vv_llc_greeting_answer(struct vv_llc_station *station, struct vv_llc_link *link, vv_ns now_ns);
 

@@ -140,8 +140,9 @@ static unsigned sequenced(struct vv_llc_station *station, struct vv_llc_link *li
 }
 
 /* U PDUs. */
-static unsigned unnumbered(struct vv_llc_link *link, const struct vv_lpdu *pdu) {
+static unsigned unnumbered(struct vv_llc_station *station, struct vv_llc_link *link, const struct vv_lpdu *pdu) {
   if ((link->tell & VV_LLC_NEWS_CLOSED) != 0 && pdu->kind == VV_LPDU_SABME) return STALE;
+  if (pdu->kind == VV_LPDU_SABME && vv_llc_greeting_sabme_again(station, link, pdu->pf)) return STALE;
   if (pdu->kind == VV_LPDU_SABME && !vv_llc_greeting_expects_sabme(link)) return STALE;
   if (pdu->kind == VV_LPDU_UA && !link->plain && vv_llc_is_up(link->state)) return STALE;
   return events[pdu->kind];
@@ -151,7 +152,7 @@ static unsigned event_of(struct vv_llc_station *station, struct vv_llc_link *lin
                          struct vv_llc_link_cause *cause) {
   bool may_carry = vv_lpdu_carries_data(pdu->kind) || pdu->kind == VV_LPDU_UNKNOWN;
   if (pdu->kind > VV_LPDU_REJ && pdu->data_bytes > 0 && !may_carry) return VV_LLC_GOT_BAD;
-  if (pdu->kind > VV_LPDU_REJ) return unnumbered(link, pdu);
+  if (pdu->kind > VV_LPDU_REJ) return unnumbered(station, link, pdu);
   if (vv_llc_is_up(link->state)) return sequenced(station, link, pdu, cause);
   if (link->state == VV_LLC_ADM && link->greeting != VV_LLC_GREETING_NONE) return STALE; /* DM would end what begins */
   return events[pdu->kind];

@@ -225,6 +225,15 @@ static void test_no_link_is_called_none(void **state) {
   pair_free(pair);
 }
 
+/* A filter: the first UAs are lost, *context of them, an int. */
+static bool lose_ua(struct pair *pair, int to, uint8_t *bytes, size_t *count, void *context) {
+  (void)pair, (void)to;
+  int *left = context;
+  const bool is_ua =
+      *count == VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES && (bytes[VV_ENVELOPE_BYTES + 2] & 0xef) == 0x63;
+  return !is_ua || (*left)-- <= 0;
+}
+
 /* A SABME of before comes again while we disconnect: no DM takes the place of a DISC that was lost. */
 static void test_a_late_sabme_does_not_end_what_is_being_ended(void **state) {
   (void)state;
@@ -244,6 +253,49 @@ static void test_a_late_sabme_does_not_end_what_is_being_ended(void **state) {
   pair_free(pair);
 }
 
+/*
+ * It comes again because the UA was slow, not lost: what went behind that UA has arrived, and the peer counts it. Were
+ * the numbers cleared, and the window too small for as many since, nothing would ever be acknowledged.
+ */
+static void test_a_sabme_that_comes_again_clears_nothing(void **state) {
+  (void)state;
+  enum { PDUS = 6, BYTES = PDUS * 1490 };
+  static const uint8_t bytes[BYTES] = {1, 2, 3};
+  const struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  assert_true(vv_llc_station_send(&pair->stations[1], pair->now_ns, pair->links[1], bytes, BYTES, 1));
+  pair_send(pair, 1);
+  while (pair_deliver(pair, 0)) continue;
+  assert_true(pair_link(pair, 0)->vr >= PDUS);
+  pair_forge(pair, 1, (struct vv_lpdu){.kind = VV_LPDU_SABME, .pf = true}, NULL, 0);
+  pair_link(pair, 1)->window.working = PDUS - 2; /* as after a loss */
+  pair_sleep(pair, 20000 * VV_MS);
+  assert_int_equal(pair->told[1][VV_LLC_STATION_CLOSED], 0);
+  assert_true(pair_event(pair, 1, VV_LLC_STATION_SENT)->acknowledged);
+  assert_int_equal(pair->got_bytes[0], BYTES);
+  say(pair, 0);
+  pair_free(pair);
+}
+
+/* Nor does it where the UA was lost, and nothing has arrived. */
+static void test_a_sabme_after_a_lost_ua_is_answered(void **state) {
+  (void)state;
+  static const uint8_t bytes[5 * 1490] = {1, 2, 3};
+  const struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
+  struct pair *pair = pair_new(&a, &b);
+  pair->filter = lose_ua;
+  pair->context = &(int){1};
+  pair_connect(pair);
+  assert_int_equal(pair->told[0][VV_LLC_STATION_CONNECTED], 1);
+  assert_true(vv_llc_station_send(&pair->stations[1], pair->now_ns, pair->links[1], bytes, sizeof bytes, 1));
+  pair_sleep(pair, 20000 * VV_MS);
+  assert_true(pair_event(pair, 1, VV_LLC_STATION_SENT)->acknowledged);
+  assert_int_equal(pair->got_bytes[0], sizeof bytes);
+  assert_int_equal(pair->stations[1].counts.resets, 0);
+  pair_free(pair);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_pair_is_one_for_good),
@@ -253,6 +305,8 @@ int main(void) {
       cmocka_unit_test(test_a_call_that_gave_way_comes_late),
       cmocka_unit_test(test_no_link_is_called_none),
       cmocka_unit_test(test_a_late_sabme_does_not_end_what_is_being_ended),
+      cmocka_unit_test(test_a_sabme_that_comes_again_clears_nothing),
+      cmocka_unit_test(test_a_sabme_after_a_lost_ua_is_answered),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
