@@ -46,6 +46,7 @@ kind = "switch"
 class = "free"
 [tcp]
 offloads = false
+congestion_control = "reno"
 [[hosts]]
 prefix = "h"
 count = 2
