@@ -44,10 +44,10 @@ class Tests:
         found = sorted(path.stem.removeprefix("test_") for path in self.main.parent.glob("test_*.py"))
         return [name for name in found if name not in _OTHER_PROCESSES]
 
-    def command(self, name: str) -> list[str]:
-        """What a rank runs for that file."""
-        paths = ["env", "VAIVEN_VERBOSE=1", f"LD_LIBRARY_PATH={self.libraries}"]
-        return [*paths, str(self.python), str(self.main), "--no-builddir", "-i", f"^test_{name}[.]py$"]
+    def command(self, name: str, library: str) -> list[str]:
+        """What a rank of that library runs for that file."""
+        abi = ["env", "VAIVEN_VERBOSE=1", f"MPI4PY_MPIABI={library}", f"LD_LIBRARY_PATH={self.libraries}"]
+        return [*abi, str(self.python), str(self.main), "--no-builddir", "-i", f"^test_{name}[.]py$"]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def fetched(home: Path) -> Tests:
 
 def run(tests: Tests, library: str, place: Place, name: str, manner: Manner) -> tuple[Outcome, str]:
     """(what became of that file, what its ranks said)."""
-    done = carried(library, place, tests.command(name), RANKS, manner, TIME_S)
+    done = carried(library, place, tests.command(name, library), RANKS, manner, TIME_S)
     counts = re.findall(r"^Ran (\d+) tests? in", done.errors, re.MULTILINE)
     failed = frozenset(re.findall(r"^(?:FAIL|ERROR): (\S+ \(\S+\))", done.errors, re.MULTILINE))
     why = "the time is up" if done.status is None else "a rank did not say how it ended" if len(counts) < RANKS else ""

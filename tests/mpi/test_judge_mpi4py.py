@@ -13,7 +13,7 @@ from ..joined import hosts_of
 from . import judge, judge_mpi4py
 
 pytestmark = pytest.mark.slow
-SAMPLE = ("cco_buf", "cco_nb_buf", "cco_obj", "comm", "p2p_buf", "p2p_obj_matched")
+SAMPLE = ("cco_buf", "cco_obj", "comm", "p2p_buf")
 
 
 @pytest.fixture(scope="module")
