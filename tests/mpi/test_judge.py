@@ -28,7 +28,7 @@ OVER_LLC = {
     "pt2pt": (
         "anyall", "bottom", "bsend5", "bsendfrag", "bsendpending", "cancelanysrc", "eagerdt", "icprobe", "icsend",
         "isendirecv", "isendrecv", "issendselfcancel", "large_message", "many_isend", "manylmt", "mprobe",
-        "probe_unexp", "pscancel", "recv_any", "rqfreeb", "rqstatus", "scancel", "sendall", "sendflood",
+        "probe_unexp", "recv_any", "rqfreeb", "rqstatus", "sendall", "sendflood",
         "sendrecv1", "sendrecv2", "sendrecv3", "sendself",
     ),
     "coll": ("allgather2", "alltoall1", "alltoallv", "bcasttest", "coll6", "nonblocking", "redscat", "scantst"),
