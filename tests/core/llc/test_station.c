@@ -83,38 +83,6 @@ static void test_what_left_waits_for_acknowledgements_only(void **state) {
   free(bytes);
 }
 
-/* Whatever others have under way a link has two, and with their end more; of one that ends nothing stays. */
-static void test_all_links_together_have_so_much_under_way(void **state) {
-  (void)state;
-  enum { OTHERS = 100, PDUS = 20 };
-  struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
-  a.window = 127;
-  a.flight = OTHERS;
-  struct pair *pair = pair_new(&a, &b);
-  struct vv_llc_station *near = &pair->stations[0];
-  uint32_t count = PDUS * 1490;
-  uint8_t *bytes = pattern(count);
-  pair_connect(pair);
-  near->flight += OTHERS;
-  send_and_check(pair, 0, count);
-  assert_int_equal(near->flight, OTHERS);
-  assert_true(vv_llc_station_send(near, pair->now_ns, pair->links[0], bytes, count, 1));
-  pair_send(pair, 0);
-  assert_int_equal(pair->count[1], VV_LLC_LINK_FLIGHT_MIN);
-  near->flight -= OTHERS;
-  while (pair_deliver(pair, 1)) continue;
-  pair_send(pair, 1);
-  while (pair_deliver(pair, 0)) continue;
-  pair_send(pair, 0);
-  assert_true(pair->count[1] > VV_LLC_LINK_FLIGHT_MIN);
-  assert_int_equal(near->flight, pair->count[1]);
-  vv_llc_station_disconnect(near, pair->now_ns, pair->links[0]);
-  pair_sleep(pair, 20 * VV_MS);
-  assert_int_equal(near->flight, 0);
-  pair_free(pair);
-  free(bytes);
-}
-
 static void test_plain(void **state) {
   (void)state;
   struct pair *pair = connected(true);
@@ -773,7 +741,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_messages_of_any_size),
       cmocka_unit_test(test_what_left_waits_for_acknowledgements_only),
-      cmocka_unit_test(test_all_links_together_have_so_much_under_way),
       cmocka_unit_test(test_plain),
       cmocka_unit_test(test_jumbo),
       cmocka_unit_test(test_padded_frames),
