@@ -24,32 +24,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "timed.h"
+
 enum { TIMES = 15, LOOP = 20, BATCH = 32, BATCHES = 2000, SKEW_US = 20000 };
 
 static char *bytes;
 static int size_bytes, rank, ranks;
-
-static double now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-  const double one = *(const double *)a, other = *(const double *)b;
-  return (one > other) - (one < other);
-}
-
-static double median(double *values, int count) {
-  qsort(values, (size_t)count, sizeof *values, by_value);
-  return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
-static double largest(double own) {
-  double all;
-  MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return all;
-}
 
 static void cast(int root) {
   MPI_Bcast(bytes, size_bytes, MPI_BYTE, root, MPI_COMM_WORLD);

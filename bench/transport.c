@@ -19,32 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "timed.h"
+
 enum { EXCHANGES = 20000, EXCHANGES_S = 2, IDLE_S = 3, TIMES = 9 };
 
 static char *bytes, *received;
 static int size_bytes, rank, ranks;
-
-static double now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-  const double one = *(const double *)a, other = *(const double *)b;
-  return (one > other) - (one < other);
-}
-
-static double median(double *values, int count) {
-  qsort(values, (size_t)count, sizeof *values, by_value);
-  return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
-static double largest(double own) {
-  double all;
-  MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return all;
-}
 
 static void exchange(int with, int first) {
   if (first) MPI_Send(bytes, size_bytes, MPI_BYTE, with, 0, MPI_COMM_WORLD);

@@ -39,18 +39,7 @@ ALLTOALL_BYTES = (1024, 32768)
 QUICK = Effort(samples=5000, samples_min=8, cell_ms=500, timeout_ms=10_000)
 WHOLE = Effort(samples=4000, samples_min=4000, cell_ms=60_000, timeout_ms=60_000, launch_s=600)
 SLOW = Effort(samples=40, samples_min=8, cell_ms=2_000, timeout_ms=10_000)
-BY_FRAMES = """\
-name = "frames"
-[fabric]
-kind = "switch"
-class = "free"
-[tcp]
-offloads = false
-congestion_control = "reno"
-[[hosts]]
-prefix = "h"
-count = 2
-"""
+BY_FRAMES = "offloads = false", 'congestion_control = "reno"'  # this kernel's BBR would time its own pacing
 Times = Mapping[int, float]
 
 
@@ -82,7 +71,7 @@ def software(rounds: int, seed: int) -> list[Ratio]:
     stacks = [*BELOW, *BELOW.values()]
     with jobs.hosts("free", 2) as where:
         found = _rounds(rounds, seed, stacks, _one_way(where, SMALL, QUICK))
-    with jobs.hosts_of(topology.parse(BY_FRAMES)) as where:
+    with jobs.hosts_of(_free(2, BY_FRAMES)) as where:
         large = _rounds(rounds, seed, [LLC, TCP], _one_way(where, tuple(LARGE_MOST), SLOW))
     rows = []
     for size in SMALL:
@@ -144,10 +133,10 @@ def idle(rounds: int, seed: int) -> list[Ratio]:
     return [ratio(what.format(count), [(one[count], one[min(IDLE)]) for one in found], IDLE_MOST) for count in IDLE[1:]]
 
 
-def _free(count: int) -> topology.Topology:
-    """So many hosts without a wire."""
-    text = f'name = "peers"\n[fabric]\nkind = "switch"\nclass = "free"\n[[hosts]]\nprefix = "h"\ncount = {count}\n'
-    return topology.parse(text)
+def _free(count: int, tcp: Sequence[str] = ()) -> topology.Topology:
+    """So many hosts without a wire, whose TCP is set so."""
+    lines = ['name = "peers"', "[fabric]", 'kind = "switch"', 'class = "free"', "[tcp]", *tcp]
+    return topology.parse("\n".join([*lines, "[[hosts]]", 'prefix = "h"', f"count = {count}"]))
 
 
 def _said_ns(where: Place, stack: str, program: Path, what: str, size: int, names: Sequence[str] = ()) -> float:

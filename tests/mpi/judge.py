@@ -22,6 +22,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from pathlib import Path
 
 from tests.lab.texts import lab_text
@@ -71,12 +72,29 @@ WAYS = {
 
 @dataclass
 class Judgement:
-    """What came of the programs. served: operations by group."""
+    """What came of programs, or of tests: how many passed, which fail without us, too, and which with us alone, with
+    what they said. served: operations by group."""
 
     passed: int = 0
     served: int = 0
-    failed_without: list[Program] = field(default_factory=list)
-    differ: list[tuple[Program, str]] = field(default_factory=list)
+    failed_without: list[str] = field(default_factory=list)
+    differ: list[tuple[str, str]] = field(default_factory=list)
+
+    def count_served(self, said: str) -> None:
+        """Adds the operations that the ranks say went by group."""
+        self.served += sum(int(count) for count in re.findall(r"vaiven: (\d+) collective operations among", said))
+
+    def tell(self, library: str, passed: str) -> None:
+        """Prints it."""
+        without = f"{len(self.failed_without)} fail without us, too"
+        print(f"{library}: {passed} pass with us, {without}, {len(self.differ)} differ")
+        if self.served:
+            print(f"{library}: {self.served} operations went by group")
+        for name, said in self.differ:
+            print(f"{name} differs:\n{said[-3000:]}")
+        for name in self.failed_without:
+            print(f"{name} fails without us, too")
+        sys.stdout.flush()
 
 
 def lab_of(loss: float = 0.0) -> str:
@@ -173,7 +191,7 @@ def run(suite: Path, library: str, place: Place, program: Program, manner: Manne
 
 def _end(place: Place, command: Sequence[str]) -> None:
     """Ranks whose launcher is gone would take the processors of those that come after them."""
-    program = [word for word in command if "=" not in word and word != "env"]
+    program = list(dropwhile(lambda word: word == "env" or "=" in word, command))
     for process, words in processes(place).items():
         if words[: len(program)] == program:
             with suppress(ProcessLookupError):
@@ -185,21 +203,27 @@ def judge(suite: Path, library: str, place: Place, programs: Collection[Program]
     found = Judgement()
     for program in programs:
         sound, said = run(suite, library, place, program, way.manner)
-        found.served += sum(int(count) for count in re.findall(r"vaiven: (\d+) collective operations among", said))
+        found.count_served(said)
         if sound:
             found.passed += 1
         elif run(suite, library, place, program, Manner(yields=True))[0]:
-            found.differ.append((program, said))
+            found.differ.append((str(program), said))
         else:
-            found.failed_without.append(program)
+            found.failed_without.append(str(program))
     return found
 
 
-def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def options_of(description: str) -> argparse.ArgumentParser:
+    """What every judge is told."""
+    options = argparse.ArgumentParser(description=description)
     options.add_argument("way", choices=list(WAYS))
     options.add_argument("--library", choices=list(mpi.LIBRARIES), action="append", help="all that know the way")
     options.add_argument("--loss", type=float, default=0.0)
+    return options
+
+
+def main() -> int:
+    options = options_of(__doc__.splitlines()[0])
     options.add_argument("--rooms", default="", help="of its test suite, with commas between; those of the way")
     options.add_argument("--programs", default="", help="only these, with commas between")
     given = options.parse_args()
@@ -217,14 +241,7 @@ def main() -> int:
             programs = build(own, [one for one in listing if not only or one.name in only])
             with hosts_of(lab_of(given.loss), home / "state") as place:
                 found = judge(own, library, place, programs, way)
-            without = f"{len(found.failed_without)} fail without us, too"
-            print(f"{library}: {found.passed} of {len(programs)} pass with us, {without}, {len(found.differ)} differ")
-            if way.manner.group:
-                print(f"{library}: {found.served} operations went by group", flush=True)
-            for program, said in found.differ:
-                print(f"{program} differs:\n{said[-3000:]}", flush=True)
-            for program in found.failed_without:
-                print(f"{program} fails without us, too", flush=True)
+            found.tell(library, f"{found.passed} of {len(programs)} programs")
             differ += len(found.differ)
     return 1 if differ else 0
 

@@ -9,21 +9,19 @@ without us says nothing: what counts is the difference. Prints a line for each t
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from vaiven.run import mpi
 from vaiven.run.mpi import Manner
 from vaiven.run.place import Place
 
 from ..joined import hosts_of
-from .judge import WAYS, Way, carried, lab_of
+from .judge import WAYS, Judgement, Way, carried, lab_of, options_of
 
 RANKS = 4
 TIME_S = 240  # of one file
@@ -59,17 +57,6 @@ class Outcome:
     why: str = ""
 
 
-@dataclass
-class Judgement:
-    """What came of them. served: operations by group."""
-
-    files: int = 0
-    ran: int = 0
-    served: int = 0
-    failed_without: list[str] = field(default_factory=list)
-    differ: list[tuple[str, str]] = field(default_factory=list)
-
-
 def fetched(home: Path) -> Tests:
     """The newest release."""
     subprocess.run([sys.executable, "-m", "venv", home / "v"], check=True)
@@ -87,8 +74,8 @@ def fetched(home: Path) -> Tests:
 def run(tests: Tests, library: str, place: Place, name: str, manner: Manner) -> tuple[Outcome, str]:
     """(what became of that file, what its ranks said)."""
     done = carried(library, place, tests.command(name, library), RANKS, manner, TIME_S)
-    counts = re.findall(r"^Ran (\d+) tests? in", done.errors, re.MULTILINE)
-    failed = frozenset(re.findall(r"^(?:FAIL|ERROR): (\S+ \(\S+\))", done.errors, re.MULTILINE))
+    counts = re.findall(r"Ran (\d+) tests? in", done.errors)  # anywhere: lines of several ranks may be run together
+    failed = frozenset(re.findall(r"(?:FAIL|ERROR): (\S+ \(\S+\))", done.errors))
     why = "the time is up" if done.status is None else "a rank did not say how it ended" if len(counts) < RANKS else ""
     return Outcome(sum(map(int, counts)), failed, why), done.errors
 
@@ -98,25 +85,21 @@ def judge(tests: Tests, library: str, place: Place, names: Sequence[str], way: W
     found = Judgement()
     for name in names:
         ours, said = run(tests, library, place, name, way.manner)
-        found.files += 1
-        found.ran += ours.ran
-        found.served += sum(int(count) for count in re.findall(r"vaiven: (\d+) collective operations among", said))
+        found.count_served(said)
         if not (ours.failed or ours.why):
+            found.passed += ours.ran
             continue
         without, _ = run(tests, library, place, name, Manner(yields=True))
         new = sorted(ours.failed - without.failed)
         if new or (ours.why and not without.why):
-            found.differ.append((name, f"{ours.why} {' '.join(new)}\n{said[-3000:]}"))
+            found.differ.append((" ".join((name, ours.why, *new)), said))
         else:
             found.failed_without += sorted(ours.failed) or [f"{name}: {ours.why}"]
     return found
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("way", choices=list(WAYS))
-    options.add_argument("--library", choices=list(mpi.LIBRARIES), action="append", help="all that know the way")
-    options.add_argument("--loss", type=float, default=0.0)
+    options = options_of(__doc__.splitlines()[0])
     options.add_argument("--files", default="", help="only these, with commas between")
     given = options.parse_args()
     way, differ = WAYS[given.way], 0
@@ -128,15 +111,7 @@ def main() -> int:
         for library in given.library or way.libraries:
             with hosts_of(lab_of(given.loss), home / "state") as place:
                 found = judge(tests, library, place, names, way)
-            counted = f"{found.ran} tests of {found.files} files by {RANKS} ranks"
-            without = f"{len(found.failed_without)} fail without us, too"
-            print(f"{library}: {counted} with us, {without}, {len(found.differ)} differ", flush=True)
-            if way.manner.group:
-                print(f"{library}: {found.served} operations went by group", flush=True)
-            for name, said in found.differ:
-                print(f"{name} differs: {said}", flush=True)
-            for name in found.failed_without:
-                print(f"{name} fails without us, too", flush=True)
+            found.tell(library, f"{found.passed} tests of {len(names)} files, counted at each of {RANKS} ranks,")
             differ += len(found.differ)
     return 1 if differ else 0
 

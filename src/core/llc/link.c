@@ -139,7 +139,7 @@ void vv_llc_link_close(struct vv_llc_station *station, struct vv_llc_link *link,
 
 /* What goes again is under way already. */
 static bool may_fly(const struct vv_llc_station *station, const struct vv_llc_link *link) {
-  return station->flight < station->config.flight || link->vs != link->high ||
+  return station->flight < VV_LLC_STATION_FLIGHT_MAX || link->vs != link->high ||
          vv_llc_link_ahead(link->high, link->va) < VV_LLC_LINK_FLIGHT_MIN;
 }
 

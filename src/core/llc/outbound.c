@@ -7,7 +7,8 @@ enum { POLL_PART = 2 }; /* the I PDU that fills this part of the window asks for
 
 /* The next I PDU does, if no answer is due: part of the window is full, or all links together have no more to give. */
 static bool asks(const struct vv_llc_station *station, const struct vv_llc_link *link, uint8_t outstanding) {
-  bool fills = (outstanding + 1) * POLL_PART >= link->window.working || station->flight + 1 >= station->config.flight;
+  bool fills =
+      (outstanding + 1) * POLL_PART >= link->window.working || station->flight + 1 >= VV_LLC_STATION_FLIGHT_MAX;
   return !link->p_flag && (fills || link->pace.mean_ns == 0);
 }
 

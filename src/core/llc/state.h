@@ -37,8 +37,10 @@
 #define VV_LLC_LINK_HEAD_BYTES (VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX + VV_SEGMENT_BYTES_MAX)
 #define VV_LLC_LINK_OWED_MAX   16 /* control PDUs that wait to be sent */
 #define VV_LLC_LATE_WAYS       3  /* a frame, what it leads to, and the answer, each as late as a frame can be */
-#define VV_LLC_LINK_FLIGHT_MIN 2  /* I PDUs under way that every link may have, whatever the others have */
-#define VV_LLC_LINK_LATE_MAX   32 /* an N(R) up to so far behind the last one is late, beyond it is invalid */
+/* I PDUs under way to all peers together: one whole window. Beyond it each link has but its own two. */
+#define VV_LLC_STATION_FLIGHT_MAX (VV_LPDU_MODULUS - 1)
+#define VV_LLC_LINK_FLIGHT_MIN    2
+#define VV_LLC_LINK_LATE_MAX      32 /* an N(R) up to so far behind the last one is late, beyond it is invalid */
 
 /* Why a link ended. */
 enum vv_llc_close {
@@ -197,7 +199,6 @@ struct vv_llc_station_config {
   uint32_t early;    /* I PDUs that are kept at a time, of all links together, behind one that is missing */
   uint32_t pdu_bytes_max; /* the MTU. More than 1500 needs jumbo frames with EtherType 0x8870 on every host */
   uint8_t window;         /* k: I PDUs sent without acknowledgement, 1 .. 127 */
-  uint32_t flight;        /* the same to all peers together, >= 1; beyond it each link has but VV_LLC_LINK_FLIGHT_MIN */
   uint8_t receive_window; /* rw, told to peers by XID: 1 .. 127 */
   uint32_t credit;        /* I PDUs that a new link takes before vv_llc_station_credit gives more */
   vv_ns t1_ns_min;        /* T1 follows the measured round trip between these two */

@@ -20,7 +20,6 @@ void vv_llc_station_defaults(struct vv_llc_station_config *config) {
       .early = 128,
       .pdu_bytes_max = VV_FRAME_DATA_BYTES_MAX,
       .window = 32,
-      .flight = VV_LPDU_MODULUS - 1,
       .receive_window = VV_LPDU_MODULUS - 1,
       .credit = VV_LLC_CREDIT_UNLIMITED,
       .t1_ns_min = 2 * VV_MS,
@@ -63,7 +62,6 @@ static void check(const struct vv_llc_station_config *config) {
   assert(config->pdu_bytes_max >= VV_LLC_STATION_PDU_BYTES_MIN &&
          config->pdu_bytes_max <= VV_LLC_STATION_PDU_BYTES_MAX);
   assert(config->window >= 1 && config->window < VV_LPDU_MODULUS);
-  assert(config->flight >= 1);
   assert(config->receive_window >= 1 && config->receive_window < VV_LPDU_MODULUS);
   assert(config->t1_ns_min > config->ack_ns && config->t1_ns_max >= config->t1_ns_min);
   assert((config->self.sap & 1) == 0);

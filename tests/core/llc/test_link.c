@@ -10,17 +10,16 @@
 #include "core/llc/state.h"
 #include "pair.h"
 
-enum { OTHERS = 100, BYTES = 20 * 1490 };
+enum { BYTES = 20 * 1490 };
 static const uint8_t bytes[BYTES] = {1, 2, 3};
 
 /* Two stations that are connected; the first thinks that its other links have all under way that it may have. */
 static struct pair *beside_others(void) {
   struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
   a.window = 127;
-  a.flight = OTHERS;
   struct pair *pair = pair_new(&a, &b);
   pair_connect(pair);
-  pair->stations[0].flight += OTHERS;
+  pair->stations[0].flight += VV_LLC_STATION_FLIGHT_MAX;
   return pair;
 }
 
@@ -38,7 +37,7 @@ static void test_a_link_goes_on_beside_others(void **state) {
   pair_sleep(pair, 50 * VV_MS);
   assert_int_equal(pair->told[0][VV_LLC_STATION_SENT], 1);
   assert_int_equal(pair->got_bytes[1], BYTES);
-  assert_int_equal(pair->stations[0].flight, OTHERS);
+  assert_int_equal(pair->stations[0].flight, VV_LLC_STATION_FLIGHT_MAX);
   pair_free(pair);
 }
 
@@ -49,7 +48,7 @@ static void test_what_is_free_is_for_all(void **state) {
   struct vv_llc_station *near = &pair->stations[0];
   send(pair);
   pair_send(pair, 0);
-  near->flight -= OTHERS;
+  near->flight -= VV_LLC_STATION_FLIGHT_MAX;
   while (pair_deliver(pair, 1)) continue;
   pair_send(pair, 1);
   while (pair_deliver(pair, 0)) continue;
