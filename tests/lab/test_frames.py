@@ -25,6 +25,7 @@ from pathlib import Path
 
 import pytest
 from tests import forged
+from tests.recorded import recorded
 
 pytestmark = pytest.mark.lab
 
@@ -183,21 +184,13 @@ _SORT: dict[str, Callable[[list[bytes], int], dict[object, list[bytes]]]] = {
 @contextmanager
 def _captured(pair: Pair, capture: Path) -> Iterator[None]:
     """Everything that the near end sends while the `with` block runs is in that file afterwards."""
-    command = pair.command(pair.near, "tcpdump", "-i", "eth0", "-Q", "out", "-s", "64", "-B", "65536", "-Z", "root",
-                           "--immediate-mode", "-U", "-w", str(capture))  # fmt: skip
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tcpdump:
-        try:
-            assert tcpdump.stderr is not None
-            assert any("listening on" in line for line in tcpdump.stderr), "tcpdump ended before it listened"
-            before, _ = pair.sent()
-            yield
-            wanted = pair.sent()[0] - before
-            deadline = time.monotonic() + 30
-            while len(_frames_of(capture)) < wanted and time.monotonic() < deadline:
-                time.sleep(0.02)
-        finally:
-            tcpdump.terminate()
-        assert "0 packets dropped by kernel" in tcpdump.stderr.read()
+    with recorded(lambda words: pair.command(pair.near, *words), capture, "-Q", "out", "-s", "64"):
+        before, _ = pair.sent()
+        yield
+        wanted = pair.sent()[0] - before
+        deadline = time.monotonic() + 30
+        while len(_frames_of(capture)) < wanted and time.monotonic() < deadline:
+            time.sleep(0.02)
 
 
 def _ping_pong(pair: Pair, probe: Path, stack: str, size: int, mtu: int, key_file: Path) -> dict:

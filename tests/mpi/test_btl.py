@@ -20,11 +20,11 @@ from tests.lab.texts import lab_text
 from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.run import mpi
-from vaiven.run.hosts import Host
 from vaiven.run.mpi import Manner
 from vaiven.run.place import Place
 
 from ..joined import hosts_of, processes, until
+from ..recorded import recorded
 
 FOUR = lab_text("btl-test", 4, prefix="m")
 LOSSY = lab_text("btl-loss-test", 3, prefix="m") + '[[faults]]\nhost = "*"\nkind = "loss"\nprobability = 0.005\n'
@@ -116,20 +116,6 @@ def test_every_byte_arrives_though_one_frame_in_200_is_lost(
         check(run(lossy, EACH[:3], (program, what)), 3)
 
 
-@contextmanager
-def recorded(host: Host, file: Path) -> Iterator[None]:
-    """Every frame that this host sends or gets meanwhile."""
-    command = host.argv(
-        ["tcpdump", "-i", "eth0", "-Z", "root", "-B", "65536", "--immediate-mode", "-w", str(file), "llc"]
-    )
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tcpdump:
-        try:
-            assert any("listening on" in line for line in tcpdump.stderr), "tcpdump ended before it listened"
-            yield
-        finally:
-            tcpdump.terminate()
-
-
 def dissected(file: Path, which: str) -> list[str]:
     """The frames of which that is true, as Wireshark has them: a line each. It would take our messages for IPX, for
     programs of NetWare had the SAP that the first rank of a host gets."""
@@ -144,7 +130,7 @@ def test_every_frame_is_well_formed_to_others(
 ) -> None:
     """Greetings, data, acknowledgements, what asks for lost frames again, and good-byes."""
     state, capture = tmp_path_factory.mktemp("state"), tmp_path / "job"
-    with hosts_of(LOSSY, state) as lossy, recorded(lossy.hosts["m1"], capture):
+    with hosts_of(LOSSY, state) as lossy, recorded(lossy.hosts["m1"].argv, capture, "llc"):
         check(run(lossy, EACH[:3], (program, "sizes")), 3)
     for kind in ("SABME", "UA", "DISC", "N(S)", "RR", "REJ"):
         assert any(kind in line for line in dissected(capture, "llc")), kind
