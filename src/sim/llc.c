@@ -12,7 +12,7 @@ static const char usage[] =
     "usage: vaiven-sim llc --seeds FIRST-LAST          runs drawn from seeds: everything that can go wrong\n"
     "       vaiven-sim llc [--seed S] [--hosts N] ...  one run, as asked, and what it cost\n"
     "  --hub --rate-bps R --messages K --size BYTES --mtu BYTES --window K --receive-window K --early K\n"
-    "  --crossing --loss P --burst P --duplicate P --reorder P --reorder-us T --corrupt P --replay P --replay-ms T\n"
+    "  --crossing --patient --loss P --burst P --duplicate P --reorder P --reorder-us T --corrupt P --replay P --replay-ms T\n"
     "  --busy --resets K --pauses K --pause-ms T --cuts K --crash --restart --beyond\n";
 
 #define AT(member) offsetof(struct vv_sim_llc_config, member)
@@ -28,6 +28,7 @@ static const struct vv_sim_option options[] = {
     {"--receive-window", VV_SIM_OPTION_U32, AT(receive_window)},
     {"--early", VV_SIM_OPTION_U32, AT(early)},
     {"--crossing", VV_SIM_OPTION_FLAG, AT(crossing)},
+    {"--patient", VV_SIM_OPTION_FLAG, AT(patient)},
     {"--loss", VV_SIM_OPTION_PROBABILITY, AT(loss)},
     {"--burst", VV_SIM_OPTION_PROBABILITY, AT(burst)},
     {"--duplicate", VV_SIM_OPTION_PROBABILITY, AT(duplicate)},

@@ -54,11 +54,13 @@ void vv_sim_llc_config_draw(struct vv_sim_llc_config *config, uint64_t seed) {
   config->busy = below(&rng, 3) == 0;
   config->resets = below(&rng, 3) == 0 ? (uint32_t)below(&rng, 8) : 0;
   config->pauses = below(&rng, 3) == 0 ? (uint32_t)below(&rng, 4) : 0;
+  if (below(&rng, 4) == 0) config->pause_ns = VV_SEC;
   config->crash = below(&rng, 5) == 0;
   config->restart = config->crash && below(&rng, 2) == 0;
   config->beyond = below(&rng, 8) == 0;
   if (config->beyond) config->reorder = 0.1, config->reorder_ns = 20 * VV_MS;
   config->cuts = below(&rng, 3) == 0 ? 1 + (uint32_t)below(&rng, 3) : 0;
+  config->patient = !config->crash && config->cuts == 0 && below(&rng, 2) == 0;
 }
 
 uint32_t vv_sim_llc_config_size(const struct vv_sim_llc_config *config, uint32_t from, uint32_t to, uint32_t seq) {

@@ -21,6 +21,7 @@ struct vv_sim_llc_config {
   uint32_t receive_window;
   uint32_t early; /* I PDUs that a station keeps behind missing ones */
   bool crossing;  /* both ends of a link connect */
+  bool patient;   /* enquiries go on for ever; else a link is reset after some */
   double loss;    /* of a frame, at each receiver */
   double burst;   /* a burst of losses begins */
   double duplicate;

@@ -6,7 +6,7 @@
 
 #include "sim/memory.h"
 
-enum { SAP = 0x64, NONCE = 0x6a6f6221, BUSY_CREDIT = 3 };
+enum { SAP = 0x64, NONCE = 0x6a6f6221, BUSY_CREDIT = 3, ENQUIRIES = 30 };
 
 struct vv_llc_address vv_sim_llc_host_address(uint32_t number) {
   return (struct vv_llc_address){.mac = {2, 'v', 'v', 0, 0, (uint8_t)number}, .sap = SAP};
@@ -34,7 +34,7 @@ static struct vv_llc_station_config station_config_of(struct vv_sim_llc_host *ho
   station_config.receive_window = (uint8_t)config->receive_window;
   station_config.early = config->early;
   if (config->busy) station_config.credit = BUSY_CREDIT;
-  station_config.n2 = 30;
+  station_config.n2 = config->patient ? 0 : ENQUIRIES;
   station_config.tries = 30;
   station_config.idle_ns = 100 * VV_MS;
   station_config.late_ns = 20 * VV_MS; /* what a full queue of a switch and a late frame take together */

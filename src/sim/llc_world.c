@@ -9,7 +9,12 @@
 #include "sim/memory.h"
 
 enum { HOST_FRAMES = 64, PORT_FRAMES = 200, FRAMES = 4096, FLIGHTS = 16384, INBOX = 400, INCIDENTS_MAX = 32 };
-enum { REPLAYS = 64, RETRY_US = 20, CUT_MS_MAX = 15000 };
+enum { REPLAYS = 64, RETRY_US = 20, CUT_MS_MAX = 15000, BEGINNING_MS = 100 };
+
+/* How often a host that finds many frames answers one before it looks at the next. */
+static const double ANSWERS_AT_ONCE = 0.2;
+/* How often one that stood still lets its timers run out before it looks at what came meanwhile. */
+static const double TIMERS_FIRST = 0.5;
 
 enum kind { RESET, PAUSE, CUT, CRASH, RESTART };
 
@@ -115,8 +120,10 @@ static void plan_incidents(struct world *world) {
   vv_ns span_ns =
       2 * VV_MS + config->messages * config->hosts * (VV_MS / 10 + 5 * vv_eth_ns(config->size_bytes, config->rate_bps));
   for (uint32_t i = 0; i < config->resets && i < 8; i++) plan_incident(world, RESET, below(world, span_ns), 0);
-  for (uint32_t i = 0; i < config->pauses && i < 8; i++)
-    plan_incident(world, PAUSE, below(world, span_ns), below(world, config->pause_ns));
+  for (uint32_t i = 0; i < config->pauses && i < 8; i++) {
+    vv_ns within_ns = i == 0 ? BEGINNING_MS * VV_MS : span_ns; /* connections are made: what is asked comes again */
+    plan_incident(world, PAUSE, below(world, within_ns), below(world, config->pause_ns));
+  }
   for (uint32_t i = 0; i < config->cuts && i < 8; i++)
     plan_incident(world, CUT, below(world, span_ns / 8), below(world, CUT_MS_MAX * VV_MS));
   if (!config->crash) return;
@@ -230,10 +237,15 @@ static void drop_all(struct inbox *inbox) {
 static void run(struct world *world, uint32_t host) {
   struct vv_sim_llc_host *self = &world->hosts[host];
   if (!self->alive || world->wake_ns[host] > world->now_ns) return;
+  if (world->wake_ns[host] == world->now_ns && chance(world, TIMERS_FIRST)) {
+    vv_sim_llc_host_run(self, world->now_ns);
+    if (chance(world, ANSWERS_AT_ONCE)) send(world, host);
+  }
   for (struct packet *packet = take(&world->inboxes[host]); packet != NULL; packet = take(&world->inboxes[host])) {
     vv_llc_station_receive(&self->station, world->now_ns, packet->bytes, packet->count);
     vv_sim_llc_host_run(self, world->now_ns);
     free(packet);
+    if (chance(world, ANSWERS_AT_ONCE)) send(world, host);
   }
   vv_sim_llc_host_run(self, world->now_ns);
   send(world, host);

@@ -204,7 +204,7 @@ bool vv_llc_greeting_expects_sabme(struct vv_llc_link *link) {
 bool vv_llc_greeting_sabme_again(struct vv_llc_station *station, struct vv_llc_link *link, bool poll) {
   bool unheard = vv_llc_is_up(link->state) && !link->active && !link->heard;
   if (link->plain || !unheard || link->greeting != VV_LLC_GREETING_NONE) return false;
-  vv_llc_link_owe(station, link, VV_LPDU_UA, true, poll);
+  vv_llc_link_owe(station, link, (struct vv_llc_owed){.kind = VV_LPDU_UA, .response = true, .pf = poll});
   return true;
 }
 
@@ -231,6 +231,6 @@ void vv_llc_greeting_answer(struct vv_llc_station *station, struct vv_llc_link *
 
 void vv_llc_greeting_break(struct vv_llc_station *station, struct vv_llc_link *link, enum vv_llc_close why) {
   link->owed_count = 0;
-  vv_llc_link_owe(station, link, VV_LPDU_DISC, false, false);
+  vv_llc_link_owe(station, link, (struct vv_llc_owed){.kind = VV_LPDU_DISC});
   vv_llc_link_close(station, link, why);
 }

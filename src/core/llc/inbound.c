@@ -43,10 +43,15 @@ static bool meet(struct vv_llc_link *link, uint32_t number) {
   return true;
 }
 
+static unsigned stray(struct vv_llc_link *link) {
+  link->astray = true;
+  return STALE;
+}
+
 /* On a link of ours the number of the I PDU says it, and N(S) must agree. */
 static unsigned place_marked(struct vv_llc_station *station, struct vv_llc_link *link, const struct vv_lpdu *pdu,
                              const struct vv_segment *segment) {
-  if (segment->epoch != link->epoch) return STALE;
+  if (segment->epoch != link->epoch) return stray(link);
   uint8_t ahead = vv_llc_link_ahead(pdu->ns, link->vr);
   if (!link->knows_number) {
     if (pdu->ns != 0) return VV_LLC_GOT_I_GAP;
@@ -103,13 +108,18 @@ static unsigned place(struct vv_llc_station *station, struct vv_llc_link *link, 
   return STALE;
 }
 
-/* An S PDU of ours says by its marks when its N(R) counted. */
-static unsigned place_supervisory(const struct vv_llc_link *link, struct vv_lpdu *pdu) {
+/*
+ * An S PDU of ours says by its marks when its N(R) counted, and what it answers. The answer to a P = 1 before the last
+ * is none: what went after that one is still under way.
+ */
+static unsigned place_supervisory(struct vv_llc_link *link, struct vv_lpdu *pdu, struct vv_llc_link_cause *cause) {
   struct vv_segment segment;
   if (link->plain) return pdu->data_bytes == 0 ? events[pdu->kind] : VV_LLC_GOT_BAD;
   if (!vv_segment_parse_least(pdu->data, pdu->data_bytes, &segment)) return VV_LLC_GOT_BAD;
-  if (segment.epoch != link->epoch) return STALE;
+  if (segment.epoch != link->epoch) return stray(link);
   check_round(link, segment.round, pdu);
+  if (pdu->response && segment.enquiry != link->polled) pdu->pf = false;
+  cause->enquiry = segment.enquiry;
   return events[pdu->kind];
 }
 
@@ -128,10 +138,11 @@ static unsigned sequenced(struct vv_llc_station *station, struct vv_llc_link *li
   const bool unasked = pdu->response && pdu->pf && !link->p_flag;
   if (unasked && !link->plain) return STALE; /* an answer that came twice, or late */
   if (unasked && link->late_answers > 0) pdu->pf = false, link->late_answers--;
-  unsigned event = pdu->kind == VV_LPDU_I ? place(station, link, pdu, cause) : place_supervisory(link, pdu);
+  unsigned event = pdu->kind == VV_LPDU_I ? place(station, link, pdu, cause) : place_supervisory(link, pdu, cause);
   if (event == STALE) return STALE;
   link->heard = true;
   link->heard_ns = cause->now_ns;
+  link->astray = false;
   if (event == VV_LLC_GOT_BAD || event == VV_LLC_GOT_BAD_NS) return event;
   if (!check_nr(link, pdu)) return VV_LLC_GOT_BAD_NR;
   if (event == VV_LLC_GOT_REJ && !link->plain)

@@ -41,6 +41,7 @@ void vv_llc_link_open(struct vv_llc_station *station, struct vv_llc_link *link, 
       .receive_window = config->receive_window,
       .talked = again && before.talked,
       .next_epoch = again ? before.next_epoch : (uint8_t)incarnation,
+      .went = true,
       .due_ns = VV_NEVER,
       .queued = before.queued,
       .telling = before.telling,
@@ -52,23 +53,37 @@ void vv_llc_link_open(struct vv_llc_station *station, struct vv_llc_link *link, 
   for (int timer = 0; timer < VV_LLC_TIMERS; timer++) link->timers[timer] = VV_NEVER;
 }
 
-void vv_llc_link_owe(struct vv_llc_station *station, struct vv_llc_link *link, enum vv_lpdu_kind kind, bool response,
-                     bool pf) {
+static struct vv_llc_owed *owed_at(struct vv_llc_link *link, unsigned i) {
+  return &link->owed[(link->owed_first + i) % VV_LLC_LINK_OWED_MAX];
+}
+
+/* Who asks again before the answer has gone gets one: it says then what both would. True when it waits already. */
+static bool answers_both(struct vv_llc_link *link, struct vv_llc_owed owed) {
+  for (unsigned i = 0; owed.response && owed.pf && i < link->owed_count; i++) {
+    struct vv_llc_owed *waits = owed_at(link, i);
+    if (!waits->response || !waits->pf || waits->kind != owed.kind) continue;
+    waits->enquiry = owed.enquiry;
+    return true;
+  }
+  return false;
+}
+
+void vv_llc_link_owe(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_llc_owed owed) {
+  if (answers_both(link, owed)) return;
   if (link->owed_count == VV_LLC_LINK_OWED_MAX) {
     station->counts.overflows++;
     return;
   }
-  unsigned place = (link->owed_first + link->owed_count++) % VV_LLC_LINK_OWED_MAX;
-  link->owed[place] = (struct vv_llc_owed){(uint8_t)kind, response, pf};
+  *owed_at(link, link->owed_count++) = owed;
 }
 
 /* Takes back what waits and speaks of numbers: they mean nothing any more. */
 static void disown(struct vv_llc_link *link) {
   unsigned kept = 0;
   for (unsigned i = 0; i < link->owed_count; i++) {
-    struct vv_llc_owed owed = link->owed[(link->owed_first + i) % VV_LLC_LINK_OWED_MAX];
+    struct vv_llc_owed owed = *owed_at(link, i);
     if (owed.kind == VV_LPDU_RR || owed.kind == VV_LPDU_RNR || owed.kind == VV_LPDU_REJ) continue;
-    link->owed[(link->owed_first + kept++) % VV_LLC_LINK_OWED_MAX] = owed;
+    *owed_at(link, kept++) = owed;
   }
   link->owed_count = (uint8_t)kept;
   link->ack_due = false;

@@ -19,8 +19,7 @@ void vv_llc_link_open(struct vv_llc_station *station, struct vv_llc_link *link, 
 void vv_llc_link_close(struct vv_llc_station *station, struct vv_llc_link *link, enum vv_llc_close why);
 
 /* Lets a control PDU wait for its turn. */
-void vv_llc_link_owe(struct vv_llc_station *station, struct vv_llc_link *link, enum vv_lpdu_kind kind, bool response,
-                     bool pf);
+void vv_llc_link_owe(struct vv_llc_station *station, struct vv_llc_link *link, struct vv_llc_owed owed);
 
 /* Stops data transfer until the numbers are cleared. */
 void vv_llc_link_freeze(struct vv_llc_link *link);

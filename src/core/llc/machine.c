@@ -29,17 +29,17 @@ static bool came(const struct vv_llc_link_cause *cause) {
 
 static void respond(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_lpdu_kind kind,
                     bool final) {
-  vv_llc_link_owe(cause->station, link, kind, true, final);
-}
-
-static void command(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_lpdu_kind kind) {
-  link->p_flag = true;
-  vv_llc_link_owe(cause->station, link, kind, false, true);
+  uint8_t enquiry = final ? cause->enquiry : 0;
+  vv_llc_link_owe(cause->station, link, (struct vv_llc_owed){(uint8_t)kind, true, final, enquiry});
 }
 
 static void poll(struct vv_llc_link *link, const struct vv_llc_link_cause *cause, enum vv_lpdu_kind kind) {
   if (link->p_flag && link->late_answers < UINT8_MAX) link->late_answers++;
-  command(link, cause, kind);
+  if (link->went) link->enquiry = link->enquiry % UINT8_MAX + 1;
+  link->went = false;
+  link->p_flag = true;
+  link->polled = link->enquiry;
+  vv_llc_link_owe(cause->station, link, (struct vv_llc_owed){(uint8_t)kind, false, true, link->enquiry});
   link->polled_ns = cause->now_ns;
   vv_llc_link_start(link, VV_LLC_TIMER_P, t1_ns(link, cause));
   if (cause->pdu == NULL && cause->event >= VV_LLC_ACK_TIMER) cause->station->counts.enquiries++;
@@ -48,11 +48,14 @@ static void poll(struct vv_llc_link *link, const struct vv_llc_link_cause *cause
 #define ACTION(name) static void name(struct vv_llc_link *link, const struct vv_llc_link_cause *cause)
 
 ACTION(send_sabme) {
-  command(link, cause, VV_LPDU_SABME);
+  link->p_flag = true;
+  vv_llc_link_owe(cause->station, link, (struct vv_llc_owed){.kind = VV_LPDU_SABME, .pf = true});
 }
 
+/* Between ours with P = 0: the answer to a SABME that went twice has F = 1, and is then none to this. */
 ACTION(send_disc) {
-  command(link, cause, VV_LPDU_DISC);
+  link->p_flag = link->plain;
+  vv_llc_link_owe(cause->station, link, (struct vv_llc_owed){.kind = VV_LPDU_DISC, .pf = link->plain});
 }
 
 ACTION(send_ua) {
@@ -231,8 +234,7 @@ ACTION(count_vr) {
 ACTION(update_nr) {
   assert(cause->pdu != NULL);
   uint8_t nr = cause->pdu->nr, count = vv_llc_link_ahead(nr, link->va);
-  link->advanced = count > 0 && count <= vv_llc_link_ahead(link->high, link->va);
-  if (!link->advanced) return;
+  if (count == 0 || count > vv_llc_link_ahead(link->high, link->va)) return;
   if (count > vv_llc_link_ahead(link->vs, link->va)) link->vs = vv_llc_repeat_end(&link->repeat) ? link->high : nr;
   if (link->timing && vv_llc_link_ahead(link->timed, link->va) < count) {
     vv_llc_pace_measured(&link->pace, cause->now_ns - link->timed_ns + 1);
@@ -250,16 +252,11 @@ ACTION(update_nr) {
   if (link->vs != link->va) vv_llc_link_start(link, VV_LLC_TIMER_ACK, t1_ns(link, cause));
 }
 
-/*
- * An answer that acknowledges some may be that to the poll before the enquiry,
- * so that the rest is still under way: between ours T1 begins anew instead.
- */
 ACTION(back_to_nr) {
   uint8_t outstanding = vv_llc_link_ahead(link->vs, link->va);
   bool same_flight = link->window.ahead > 0, enquired = link->state >= VV_LLC_AWAIT;
   if (outstanding == 0) return;
   vv_llc_window_lost(&link->window, outstanding);
-  if (enquired && link->advanced && !link->plain) return;
   if (!vv_llc_repeat_begin(&link->repeat, link->base, vv_llc_link_ahead(link->high, link->va), same_flight, enquired))
     return;
   link->vs = link->va;
@@ -396,9 +393,13 @@ static handler *const act[] = {
 
 static_assert(sizeof act / sizeof act[0] == VV_LLC_ACTIONS, "every action has a handler, and the last one too");
 
-/* N2 for what the link does now; 0: it goes on for ever. */
+/*
+ * N2 for what the link does now; 0: it goes on for ever. Not where the peer answers in another epoch: calls that came
+ * later than frames can be may leave the two ends so.
+ */
 static uint32_t most_tries(const struct vv_llc_link *link) {
   if (vv_llc_is_up(link->state) && link->n2 > 0) return link->n2;
+  if (vv_llc_is_up(link->state) && link->astray) return link->tries;
   return vv_llc_link_is_patient(link) && link->state != VV_LLC_D_CONN ? 0 : link->tries;
 }
 

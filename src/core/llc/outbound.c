@@ -38,7 +38,7 @@ void vv_llc_outbound_control(struct vv_llc_station *station, struct vv_llc_link 
   size_t info_bytes = 0;
   bool is_s = owed.kind == VV_LPDU_RR || owed.kind == VV_LPDU_RNR || owed.kind == VV_LPDU_REJ;
   if (is_s && !link->plain) {
-    const struct vv_segment segment = {.epoch = link->epoch, .round = link->vr_round};
+    const struct vv_segment segment = {.epoch = link->epoch, .round = link->vr_round, .enquiry = owed.enquiry};
     vv_segment_emit_least(&segment, frame->head + VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX);
     info_bytes = VV_SEGMENT_BYTES_MIN;
   }
@@ -63,8 +63,10 @@ void vv_llc_outbound_i(struct vv_llc_station *station, struct vv_llc_link *link,
   if (pdu.pf) {
     link->p_flag = true;
     link->polled_ns = now_ns;
+    link->polled = 0;
     vv_llc_link_start(link, VV_LLC_TIMER_P, now_ns + vv_llc_pace_t1_ns(&link->pace, 0));
   }
+  link->went = true;
   if (outstanding < vv_llc_link_ahead(link->high, link->va)) {
     station->counts.resent++;
   } else {
@@ -78,7 +80,7 @@ void vv_llc_outbound_i(struct vv_llc_station *station, struct vv_llc_link *link,
   }
   link->vs = (uint8_t)(link->vs + 1) & (VV_LPDU_MODULUS - 1);
   if (vv_llc_repeat_sent(&link->repeat)) link->vs = link->high;
-  struct vv_segment segment = {link->epoch, link->vr_round, number, station->config.nonce, part.message_bytes};
+  struct vv_segment segment = {link->epoch, link->vr_round, 0, number, station->config.nonce, part.message_bytes};
   size_t marks_bytes = 0;
   if (!link->plain) {
     marks_bytes = vv_segment_emit(&segment, part.first, frame->head + VV_ENVELOPE_BYTES + VV_LPDU_HEADER_BYTES_MAX);

@@ -95,6 +95,7 @@ struct vv_llc_owed {
   uint8_t kind; /* enum vv_lpdu_kind */
   bool response;
   bool pf;
+  uint8_t enquiry; /* core/wire/segment.h */
 };
 
 struct vv_llc_link {
@@ -121,7 +122,6 @@ struct vv_llc_link {
   struct vv_llc_backlog backlog;
   uint32_t base; /* number of the I PDU with N(S) = va */
   struct vv_llc_repeat repeat;
-  bool advanced; /* the last N(R) acknowledged something */
   struct vv_llc_window window;
   struct vv_llc_pace pace;
   struct vv_llc_owed owed[VV_LLC_LINK_OWED_MAX];
@@ -131,7 +131,10 @@ struct vv_llc_link {
   bool timing;       /* the round trip of `timed` is being measured */
   uint8_t timed;     /* acknowledged by an N(R) beyond it */
   vv_ns timed_ns;    /* when it was sent */
-  vv_ns polled_ns;   /* when P = 1 was sent */
+  vv_ns polled_ns;   /* when P = 1 was sent, */
+  uint8_t polled;    /* and with which enquiry; 0: in an I PDU */
+  uint8_t enquiry;   /* the last one, 1 .. 255: a new one when an I PDU went since */
+  bool went;         /* an I PDU, since the last enquiry */
 
   /* receiving */
   uint32_t expected; /* number of the next I PDU of the message stream */
@@ -139,6 +142,7 @@ struct vv_llc_link {
   bool knows_number;
   bool heard;                        /* an I or S PDU came since the numbers were cleared */
   vv_ns heard_ns;                    /* when the last one came */
+  bool astray;                       /* since then one of another epoch did */
   uint32_t early;                    /* the chain of I PDUs that came too early */
   uint32_t message_bytes, got_bytes; /* of the message that is coming in */
   uint32_t credit;
@@ -177,6 +181,7 @@ struct vv_llc_link_cause {
   const struct vv_lpdu *pdu; /* NULL: of the user or a timer */
   const uint8_t *data;       /* of an I PDU, without marks */
   size_t data_bytes;
+  uint8_t enquiry;                    /* of an S PDU with P = 1 */
   struct vv_llc_station_frame *frame; /* of DATA_REQUEST: where the I PDU is put */
 };
 

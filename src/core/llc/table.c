@@ -27,6 +27,7 @@ enum { NEEDED = 0xff }; /* of `when`: which conditions must hold */
 #define POLL           WHEN(R | F, F)             /* a command with P = 1 */
 #define QUIET          WHEN(F, 0)                 /* P = 0, F = 0 */
 #define ANSWER         WHEN(R | F | P, R | F | P) /* F = 1, and a command with P = 1 waits for it */
+#define ANSWER_0       WHEN(R | F | P, R)         /* F = 0, and none with P = 1 does */
 #define UNASKED        WHEN(R | F | P, R | F)     /* F = 1, and none does */
 #define COMMAND        WHEN(R, 0)
 #define TRY            WHEN(N2, N2)
@@ -124,6 +125,7 @@ static const row reset[] = {
 
 static const row d_conn[] = {
   ROW(GOT_UA, ANSWER, ADM, "7.9.2 D_CONN, RECEIVE_UA_RSP(F=X) & P_FLAG=X", STOP_ACK, TELL_CLOSED),
+  ROW(GOT_UA, ANSWER_0, ADM, "7.9.2 D_CONN, RECEIVE_UA_RSP(F=X) & P_FLAG=X", STOP_ACK, TELL_CLOSED),
   ROW(GOT_DM, ALWAYS, ADM, "7.9.2 D_CONN, RECEIVE_DM_RSP", STOP_ACK, TELL_CLOSED),
   ROW(GOT_SABME, ALWAYS, ADM, "7.9.2 D_CONN, RECEIVE_SABME_CMD", SEND_DM, STOP_ACK, TELL_CLOSED),
   ROW(GOT_DISC, ALWAYS, D_CONN, "7.9.2 D_CONN, RECEIVE_DISC_CMD", SEND_UA),

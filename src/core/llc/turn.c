@@ -127,6 +127,7 @@ bool vv_llc_turn_frame(struct vv_llc_station *station, struct vv_llc_link *link,
   }
   if (!link->ack_due) return false;
   bool busy = vv_llc_link_is_busy(link);
-  vv_llc_outbound_control(station, link, (struct vv_llc_owed){busy ? VV_LPDU_RNR : VV_LPDU_RR, true, false}, frame);
+  vv_llc_outbound_control(station, link,
+                          (struct vv_llc_owed){.kind = busy ? VV_LPDU_RNR : VV_LPDU_RR, .response = true}, frame);
   return true;
 }

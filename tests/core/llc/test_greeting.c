@@ -253,6 +253,26 @@ static void test_a_late_sabme_does_not_end_what_is_being_ended(void **state) {
   pair_free(pair);
 }
 
+/* A UA that answers a SABME, which went twice, does not take the place of that to a DISC that was lost. */
+static void test_a_late_ua_does_not_end_what_is_being_ended(void **state) {
+  (void)state;
+  int to_1 = 1;
+  const struct vv_llc_station_config a = pair_config(0), b = pair_config(1);
+  struct pair *pair = pair_new(&a, &b);
+  pair_connect(pair);
+  vv_llc_station_disconnect(&pair->stations[0], pair->now_ns, pair->links[0]);
+  pair->filter = pair_deaf;
+  pair->context = &to_1;
+  pair_send(pair, 0);
+  pair->filter = NULL;
+  pair_forge(pair, 0, (struct vv_lpdu){.kind = VV_LPDU_UA, .response = true, .pf = true}, NULL, 0);
+  assert_null(pair_event(pair, 0, VV_LLC_STATION_CLOSED));
+  pair_sleep(pair, 50 * VV_MS);
+  assert_int_equal(pair_event(pair, 0, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_ASKED);
+  assert_int_equal(pair_event(pair, 1, VV_LLC_STATION_CLOSED)->why, VV_LLC_CLOSE_PEER);
+  pair_free(pair);
+}
+
 /*
  * It comes again because the UA was slow, not lost: what went behind that UA has arrived, and the peer counts it. Were
  * the numbers cleared, and the window too small for as many since, nothing would ever be acknowledged.
@@ -304,6 +324,7 @@ int main(void) {
       cmocka_unit_test(test_a_call_that_gave_way_comes_late),
       cmocka_unit_test(test_no_link_is_called_none),
       cmocka_unit_test(test_a_late_sabme_does_not_end_what_is_being_ended),
+      cmocka_unit_test(test_a_late_ua_does_not_end_what_is_being_ended),
       cmocka_unit_test(test_a_sabme_that_comes_again_clears_nothing),
       cmocka_unit_test(test_a_sabme_after_a_lost_ua_is_answered),
   };

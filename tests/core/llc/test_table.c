@@ -272,8 +272,9 @@ static struct outcome calling(enum vv_llc_state state, enum vv_llc_event event, 
 
 static struct outcome closing(enum vv_llc_event event, unsigned conditions) {
   switch (event) {
-  case VV_LLC_GOT_UA:
-    return cycle_of(conditions).answer ? (struct outcome){VV_LLC_ADM, DO(STOP_ACK) | DO(TELL_CLOSED)} : ignored;
+  case VV_LLC_GOT_UA: /* F = P_FLAG */
+    if (!(conditions & VV_LLC_IS_PF) != !(conditions & VV_LLC_IS_POLLING)) return ignored;
+    return (struct outcome){VV_LLC_ADM, DO(STOP_ACK) | DO(TELL_CLOSED)};
   case VV_LLC_GOT_DM:
     return (struct outcome){VV_LLC_ADM, DO(STOP_ACK) | DO(TELL_CLOSED)};
   case VV_LLC_GOT_SABME:

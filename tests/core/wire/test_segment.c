@@ -12,7 +12,7 @@
 
 static void test_bytes(void **state) {
   (void)state;
-  const struct vv_segment segment = {0xab, 0xcd, 0x01020304, 0x05060708, 0x090a0b0c};
+  const struct vv_segment segment = {0xab, 0xcd, 0, 0x01020304, 0x05060708, 0x090a0b0c};
   const uint8_t known[] = {0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   uint8_t marks[VV_SEGMENT_BYTES_MAX];
   assert_int_equal(vv_segment_emit(&segment, true, marks), sizeof known);
@@ -26,13 +26,13 @@ static void test_bytes(void **state) {
 
 static void test_an_s_pdu_has_the_least(void **state) {
   (void)state;
-  const struct vv_segment segment = {.epoch = 0xab, .round = 0xcd};
+  const struct vv_segment segment = {.epoch = 0xab, .round = 0xcd, .enquiry = 0xef};
   uint8_t marks[VV_SEGMENT_BYTES_MIN + 1] = {0};
   struct vv_segment out = {0};
   vv_segment_emit_least(&segment, marks);
-  assert_true(marks[0] == 0xab && marks[1] == 0xcd && marks[2] == 0);
+  assert_true(marks[0] == 0xab && marks[1] == 0xcd && marks[2] == 0xef && marks[3] == 0);
   assert_true(vv_segment_parse_least(marks, VV_SEGMENT_BYTES_MIN, &out));
-  assert_true(out.epoch == segment.epoch && out.round == segment.round);
+  assert_true(out.epoch == segment.epoch && out.round == segment.round && out.enquiry == segment.enquiry);
   for (size_t count = 0; count <= sizeof marks; count++)
     assert_int_equal(vv_segment_parse_least(marks, count, &out), count == VV_SEGMENT_BYTES_MIN);
 }
