@@ -11,9 +11,9 @@
 static const char usage[] =
     "usage: vaiven-sim llc --seeds FIRST-LAST          runs drawn from seeds: everything that can go wrong\n"
     "       vaiven-sim llc [--seed S] [--hosts N] ...  one run, as asked, and what it cost\n"
-    "  --hub --rate-bps R --messages K --size BYTES --mtu BYTES --window K --receive-window K --early K\n"
-    "  --crossing --patient --loss P --burst P --duplicate P --reorder P --reorder-us T --corrupt P --replay P --replay-ms T\n"
-    "  --busy --resets K --pauses K --pause-ms T --cuts K --crash --restart --beyond\n";
+    "  --hub --rate-bps R --messages K --size BYTES --mtu BYTES --window K --receive-window K --early K --patient\n"
+    "  --crossing --loss P --burst P --duplicate P --reorder P --reorder-us T --corrupt P --replay P --replay-ms T\n"
+    "  --busy --resets K --pauses K --pause-ms T --slow-ms T --cuts K --crash --restart --beyond\n";
 
 #define AT(member) offsetof(struct vv_sim_llc_config, member)
 static const struct vv_sim_option options[] = {
@@ -41,6 +41,7 @@ static const struct vv_sim_option options[] = {
     {"--resets", VV_SIM_OPTION_U32, AT(resets)},
     {"--pauses", VV_SIM_OPTION_U32, AT(pauses)},
     {"--pause-ms", VV_SIM_OPTION_MILLISECONDS, AT(pause_ns)},
+    {"--slow-ms", VV_SIM_OPTION_MILLISECONDS, AT(slow_ns)},
     {"--cuts", VV_SIM_OPTION_U32, AT(cuts)},
     {"--crash", VV_SIM_OPTION_FLAG, AT(crash)},
     {"--restart", VV_SIM_OPTION_FLAG, AT(restart)},

@@ -55,6 +55,7 @@ void vv_sim_llc_config_draw(struct vv_sim_llc_config *config, uint64_t seed) {
   config->resets = below(&rng, 3) == 0 ? (uint32_t)below(&rng, 8) : 0;
   config->pauses = below(&rng, 3) == 0 ? (uint32_t)below(&rng, 4) : 0;
   if (below(&rng, 4) == 0) config->pause_ns = VV_SEC;
+  if (below(&rng, 4) == 0) config->slow_ns = below(&rng, 100) * VV_MS;
   config->crash = below(&rng, 5) == 0;
   config->restart = config->crash && below(&rng, 2) == 0;
   config->beyond = below(&rng, 8) == 0;

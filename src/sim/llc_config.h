@@ -34,6 +34,7 @@ struct vv_sim_llc_config {
   uint32_t resets;   /* of links, by their users */
   uint32_t pauses;   /* a host is stopped, so often */
   vv_ns pause_ns;    /* for 0 .. this each time */
+  vv_ns slow_ns;     /* a host that has run, and sent a few frames, runs again after 0 .. this */
   uint32_t cuts;     /* of a cable, for up to 15 s: one end of each link on it, or both, end it; all connect again */
   bool crash;        /* a host dies */
   bool restart;      /* and another process takes its place */

@@ -9,7 +9,7 @@
 #include "sim/memory.h"
 
 enum { HOST_FRAMES = 64, PORT_FRAMES = 200, FRAMES = 4096, FLIGHTS = 16384, INBOX = 400, INCIDENTS_MAX = 32 };
-enum { REPLAYS = 64, RETRY_US = 20, CUT_MS_MAX = 15000, BEGINNING_MS = 100 };
+enum { REPLAYS = 64, RETRY_US = 20, CUT_MS_MAX = 15000, BEGINNING_MS = 100, SLOW_FRAMES = 8 };
 
 /* How often a host that finds many frames answers one before it looks at the next. */
 static const double ANSWERS_AT_ONCE = 0.2;
@@ -160,10 +160,11 @@ static void keep(struct world *world, const struct packet *packet) {
   if (replay->ns < world->replay_ns) world->replay_ns = replay->ns;
 }
 
-/* Sends what the station has, until the interface is full. */
+/* Sends what the station has, until the interface is full, or a slow host's turn is over. */
 static void send(struct world *world, uint32_t host) {
   struct vv_llc_station_frame frame;
-  for (;;) {
+  uint64_t most = world->config->slow_ns > 0 ? 1 + below(world, SLOW_FRAMES) : UINT64_MAX;
+  for (uint64_t sent = 0; sent < most; sent++) {
     struct packet *packet = world->held[host];
     world->held[host] = NULL;
     if (packet == NULL && !vv_llc_station_next_frame(&world->hosts[host].station, world->now_ns, &frame)) return;
@@ -250,6 +251,7 @@ static void run(struct world *world, uint32_t host) {
   vv_sim_llc_host_run(self, world->now_ns);
   send(world, host);
   watch(world, host);
+  if (world->config->slow_ns > 0) world->wake_ns[host] = world->now_ns + below(world, world->config->slow_ns);
 }
 
 static void deliver(struct world *world, uint32_t host, const struct packet *packet) {
