@@ -45,7 +45,7 @@ def test_the_list_of_verbs_imports_none_of_them_and_no_parser() -> None:
     assert sorted(done.stderr.split()) == ["vaiven.errors", "vaiven.lab", "vaiven.letters"]  # the room itself, empty
 
 
-@pytest.mark.parametrize("words", [("lab", "list"), ("stacks",), ("plan", "list")])
+@pytest.mark.parametrize("words", [("lab", "list"), ("stacks",), ("plan", "list"), ("runs",)])
 def test_a_table_of_what_there_is_loads_no_data_frame(words: tuple[str, ...]) -> None:
     look = (
         f"import sys; from vaiven import cli; sys.argv = ['vaiven', *{words}]\n"

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from vaiven.errors import VaivenError
 
 if TYPE_CHECKING:
     import pandas
+    import polars as pl
 
 
 def to_pandas(frame: pl.DataFrame) -> pandas.DataFrame:
@@ -18,6 +17,8 @@ def to_pandas(frame: pl.DataFrame) -> pandas.DataFrame:
 
     Raises VaivenError ("no-pandas") where pandas is not installed.
     """
+    import polars as pl
+
     try:
         import pandas
     except ImportError as error:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, overload
 
 import numpy as np
-import polars as pl
 
 from vaiven.results.document import document
 from vaiven.results.frames import to_pandas
@@ -23,16 +22,13 @@ from vaiven.stats.estimate import Estimate
 
 if TYPE_CHECKING:
     import pandas
+    import polars as pl
 
 SCHEMA = 3
 T = TypeVar("T")
 R = TypeVar("R")
 Kind = Literal["text", "integer", "number", "true or false", "list of numbers"]
 
-_POLARS: dict[Kind, Any] = {
-    "text": pl.String, "integer": pl.Int64, "number": pl.Float64, "true or false": pl.Boolean,
-    "list of numbers": pl.List(pl.Float64),
-}  # fmt: skip
 _JSON: dict[Kind, dict[str, Any]] = {
     "text": {"type": ["string", "null"]}, "integer": {"type": ["integer", "null"]},
     "number": {"type": ["number", "null"]}, "true or false": {"type": ["boolean", "null"]},
@@ -148,12 +144,15 @@ class Result(Sequence[T]):
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each of `rows`, a column for each of `columns`."""
+        import polars as pl
+
         there = list(self.rows())
+        types: dict[Kind, Any] = {
+            "text": pl.String, "integer": pl.Int64, "number": pl.Float64, "true or false": pl.Boolean,
+            "list of numbers": pl.List(pl.Float64),
+        }  # fmt: skip
         return pl.DataFrame(
-            {
-                one.name: pl.Series([_plain(one.of(row)) for row in there], dtype=_POLARS[one.kind])
-                for one in self.columns
-            }
+            {one.name: pl.Series([_plain(one.of(row)) for row in there], dtype=types[one.kind]) for one in self.columns}
         )
 
     def to_pandas(self) -> pandas.DataFrame:
