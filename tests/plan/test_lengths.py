@@ -107,6 +107,7 @@ def test_shorter_lengths_settle_less_and_say_what_they_leave_out(
     assert {"E13", "E14", "E15", "E16", "E17"} <= set(lengths.settled(schema.at_length(plans["e-frames"], "quick")))
     assert {"C07", "C08", "C11", "C12"} == set(lengths.settled(plans["c-first"]))
     assert lengths.left_out(plans["c-first"], "quick") == ("C11",)
+    assert lengths.left_out(plans["e-fft"], "quick") == ("E23", "E25")  # which speak of four and eight processes
     assert {"A40", "A44", "A45"} <= set(lengths.settled(plans["a-icmp"]))
 
 
@@ -135,6 +136,7 @@ def test_the_plan_that_settles_a_claim_soonest_is_named(tmp_path: Path, monkeypa
     monkeypatch.setenv("VAIVEN_STATE_DIR", str(tmp_path))
     found = lengths.settling()
     assert found["B01"] == ("papers/b-tau", "quick") and found["C09"] == ("papers/c-all-at-once", "standard")
+    assert found["E23"] == ("papers/e-fft", "standard") and found["E24"] == ("papers/e-fft", "quick")
     names, _ = found["A60"]  # over two runs
     assert names.split(" and ") == ["papers/a-one-receiver", "papers/a-slow-daemons"]
     assert not set(found) & MEMORY

@@ -183,19 +183,22 @@ def _unmeasured(needs: Needs, run: Candidate) -> tuple[str, ...]:
 def _not_asked(needs: Needs, run: Candidate) -> Iterator[str]:
     measured = run.measured
     question, part = ("pingpong", STEPS[0]) if needs.question == "steps" else (needs.question, "")
-    most = 0
+    fars = {0}
     for stack in needs.stacks:
         cells = measured.asked.get((question, stack, part), ())
-        most = max(most, *(cell.fars for cell in cells), 0)
+        fars |= {cell.fars for cell in cells}
         if not cells:
             yield f"{needs.question} of {stack}: not measured"
         elif short := [str(size) for size in needs.sizes if all(cell.size_bytes != size for cell in cells)]:
             yield f"{stack}, {', '.join(short)} bytes: not measured"
-    if needs.receivers and most < needs.receivers:
-        yield f"{most} receivers of {needs.receivers}"
-    at_once = max(most + (question in FROM_TWO), run.scene.pairs_at_once)
+    if needs.receivers and max(fars) < needs.receivers:
+        yield f"{max(fars)} receivers of {needs.receivers}"
+    counts = {count + (question in FROM_TWO) for count in fars}
+    at_once = max(*counts, run.scene.pairs_at_once)
     if needs.at_once and at_once < needs.at_once:
         yield f"{at_once} at once of {needs.at_once}"
+    if missing := [str(count) for count in needs.counts if count not in counts]:
+        yield f"{', '.join(missing)} at once: not measured"
     if needs.counters and not measured.crossed:
         yield "nobody counted what crossed the interfaces"
 

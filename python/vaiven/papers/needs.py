@@ -37,7 +37,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     hosts are equal machines. hosts_min: others than the first, at least. question, stacks, sizes: must have been
     asked, each size of each stack. receivers, at_once: of a fanout and of what runs at once, at least so many: hosts of
     an exchange, pairs that ping-pong, connections of a stream, processes of a job whose partners play or of a whole
-    program, whose sizes are what its problem holds (questions.Program.size_bytes).
+    program, whose sizes are what its problem holds (questions.Program.size_bytes). counts: of hosts or processes at
+    once each of these.
     congestion_control: of TCP on every host. samples: in each cell. processors: of the machines together. counters: of
     what crossed the interfaces.
     """
@@ -54,6 +55,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     sizes: tuple[int, ...] = ()
     receivers: Count | None = None
     at_once: Count | None = None
+    counts: tuple[Count, ...] = ()
     samples: Count | None = None
     processors: Count | None = None
     counters: bool = False

@@ -34,12 +34,12 @@ class Offer:
         return found
 
     @cached_property
-    def most(self) -> Mapping[str, int]:
-        """By question, the most far ends that one launch has."""
-        found: dict[str, int] = {}
+    def fars(self) -> Mapping[str, frozenset[int]]:
+        """By question, how many far ends its launches have."""
+        found: dict[str, frozenset[int]] = {}
         for course in self.design.courses:
-            fars = max(len(ends.split(far)) for _, far in self.design.pairs_of(course))
-            found[course.ask] = max(found.get(course.ask, 0), fars)
+            fars = frozenset(len(ends.split(far)) for _, far in self.design.pairs_of(course))
+            found[course.ask] = found.get(course.ask, frozenset()) | fars
         return found
 
 
@@ -69,9 +69,10 @@ def _has(needs: Needs, offer: Offer) -> bool:
     asked = {stack: offer.sizes.get((needs.question, stack)) for stack in needs.stacks}
     if any(sizes is None or not set(needs.sizes) <= sizes for sizes in asked.values()):
         return False
-    most = offer.most.get(needs.question, 0)
-    at_once = max(most + (needs.question in FROM_TWO), offer.scene.pairs_at_once)
+    fars = offer.fars.get(needs.question, frozenset())
+    counts = {count + (needs.question in FROM_TWO) for count in fars}
+    at_once = max(*counts, offer.scene.pairs_at_once, 0)
     return (
-        most >= (needs.receivers or 0) and at_once >= (needs.at_once or 0) and offer.samples >= (needs.samples or 0)
-        and not differences(needs, offer.scene)
+        max(fars, default=0) >= (needs.receivers or 0) and at_once >= (needs.at_once or 0) and counts >= {*needs.counts}
+        and offer.samples >= (needs.samples or 0) and not differences(needs, offer.scene)
     )  # fmt: skip
