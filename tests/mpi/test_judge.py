@@ -27,7 +27,7 @@ BY_GROUP = {
 OVER_LLC = {
     "pt2pt": (
         "anyall", "bottom", "bsend5", "bsendfrag", "bsendpending", "cancelanysrc", "eagerdt", "icprobe", "icsend",
-        "isendirecv", "isendrecv", "issendselfcancel", "large_message", "many_isend", "manylmt", "mprobe",
+        "isendirecv", "isendrecv", "issendselfcancel", "many_isend", "manylmt", "mprobe",
         "probe_unexp", "recv_any", "rqfreeb", "rqstatus", "sendall", "sendflood",
         "sendrecv1", "sendrecv2", "sendrecv3", "sendself",
     ),
