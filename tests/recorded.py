@@ -11,9 +11,9 @@ from pathlib import Path
 
 @contextmanager
 def recorded(argv: Callable[[Sequence[str]], list[str]], file: Path, *options: str) -> Iterator[None]:
-    """Every frame that eth0 sees during the `with` block is in the file after it, whole. argv makes of a command what
-    runs it where that interface is; the options are tcpdump's."""
-    # Each place of the buffer is as long as a frame may be, so the longest leaves room for few.
+    """Every frame that eth0 sees during the `with` block is in the file after it, up to 2048 bytes of each. argv makes
+    of a command what runs it where that interface is; the options are tcpdump's."""
+    # tcpdump's buffer has a place of that length for each frame: by itself 256 KiB, and so too few of them.
     kept = ["-Z", "root", "-B", "65536", "-s", "2048", "--immediate-mode", "-U", "-w", str(file)]
     command = argv(["tcpdump", "-i", "eth0", *kept, *options])
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tcpdump:
@@ -22,6 +22,6 @@ def recorded(argv: Callable[[Sequence[str]], list[str]], file: Path, *options: s
             yield
         finally:
             tcpdump.terminate()
-            # Terminated is what put it in its namespace; it has itself ended when nothing holds its stderr.
+            # nsenter, which may be what was started, ends sooner than tcpdump: that has when nothing holds its stderr.
             _, counted = tcpdump.communicate()
         assert "0 packets dropped by kernel" in counted, counted

@@ -34,9 +34,8 @@ from vaiven.run.place import Place
 from ..joined import hosts_of, processes
 
 TIME_S = 60  # of one program
-PATIENCE_S = (
-    300  # of one that passes without us: beside other work a minute may be short, and what hangs does so for five
-)
+# Of one that passes without us: beside other work a minute may be short, and what hangs does so for five.
+PATIENCE_S = 300
 _LATE = "the time is up: "
 _SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 

@@ -96,6 +96,12 @@ def test_a_lab_that_is_not_timed_is_named() -> None:
     )
 
 
+def test_numbers_at_once_that_were_not_measured_are_named() -> None:
+    needs = Needs(question="pingpong", stacks=("tcp", "udp"), counts=(1, 4, 8))
+    told = weigh(claim("t('tcp', 8) < t('udp', 8)", needs=needs), [latencies()])
+    assert told.word is Word.NOT_MEASURABLE and told.interval.refused == "4, 8 at once: not measured"
+
+
 def test_too_few_samples_are_named() -> None:
     cells = [cell | {"count": 99} for cell in runs.b_tau(True)]
     told = found("B02", runs.FAITHFUL.run(runs.manifest("alicante"), cells))

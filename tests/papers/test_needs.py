@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from vaiven.papers.needs import Needs, Scene, differences
+from vaiven.papers.needs import Needs, Scene, counts, differences
 from vaiven.store.record import DesignRecord, HostsPlace, LinkRecord
 
 from . import runs
@@ -59,3 +59,7 @@ def test_hosts_without_a_lab_are_what_their_inventories_say() -> None:
 def test_what_a_lab_makes_slow_is_a_model() -> None:
     assert scene().models == {*runs.START} and not scene("lidi").models
     assert scene("ufsm").models == {"p3dual1", "p3dual2", "k6ii1", "k6ii2", "p2mmx1", "p2mmx2"}
+
+
+def test_of_a_job_the_first_counts_too() -> None:
+    assert counts("fft", {1, 15}) == {2, 16} and counts("fanout", {7}) == {7}

@@ -23,7 +23,7 @@ from vaiven.papers.claims import Claim
 from vaiven.papers.closest import Closest, closest
 from vaiven.papers.inequality import Comparison, Inequality
 from vaiven.papers.measured import Measured
-from vaiven.papers.needs import FROM_TWO, Needs, Scene, differences
+from vaiven.papers.needs import Needs, Scene, counts, differences
 from vaiven.papers.words import Reading
 from vaiven.stats.bootstrap import beyond, interval, too_few
 from vaiven.stats.estimate import Estimate, refusal
@@ -193,11 +193,11 @@ def _not_asked(needs: Needs, run: Candidate) -> Iterator[str]:
             yield f"{stack}, {', '.join(short)} bytes: not measured"
     if needs.receivers and max(fars) < needs.receivers:
         yield f"{max(fars)} receivers of {needs.receivers}"
-    counts = {count + (question in FROM_TWO) for count in fars}
-    at_once = max(*counts, run.scene.pairs_at_once)
+    there = counts(question, fars)
+    at_once = max(*there, run.scene.pairs_at_once)
     if needs.at_once and at_once < needs.at_once:
         yield f"{at_once} at once of {needs.at_once}"
-    if missing := [str(count) for count in needs.counts if count not in counts]:
+    if missing := [str(count) for count in needs.counts if count not in there]:
         yield f"{', '.join(missing)} at once: not measured"
     if needs.counters and not measured.crossed:
         yield "nobody counted what crossed the interfaces"

@@ -8,7 +8,7 @@ something is told so in words, and nothing is said of the claim from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
@@ -60,6 +60,11 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     processors: Count | None = None
     counters: bool = False
     congestion_control: str | None = None
+
+
+def counts(question: str, fars: Iterable[int]) -> set[int]:
+    """How many hosts, or processes, are at it at once where launches of that question have so many far ends."""
+    return {far + (question in FROM_TWO) for far in fars}
 
 
 @dataclass(frozen=True)

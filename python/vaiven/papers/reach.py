@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vaiven.papers.claims import Claim
-from vaiven.papers.needs import FROM_TWO, Needs, Scene, differences
+from vaiven.papers.needs import Needs, Scene, counts, differences
 from vaiven.plan import ends
 from vaiven.plan.design import Design
 
@@ -70,9 +70,9 @@ def _has(needs: Needs, offer: Offer) -> bool:
     if any(sizes is None or not set(needs.sizes) <= sizes for sizes in asked.values()):
         return False
     fars = offer.fars.get(needs.question, frozenset())
-    counts = {count + (needs.question in FROM_TWO) for count in fars}
-    at_once = max(*counts, offer.scene.pairs_at_once, 0)
+    there = counts(needs.question, fars)
+    at_once = max(*there, offer.scene.pairs_at_once, 0)
     return (
-        max(fars, default=0) >= (needs.receivers or 0) and at_once >= (needs.at_once or 0) and counts >= {*needs.counts}
+        max(fars, default=0) >= (needs.receivers or 0) and at_once >= (needs.at_once or 0) and there >= {*needs.counts}
         and offer.samples >= (needs.samples or 0) and not differences(needs, offer.scene)
     )  # fmt: skip
