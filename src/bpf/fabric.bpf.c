@@ -12,13 +12,14 @@
 #include "bpf/fabric.h"
 
 /* In tc_index: what a packet is. */
-#define DUMMY   1
+#define DUMMY   1  /* and nothing else */
 #define ENTERED 2  /* came through vv_enter, where its fate was decided: */
 #define LOST    4  /* it gets lost on the wire, */
 #define LATE    8  /* it is overtaken */
 #define OURS    16 /* like ENTERED, but on the way to a host: see disown() */
 #define CROSSED 32 /* comes from the queue of the port in PORT(), on the way to its door */
 #define ALONE   64 /* left its exit early: it waits at the door */
+#define HELD    1  /* beside ALONE: a timer let it out of its exit */
 
 #define PORT_BITS 7 /* above all these */
 #define PORT(is)  ((is) >> PORT_BITS)
@@ -45,11 +46,16 @@ ARRAY(ports, struct vv_port, VV_IFINDEX_MAX);
 ARRAY(exits, struct vv_exit, VV_IFINDEX_MAX);
 ARRAY(exit_states, struct vv_exit_state, VV_IFINDEX_MAX);
 ARRAY(media, struct medium, VV_IFINDEX_MAX);
+ARRAY(timers, struct vv_timers, 1);
 ARRAY(links, struct vv_link, 2 * VV_IFINDEX_MAX);
 ARRAY(link_states, struct vv_link_state, 2 * VV_IFINDEX_MAX);
 
 static __always_inline __u64 larger(__u64 a, __u64 b) {
   return a > b ? a : b;
+}
+
+static __always_inline __u64 smaller(__u64 a, __u64 b) {
+  return a < b ? a : b;
 }
 
 /* The n-th number of a stream: a 64-bit mix of a counter, so that a frame's fate depends on its number alone. */
@@ -165,6 +171,13 @@ static __always_inline __u32 units_before(__u64 *deadline_ns, const struct vv_ex
   return (__u32)units;
 }
 
+/* How much earlier than alone_ns frames that are alone leave that exit. */
+static __always_inline __u64 more_ns(const struct vv_exit *exit) {
+  __u32 key = 0;
+  const struct vv_timers *learned = bpf_map_lookup_elem(&timers, &key);
+  return learned ? smaller(learned->more_ns, exit->more_ns) : 0;
+}
+
 struct turn {
   __u64 arrived_ns;
   __u64 bytes;  /* that the frame counts on the medium */
@@ -177,7 +190,8 @@ struct turn {
 static __always_inline int take(struct medium *medium, const struct vv_exit *exit, struct vv_exit_state *state,
                                 const struct fate *fate, __u32 is, struct turn *turn) {
   __u64 taken_ns = exit->frame_ns + ((turn->bytes * exit->byte_ns_q16) >> 16);
-  __u64 idle_ns = exit->idle_ns < 3 * taken_ns ? exit->idle_ns : 3 * taken_ns;
+  __u64 earlier_ns = more_ns(exit);
+  __u64 idle_ns = smaller(exit->idle_ns + smaller(3 * earlier_ns, exit->idle_more_ns), 3 * taken_ns);
   __u64 now_ns = bpf_ktime_get_ns();
   bpf_spin_lock(&medium->lock);
   __u64 start_ns = larger(turn->arrived_ns, medium->free_ns);
@@ -187,7 +201,7 @@ static __always_inline int take(struct medium *medium, const struct vv_exit *exi
   if (room) medium->free_ns = start_ns + taken_ns;
   if (room && !fate->lost) {
     turn->end_ns = start_ns + taken_ns + fate->delay_ns;
-    __u64 leave_ns = turn->end_ns - (turn->is_alone ? exit->alone_ns : exit->lead_ns);
+    __u64 leave_ns = turn->end_ns - (turn->is_alone ? exit->alone_ns + earlier_ns : exit->lead_ns);
     turn->units = units_before(&state->deadline_ns[fate->lane], exit, now_ns, leave_ns);
     state->tally.frames++;
     state->tally.bytes += turn->bytes;
@@ -233,15 +247,30 @@ static long is_past(__u32 look, void *until_ns) {
   return bpf_ktime_get_ns() >= *(__u64 *)until_ns;
 }
 
-/* Until the frame has crossed. What it was late before is made up for here, up to alone_ns. */
+/* What a frame that a timer let out tells of timers. Whoever tells at the same time may be overheard. */
+static __always_inline void learn(int is_late) {
+  __u32 key = 0;
+  struct vv_timers *learned = bpf_map_lookup_elem(&timers, &key);
+  if (!learned) return;
+  __u64 more = learned->more_ns;
+  learned->more_ns = is_late ? smaller(more + VV_EARLIER_NS, VV_MORE_MAX_NS) : larger(more, VV_LATER_NS) - VV_LATER_NS;
+}
+
+/* Until the frame has crossed. What it was late before is made up for here, up to what it left early by. */
 static __always_inline void wait_at_door(const struct __sk_buff *skb, const struct vv_exit *exit,
-                                         struct vv_exit_state *state) {
+                                         struct vv_exit_state *state, __u32 is) {
   __u64 now_ns = bpf_ktime_get_ns();
   __u64 until_ns = arrival_ns(skb, now_ns) - exit->door_ns;
   __sync_fetch_and_add(&state->tally.alone, 1);
   if (now_ns > until_ns + VV_DOOR_LATE_NS) __sync_fetch_and_add(&state->tally.late, 1);
+  if (is & HELD) learn(now_ns > until_ns);
   if (until_ns > now_ns + VV_DOOR_NS) return; /* no exit frees a frame so early */
   bpf_loop(VV_DOOR_LOOKS, is_past, &until_ns, 0);
+}
+
+/* Of a frame that is alone: HELD if it waits here for a timer, or did where it took its time. */
+static __always_inline __u32 held(const struct turn *turn, __u32 is) {
+  return turn->units ? HELD : is & ALONE ? is & HELD : 0;
 }
 
 /* A frame takes its turn at an exit. It is charged even if it is lost: it was on the wire. */
@@ -259,7 +288,7 @@ static __always_inline int cross(struct __sk_buff *skb, const struct vv_exit *ex
   skb->priority = CLASS(fate->lane);
   skb->mark = (__u32)turn.end_ns | 1;
   if (hold(skb, turn.units)) __sync_fetch_and_add(&state->tally.unshaped, 1);
-  return pass(skb, (exit->port ? TO(exit->port) : 0) | (turn.is_alone ? ALONE : 0));
+  return pass(skb, (exit->port ? TO(exit->port) : 0) | (turn.is_alone ? ALONE | held(&turn, is) : 0));
 }
 
 static __always_inline __u32 flags_of(const struct fate *fate) {
@@ -273,7 +302,7 @@ static __always_inline __u32 flags_of(const struct fate *fate) {
  * switch must not make the sender wait.
  */
 static __always_inline int disown(struct __sk_buff *skb, __u32 exit, const struct fate *fate) {
-  skb->tc_index = OURS | (skb->tc_index & ALONE) | flags_of(fate);
+  skb->tc_index = OURS | (skb->tc_index & ALONE ? skb->tc_index & (ALONE | HELD) : 0) | flags_of(fate);
   if (fate->twice) bpf_clone_redirect(skb, exit, 0);
   if (!skb->sk && exit != skb->ifindex) return bpf_redirect(exit, 0);
   bpf_clone_redirect(skb, exit, 0);
@@ -316,7 +345,7 @@ static __always_inline int deliver(struct __sk_buff *skb, __u32 is) {
   __u32 queue = port ? port->queue : 0;
   const struct vv_exit *exit = bpf_map_lookup_elem(&exits, &queue);
   struct vv_exit_state *state = bpf_map_lookup_elem(&exit_states, &queue);
-  if (exit && state) wait_at_door(skb, exit, state);
+  if (exit && state) wait_at_door(skb, exit, state, is);
   return TC_ACT_OK;
 }
 

@@ -33,7 +33,7 @@
  * The door. A timer is late by what the processor slept and by what else it did,
  * which is nothing to a train, whose lateness does not add up, and a tenth of the
  * time of a lone frame. So a frame that is alone at an exit (no other shortly before it
- * on the medium, none waiting there) leaves it alone_ns before it has crossed, and
+ * on the medium, none waiting there) leaves it some time before it has crossed, and
  * waits for its instant in a program: at the door, which is where its port hands it to
  * the cable of its host, before the host's kernel stamps it or a capture there sees
  * it. Frames come to the doors behind one exit one after the other, in their order:
@@ -45,11 +45,21 @@
  * before the next one leaves the queue. A door keeps its processor, so a train cannot
  * wait there, least of all one that a busy machine sends with gaps: what comes soon
  * behind another frame leaves lead_ns early, and no door holds it.
+ *
+ * How early is enough is learned, for machines differ: on most a timer is never late by
+ * alone_ns, but where a hypervisor has to interrupt a processor that is busy, one in a
+ * hundred is by 70 us. A frame that waited for a timer and came to its door too late
+ * lets those after it leave VV_EARLIER_NS earlier, each that came in time VV_LATER_NS
+ * later again: so one of fifty is late. What is learned holds for all exits of a switch,
+ * because timers are the machine's.
  */
-#define VV_TIMER_MIN_NS 5000  /* a frame that would have to wait for less than that does not wait for a timer */
-#define VV_DOOR_NS      30000 /* the longest wait at a door */
-#define VV_DOOR_LOOKS   8000  /* at the clock: more than the longest wait takes */
-#define VV_DOOR_LATE_NS 2000  /* a frame that comes to its door so much after it should open is counted */
+#define VV_TIMER_MIN_NS 5000   /* a frame that would have to wait for less than that does not wait for a timer */
+#define VV_DOOR_NS      130000 /* the longest wait at a door: more than alone_ns and VV_MORE_MAX_NS */
+#define VV_DOOR_LOOKS   30000  /* at the clock: more than the longest wait takes */
+#define VV_DOOR_LATE_NS 2000   /* a frame that comes to its door so much after it should open is counted */
+#define VV_EARLIER_NS   5000
+#define VV_LATER_NS     100
+#define VV_MORE_MAX_NS  95000 /* beyond alone_ns, however late timers are */
 
 /* What may go wrong on a link. One rule of each kind per direction. */
 enum vv_fault {
@@ -86,14 +96,16 @@ struct vv_exit {
   __u32 bytes_more;  /* */
   __u64 queue_ns;    /* a frame that would wait longer for its turn is dropped */
   __u64 lead_ns;     /* frames leave that much early: what the software after the exit costs */
-  __u64 alone_ns;  /* a frame that is alone leaves that much early: more than a timer is late, if a door is behind it */
-  __u64 idle_ns;   /* alone is a frame before which the medium was free so long, or three times as long as it takes */
-  __u64 door_ns;   /* doors open so much early: what this fabric's software costs beyond a free lab's */
-  __u64 credit_ns; /* the burst of the HTB classes as time */
-  __u64 unit_ns_q16; /* one byte in the HTB classes as time */
-  __u32 medium;      /* index of its medium */
-  __u32 present;     /* 0: this interface has a plain queueing discipline or none */
-  __u32 port;        /* ifindex that it is the queue of; 0: frames leave here */
+  __u64 alone_ns;    /* a frame that is alone leaves that much early, */
+  __u64 more_ns;     /* and up to so much more where timers were late; 0: no door is behind it */
+  __u64 idle_ns; /* alone is a frame before which the medium was free so long, or three times as long as it takes; */
+  __u64 idle_more_ns; /* three times as much longer as frames leave earlier, but no more than that */
+  __u64 door_ns;      /* doors open so much early: what this fabric's software costs beyond a free lab's */
+  __u64 credit_ns;    /* the burst of the HTB classes as time */
+  __u64 unit_ns_q16;  /* one byte in the HTB classes as time */
+  __u32 medium;       /* index of its medium */
+  __u32 present;      /* 0: this interface has a plain queueing discipline or none */
+  __u32 port;         /* ifindex that it is the queue of; 0: frames leave here */
   __u32 pad;
 };
 struct vv_port {
@@ -111,6 +123,9 @@ struct vv_tally {
   __u64 unshaped; /* left too early: there was no memory for a dummy */
   __u64 alone;    /* came to a door to wait there for their instant, */
   __u64 late;     /* and found it past */
+};
+struct vv_timers {
+  __u64 more_ns; /* beyond alone_ns: what was learned */
 };
 struct vv_exit_state {
   __u64 deadline_ns[VV_LANES];

@@ -42,7 +42,9 @@ static const struct vv_setting exit_settings[] = {
     VV_SETTING(struct vv_exit, queue_ns),
     VV_SETTING(struct vv_exit, lead_ns),
     VV_SETTING(struct vv_exit, alone_ns),
+    VV_SETTING(struct vv_exit, more_ns),
     VV_SETTING(struct vv_exit, idle_ns),
+    VV_SETTING(struct vv_exit, idle_more_ns),
     VV_SETTING(struct vv_exit, door_ns),
     VV_SETTING(struct vv_exit, credit_ns),
     VV_SETTING(struct vv_exit, unit_ns_q16),
@@ -179,6 +181,12 @@ static void show_link(const struct vv_fabric *fabric, __u32 ifindex, const char 
   }
 }
 
+static void show_timers(const struct vv_fabric *fabric) {
+  struct vv_timers timers;
+  if (vv_fabric_get(fabric, VV_MAP_TIMERS, 0, &timers)) return;
+  printf("{\"type\":\"timers\",\"more_ns\":%llu}\n", timers.more_ns);
+}
+
 static int show(void) {
   struct vv_fabric fabric;
   if (!vv_fabric_find(&fabric)) return 0; /* no programs, nothing to tell */
@@ -190,6 +198,7 @@ static int show(void) {
     show_link(&fabric, one->if_index, one->if_name, 1);
   }
   if_freenameindex(all);
+  show_timers(&fabric);
   return 0;
 }
 

@@ -12,11 +12,8 @@
 #define HANDLE 1 /* of our filters, and their priority: how they are found again */
 
 static const char *const map_names[VV_MAPS] = {
-    [VV_MAP_PORTS] = "ports",
-    [VV_MAP_EXITS] = "exits",
-    [VV_MAP_EXIT_STATES] = "exit_states",
-    [VV_MAP_LINKS] = "links",
-    [VV_MAP_LINK_STATES] = "link_states",
+    [VV_MAP_PORTS] = "ports",   [VV_MAP_EXITS] = "exits", [VV_MAP_EXIT_STATES] = "exit_states",
+    [VV_MAP_TIMERS] = "timers", [VV_MAP_LINKS] = "links", [VV_MAP_LINK_STATES] = "link_states",
 };
 
 /* The program on that side of an interface, or -1. */

@@ -11,6 +11,7 @@ enum vv_map {
   VV_MAP_PORTS,       /* ifindex -> struct vv_port */
   VV_MAP_EXITS,       /* ifindex -> struct vv_exit */
   VV_MAP_EXIT_STATES, /* ifindex -> struct vv_exit_state */
+  VV_MAP_TIMERS,      /* 0 -> struct vv_timers */
   VV_MAP_LINKS,       /* vv_link_key() -> struct vv_link */
   VV_MAP_LINK_STATES, /* vv_link_key() -> struct vv_link_state */
   VV_MAPS,

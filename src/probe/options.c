@@ -9,6 +9,7 @@
 
 #include "probe/ask/question.h"
 #include "probe/registry.h"
+#include "probe/show/cell.h"
 #include "stack/registry.h"
 
 #define SIZES_MAX 100000
@@ -229,6 +230,8 @@ static const struct row rows[] = {
      "tcp: when what came is acknowledged: as the kernel likes, at once, or later, with an answer (kernel)"},
     {"--buffers", "hot|cold", ENDS, 0, 0, take_buffers, 0, "one buffer, or a ring twice the last-level cache (hot)"},
     {"--idle-ms", "N", ENDS, 0, 3600000, take_ms, AT(idle_ns), "pause before each exchange (0)"},
+    {"--idle-wire", NULL, NEAR, 0, 0, take_flag, AT(idle_wire),
+     "pingpong: pause before each exchange as long as --mtu, --rate-bps and --hops say that it is on the wire"},
     {"--cpu", "N", ENDS | WITNESS, 0, 1023, take_cpu, 0, "run on that CPU only"},
     {"--mtu", "M", NEAR | WIRE, 68, 65536, take_u32, AT(mtu_bytes), "MTU of the path: cells carry what the wire takes"},
     {"--rate-bps", "R", NEAR | WIRE, 1, 1000000000000000, take_u64, AT(rate_bps), "rate of its links"},
@@ -305,6 +308,8 @@ static int check_near(struct vv_probe_config *config, struct vv_error *error) {
   if (config->stack->to_all && config->stack->datagram && !config->question->unanswered) {
     return usage(error, "usage", "%s answers only --ask fanout", config->stack->id);
   }
+  if (config->idle_wire && (config->question != vv_probe_registry[0] || vv_cell_wire_ns(config, 1, 1) == 0))
+    return usage(error, "usage", "--idle-wire wants %s", "pingpong, --mtu, --rate-bps and --hops");
   if (config->train == 0) config->train = config->question->train;
   config->steps = config->question->steps;
   if (config->question->check && config->question->check(config, error) != 0) return -1;

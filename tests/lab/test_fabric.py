@@ -68,15 +68,16 @@ def test_an_exit_is_told_in_the_native_program_s_words() -> None:
     assert dict(word.split("=") for word in line.split()[2:]) == {
         "medium": "3", "unit_ns_q16": str(80 << 16), "byte_ns_q16": str(80 << 16), "frame_ns": "0", "bytes_min": "0",
         "bytes_more": "0", "queue_ns": "5", "credit_ns": str(exits.CREDIT_NS), "lead_ns": str(exits.LEAD_NS),
-        "alone_ns": str(exits.LEAD_NS), "idle_ns": str(exits.IDLE_NS), "door_ns": "7",
+        "alone_ns": str(exits.LEAD_NS), "more_ns": "0", "idle_ns": str(exits.IDLE_NS),
+        "idle_more_ns": str(3 * exits.MORE_NS), "door_ns": "7",
     }  # fmt: skip
     assert replace(exit_, port="").commands(door_ns=7) == [line]
 
 
 def test_a_door_waits_longer_than_a_lone_frame_is_early() -> None:
     header = (Path(__file__).parents[2] / "src/bpf/fabric.h").read_text()
-    found = re.search(r"#define VV_DOOR_NS +(\d+)", header)
-    assert found and int(found[1]) > exits.EARLY_NS
+    door_ns, more_ns = (int(ns) for ns in re.findall(r"#define VV_(?:DOOR|MORE_MAX)_NS +(\d+)", header))
+    assert more_ns == exits.MORE_NS and door_ns > exits.EARLY_NS + more_ns
 
 
 # What frames meet
@@ -88,7 +89,7 @@ def sent(lab: Lab, near: int, far: int, **effort) -> oneway.Trains:
 
 
 def crossed(lab: Lab, interface: str) -> dict[str, int]:
-    return next(row for row in exits.tallies(lab) if row["interface"] == interface)
+    return next(row for row in exits.tallies(lab) if row.get("interface") == interface)
 
 
 @pytest.mark.lab
@@ -125,6 +126,27 @@ def test_what_is_alone_waits_at_the_door_and_a_train_does_not(raise_lab, kind: s
     assert single["alone"] >= 20
     assert trains["frames"] >= 400 and trains["alone"] < trains["frames"] / 2, "a train of 20 has one that is alone"
     assert all(row["late"] <= row["alone"] <= row["frames"] for row in (single, trains))
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(("kind", "rate", "last"), [("switch", 100, "d2"), ("hub", 10, "d2")])
+def test_frames_leave_earlier_where_timers_are_late(raise_lab, kind: str, rate: int, last: str) -> None:
+    """No timer comes at its instant, so frames that may not leave before it are late, until that is learned."""
+    lab = raise_lab(text(kind, rate))
+
+    def late(more_ns: int) -> float:
+        """The share of lone frames that come late to their door, if what was learned counts up to that."""
+        told = (f"exit {wire.interface} alone_ns=0 more_ns={more_ns}" for wire in fabric.wire_exits(lab.topology))
+        exits.command(lab, told)
+        before = crossed(lab, last)
+        sent(lab, 0, 1, samples=40)
+        after = crossed(lab, last)
+        return (after["late"] - before["late"]) / (after["alone"] - before["alone"])
+
+    assert late(0) > 0.8
+    learned_ns = next(row["more_ns"] for row in exits.tallies(lab) if row["type"] == "timers")
+    assert 0 < learned_ns <= exits.MORE_NS
+    assert min(late(exits.MORE_NS) for _ in range(5)) < 0.5
 
 
 # Datagrams to 10.1.0.ARGV[1], port 7: full ones and short ones, alone and one right after the other.

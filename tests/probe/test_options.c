@@ -29,7 +29,7 @@ static void a_near_end(void **state) {
   (void)state;
   assert_int_equal(parse("p near tcp --peer [::1]:4000 --sizes 1,64,67108864 --samples 10 --cell-ms 50 --timeout-ms 7 "
                          "--write split --wait spin --buffers cold --idle-ms 3 --cpu 1 --port 4000-4010 --key-stdin "
-                         "--rate-bps 100000000 --hops 2 --mtu 1500"),
+                         "--rate-bps 100000000 --hops 2 --mtu 1500 --idle-wire"),
                    0);
   assert_string_equal(config.stack->id, "tcp");
   assert_string_equal(config.question->id, "pingpong");
@@ -50,6 +50,7 @@ static void a_near_end(void **state) {
   assert_int_equal(config.rate_bps, 100000000);
   assert_int_equal(config.hops, 2);
   assert_int_equal(config.mtu_bytes, 1500);
+  assert_true(config.idle_wire);
 }
 
 static void what_is_not_said_has_a_default(void **state) {
@@ -75,6 +76,8 @@ static void wrong_usage_is_refused(void **state) {
       {"p near tcp --peer 127.0.0.1 --sizes 1", "usage"},
       {"p near tcp --peer host:1 --sizes 1", "bad-address"},
       {"p near tcp --peer 127.0.0.1:1", "usage"},
+      {"p near tcp --peer 127.0.0.1:1 --sizes 1 --idle-wire", "usage"},
+      {"p near tcp --peer 127.0.0.1:1 --sizes 1 --ask stream --mtu 1500 --rate-bps 1000 --hops 1 --idle-wire", "usage"},
       {"p near tcp --peer 127.0.0.1:1 --sizes", "usage"},
       {"p near tcp --peer 127.0.0.1:1 --sizes 1,,2", "usage"},
       {"p near tcp --peer 127.0.0.1:1 --sizes 1,x", "usage"},

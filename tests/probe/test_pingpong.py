@@ -89,6 +89,17 @@ def test_idle_is_kept_between_exchanges(probe) -> None:
     assert min(near.cells[0]["rtt_ns"]) < 50e6, "the pause is no part of a round trip"
 
 
+def test_messages_as_far_apart_as_on_a_wire(probe) -> None:
+    """40,000 B at 10 Mb/s over one link take 33 ms, there and back 66, with no wire at all nothing near it."""
+    wire = ("--mtu", "1500", "--rate-bps", "10000000", "--hops", "1")
+    effort = ("--sizes", "40000", "--samples", "10", "--cell-ms", "10000")
+    near, _ = probe.pair("udp", *effort, *wire, "--idle-wire")
+    cell = near.cells[0]
+    assert near.records[0]["options"]["idle_wire"] is True
+    assert near.seconds > 10 * 2 * cell["wire"]["ns"] / 1e9 > 0.6
+    assert min(cell["rtt_ns"]) < cell["wire"]["ns"], "the pause is no part of a round trip"
+
+
 def test_cell_ms_bounds_a_cell(probe) -> None:
     near, _ = probe.pair("udp", "--sizes", "64", "--samples", "10000000", "--cell-ms", "1000")
     *before_last_ns, _ = near.cells[0]["rtt_ns"]

@@ -25,7 +25,8 @@ HEADER_BYTES = 14
 HOST_QUEUE_FRAMES = 1000  # the usual queue of a network card: then its sender waits, or its socket's buffer is full
 CREDIT_NS = 256_000  # how long an exit may be late without losing time: 4000 ticks of the kernel's packet scheduler
 LEAD_NS = 8_000  # what a timer and the software behind it take on a machine whose processors are awake
-EARLY_NS = 25_000  # more than a timer is ever late on such a machine, less than VV_DOOR_NS
+EARLY_NS = 25_000  # more than a timer is late on most such machines; where it is later the programs learn it,
+MORE_NS = 95_000  # up to so much more (VV_MORE_MAX_NS)
 IDLE_NS = 60_000  # or three times what a frame takes, as in a ping-pong: doors take a quarter of a processor at most
 QUEUE_FRAMES = 1 << 20  # of each class, dummies among them: what is too much is dropped before, by time
 
@@ -40,9 +41,10 @@ class Exit:
 
     A frame takes the medium for frame_ns + max(bytes, bytes_min) + bytes_more times byte_ns. unit_ns: the resolution
     of its waiting. queue_ns: a frame that would wait longer for its turn is dropped. lead_ns: how early frames leave,
-    because software takes the rest; alone_ns: those that are alone, EARLY_NS where a door is behind it. idle_ns: alone
-    is a frame before which the medium was free so long, or three times as long as it takes. port: the interface that
-    it is the queue of, "" if frames leave there.
+    because software takes the rest; alone_ns: those that are alone, EARLY_NS where a door is behind it, and then up to
+    more_ns earlier. idle_ns: alone is a frame before which the medium was free so long, or three times as long as it
+    takes; three times as much longer as frames leave earlier, up to idle_more_ns. port: the interface that it is the
+    queue of, "" if frames leave there.
     """
 
     interface: str
@@ -55,7 +57,9 @@ class Exit:
     queue_ns: int
     lead_ns: int = LEAD_NS
     alone_ns: int = LEAD_NS
+    more_ns: int = 0
     idle_ns: int = IDLE_NS
+    idle_more_ns: int = 3 * MORE_NS
     port: str = ""
 
     @property
@@ -69,7 +73,8 @@ class Exit:
             f"exit {self.interface} medium={self.medium} unit_ns_q16={_q16(self.unit_ns)} "
             f"byte_ns_q16={_q16(self.byte_ns)} frame_ns={round(self.frame_ns)} bytes_min={self.bytes_min} "
             f"bytes_more={self.bytes_more} queue_ns={self.queue_ns} credit_ns={CREDIT_NS} lead_ns={self.lead_ns} "
-            f"alone_ns={self.alone_ns} idle_ns={self.idle_ns} door_ns={door_ns}"
+            f"alone_ns={self.alone_ns} more_ns={self.more_ns} idle_ns={self.idle_ns} "
+            f"idle_more_ns={self.idle_more_ns} door_ns={door_ns}"
         )
         return [settings, *([f"queue {self.port} {self.interface}"] if self.port else [])]
 
@@ -114,7 +119,7 @@ def command(lab: Lab, lines: Iterable[str]) -> None:
 
 
 def tallies(lab: Lab) -> list[dict[str, Any]]:
-    """What passed each exit and what each fault hit so far, as `vaiven-fabric show` prints it."""
+    """What passed each exit, what each fault hit and what was learned of timers, as `vaiven-fabric show` says."""
     return [json.loads(line) for line in _native(lab, "show", "").splitlines()]
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from vaiven import child
 from vaiven.errors import VaivenError
 from vaiven.lab import exits, slow, tcp
-from vaiven.lab.exits import EARLY_NS, HEADER_BYTES, HOST_QUEUE_FRAMES, LEAD_NS, Exit
+from vaiven.lab.exits import EARLY_NS, HEADER_BYTES, HOST_QUEUE_FRAMES, LEAD_NS, MORE_NS, Exit
 
 if TYPE_CHECKING:
     from pyroute2 import IPRoute
@@ -84,9 +84,11 @@ def wire_exits(topology: Topology) -> list[Exit]:
     ports = [f"t{n}" if host.is_slow else f"p{n}" for n, host in zip(numbers, topology.hosts, strict=True)]
     if fabric.kind == "hub":
         # On the way down frames are copies of what crossed the hub: they take no time, but faults may delay them.
-        down = Exit(interface="", medium=0, unit_ns=byte_ns(fabric), queue_ns=10**12, alone_ns=EARLY_NS)
+        down = Exit(
+            interface="", medium=0, unit_ns=byte_ns(fabric), queue_ns=10**12, alone_ns=EARLY_NS, more_ns=MORE_NS
+        )
         # An answer comes as soon as software is done: then only the time between tells a lone frame from a train.
-        up = [replace(_wire(fabric, HUB, 0, HOST_QUEUE_FRAMES), idle_ns=_HUB_IDLE_NS)]
+        up = [replace(_wire(fabric, HUB, 0, HOST_QUEUE_FRAMES), idle_ns=_HUB_IDLE_NS, idle_more_ns=0)]
     else:
         down = _wire(fabric, "", 0, fabric.queue_frames)
         up = [_wire(fabric, f"u{number}", 2 * number, HOST_QUEUE_FRAMES) for number in numbers]
@@ -164,6 +166,7 @@ def _wire(fabric: Fabric, interface: str, medium: int, queue_frames: int) -> Exi
         queue_ns=round(queue_frames * full_ns),
         lead_ns=min(LEAD_NS, round(full_ns)),
         alone_ns=EARLY_NS,
+        more_ns=MORE_NS,
     )
 
 

@@ -3,7 +3,9 @@
 
 A ping-pong takes the wire, which is known, and software, which is not, and which differs by 1 or 2 us from one call to
 the next and by 3 between ends that sleep and ends that spin. So the same messages are sent over a free lab of this
-machine too, in the same state: processors held awake by the caller, ends pinned alike, launches of both labs in turn.
+machine too, in the same state: processors held awake by the caller, ends pinned alike, launches of both labs in turn,
+and messages as far apart, because software that waited for 5 ms finds its caches cold: by a free lab without pauses
+frames of 1514 B at 10 Mb/s seemed 10 to 25 us late, which is what the ends take after that wait with no wire at all.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ WAITS: dict[Wait, str] = {"block": "asleep", "spin": "spinning"}  # how the ends
 HEADERS = {"icmp": 42, "eth": 33, "udp": 42, "tcp": 66}  # of a frame, without its check sequence, before the message
 CELL_MS = 100  # for each size of a launch: on a machine that has other work exchanges may take a hundred times as long
 _STEP_NS = 100  # of what is looked for
+_PLAIN: Sequence[str] = ()  # how a near end spaces its messages: as they come,
+_AS_ON_A_WIRE: Sequence[str] = ("--idle-wire",)  # or as far apart as on the wire that it is told of
 LIMIT_NS = 2_000.0  # a launch is in time within that,
 LIMIT_SHARE = 0.02  # or within this share of the wire, whichever is more
 
@@ -89,14 +93,14 @@ def measure(
     free: _Medians = {}
     with _without_wire(topology) as wireless:
         one, two = wireless.hosts
-        places = {id(timed): (near, far, topology), id(free): (one, two, wireless.topology)}
+        places = {id(timed): (near, far, _PLAIN), id(free): (one, two, _AS_ON_A_WIRE)}
         for _ in range(launches):
             turns = [(stack, wait, where) for stack in stacks for wait in WAITS for where in (timed, free)]
             for stack, wait, where in order.sample(turns, k=len(turns)):
                 if time.monotonic() > until_s:
                     break
                 sizes = [max(1, n - HEADERS[stack]) for n in order.sample(frames_bytes, k=len(frames_bytes))]
-                for cell in _launch(*places[id(where)], stack, wait, sizes, samples):
+                for cell in _launch(*places[id(where)], topology, stack, wait, sizes, samples):
                     frame_bytes = cell["size_bytes"] + HEADERS[stack]
                     where.setdefault((stack, wait, frame_bytes), []).append(statistics.median(cell["rtt_ns"]) / 2)
                     if where is timed:
@@ -136,8 +140,9 @@ def _without_wire(topology: Topology) -> Iterator[Lab]:
 
 
 def _launch(
-    near: LabHost, far: LabHost, topology: Topology, stack: str, wait: Wait, sizes: Sequence[int], samples: int
-) -> list[dict[str, Any]]:
+    near: LabHost, far: LabHost, pace: Sequence[str], topology: Topology, stack: str, wait: Wait,
+    sizes: Sequence[int], samples: int,
+) -> list[dict[str, Any]]:  # fmt: skip
     """The cells of fresh processes. Ends that sleep share a processor, those that spin have one each, as in a run."""
     processors = sorted(sched_getaffinity(0))
     cpus = (processors[-1], processors[-2 if wait == "spin" and len(processors) > 1 else -1])
@@ -149,6 +154,6 @@ def _launch(
         if stack != "icmp":
             words = ["far", stack, "--bind", far.address, "--cpu", str(cpus[1]), *both]
             peer = oneway.ready(far, oneway.start(ends, far, words, key))
-        words = ["near", stack, "--peer", peer, "--cpu", str(cpus[0]), *both, *effort, *oneway.wire(topology)]
+        words = ["near", stack, "--peer", peer, "--cpu", str(cpus[0]), *both, *effort, *oneway.wire(topology), *pace]
         words += ["--sizes", ",".join(map(str, sizes))]
         return oneway.cells(oneway.start(ends, near, words, key))

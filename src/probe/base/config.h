@@ -77,6 +77,7 @@ struct vv_probe_config {
   vv_ns timeout_ns;     /* a message is lost after that, and what its size takes at 10 Mb/s */
   uint32_t train;       /* --train, or what the question takes without it */
   uint64_t cap_bps;     /* rounds come so seldom that they send no more on average; 0: as they come */
+  bool idle_wire;       /* pingpong: --idle-wire, beside idle_ns, and no part of the identity */
   bool one_clock;       /* near and far share CLOCK_REALTIME */
   bool steps;           /* the question wants the steps of a message told apart */
   bool segment;         /* oneway: cut from large pieces by the kernel */

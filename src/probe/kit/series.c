@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "io/os/watch.h"
+#include "probe/show/cell.h"
 
 static bool far_listens(const struct vv_series *series) {
   return !series->told && series->session->control.fd != VV_CONTROL_NONE && !series->session->stack->kernel_echo;
@@ -16,6 +17,8 @@ int vv_series_begin(struct vv_series *series, struct vv_session *session, const 
   *series = (struct vv_series){
       .session = session, .size_bytes = config->size_bytes, .far_check_ns = config->check_ns, .told = config->told};
   series->patience_ns = vv_session_patience_ns(session, config->size_bytes);
+  series->idle_ns = session->config->idle_ns;
+  if (session->config->idle_wire) series->idle_ns += 2 * vv_cell_wire_ns(session->config, config->size_bytes, 1);
   if (vv_slots_open(&series->out, kind, config->size_bytes, error) != 0 ||
       vv_slots_open(&series->in, kind, config->size_bytes, error) != 0) {
     return -1;
@@ -51,14 +54,22 @@ void vv_series_free(struct vv_series *series) {
   vv_slots_close(&series->in);
 }
 
+static int spin_until(struct vv_session *session, vv_ns until_ns, struct vv_error *error) {
+  while (vv_clock_ns() < until_ns) {
+    if (vv_watch_rang() && vv_session_why(session, error) != 0) return -1;
+  }
+  return 0;
+}
+
 /* In virtual time a pause is nothing. */
 int vv_series_pause(const struct vv_series *series, struct vv_error *error) {
   struct vv_session *session = series->session;
   if (vv_watch_rang() && vv_session_why(session, error) != 0) return -1;
   if (session->stack->alone) return 0;
   while (vv_clock_ns() < series->not_before_ns) continue;
-  if (session->config->idle_ns == 0) return 0;
-  return vv_watch_sleep(vv_clock_ns() + session->config->idle_ns, error);
+  if (series->idle_ns == 0) return 0;
+  vv_ns until_ns = vv_clock_ns() + series->idle_ns;
+  return session->config->wait == VV_WAIT_SPIN ? spin_until(session, until_ns, error) : vv_watch_sleep(until_ns, error);
 }
 
 /* What a call that did not end with a message means. VV_OUTCOME_ANSWERED: make it again. */

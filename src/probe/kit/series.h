@@ -36,6 +36,7 @@ struct vv_series {
   vv_ns patience_ns;   /* for one exchange */
   vv_ns far_check_ns;  /* how long the far end checks an answer; 0: no far end */
   vv_ns not_before_ns; /* it still does */
+  vv_ns idle_ns;       /* the pause before each exchange */
   bool told;           /* nothing goes over the control connection */
   uint32_t answered;
   uint32_t lost;
@@ -76,7 +77,10 @@ static inline uint8_t *vv_series_answer(const struct vv_series *series) {
   return vv_slots_at(&series->in, series->session->seq);
 }
 
-/* Before an exchange: looks round if a signal came while nothing waited, and pauses. 0, or -1 and *error. */
+/*
+ * Before an exchange: looks round if a signal came while nothing waited, and
+ * pauses, asleep or awake as this end waits for messages. 0, or -1 and *error.
+ */
 int vv_series_pause(const struct vv_series *series, struct vv_error *error);
 
 /*

@@ -195,6 +195,7 @@ static void record_options(struct vv_record *record, const struct vv_probe_confi
   if (config->stack->own_tcp) vv_record_text(record, "acks", vv_probe_config_acks[config->acks]);
   if (config->stack->to_all) vv_record_text(record, "to", vv_probe_config_to[config->to]);
   vv_record_int(record, "idle_ms", config->idle_ns / VV_MS);
+  if (config->idle_wire) vv_record_bool(record, "idle_wire", true);
   if (config->cpu >= 0)
     vv_record_int(record, "cpu", config->cpu);
   else

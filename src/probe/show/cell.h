@@ -5,7 +5,9 @@
 
 #include "probe/base/config.h"
 #include "probe/base/record.h"
-#include "probe/show/cell.h"
+
+/* What the wire alone takes one way for `in_a_row` such messages without a pause; 0 if the config does not tell. */
+vv_ns vv_cell_wire_ns(const struct vv_probe_config *config, size_t size_bytes, uint32_t in_a_row);
 
 /*
  * Writes the member "wire" of a cell, as far as the config tells: what `sends`
