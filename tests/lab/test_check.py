@@ -120,7 +120,7 @@ class Scripted(check._Check):
     def _lone(self, launches: int) -> list[Lone]:
         wire_ns = 100_000
         came_ns = (wire_ns + self._late_ns.pop(0),) * launches
-        return [Lone(stack="udp", wait="spin", frame_bytes=60, wire_ns=wire_ns, software_ns=0, launches_ns=came_ns)]
+        return [Lone(stack="udp", wait="spin", frame_bytes=60, wire_ns=wire_ns, free_ns=(0,), launches_ns=came_ns)]
 
     def _singles(self, *_: object) -> list[Row]:
         return [replace(GOOD, median=GOOD.expected + self._late_ns.pop(0), limit=15_000)]

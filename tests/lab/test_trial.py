@@ -24,7 +24,7 @@ TIMED = lab_text("trial", 2, class_="timed", rate_mbps=100)
 def found(*errors_ns: float, frames: tuple[int, ...] = FRAMES_BYTES) -> list[Lone]:
     """Launches of all kinds, that late each."""
     return [
-        Lone(stack="udp", wait=wait, frame_bytes=size, wire_ns=50_000, software_ns=6_000.0,
+        Lone(stack="udp", wait=wait, frame_bytes=size, wire_ns=50_000, free_ns=(6_000.0,),
              launches_ns=tuple(56_000 + error for error in errors_ns))
         for size in frames for wait in WAITS
     ]  # fmt: skip
