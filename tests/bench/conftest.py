@@ -19,6 +19,8 @@ def bench() -> Iterator[dict[str, ModuleType]]:
     """rules, wolf, said and the like, by name; forgotten afterwards, for their names are those of others, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(BENCH))
-        yield {name: importlib.import_module(name) for name in ("between", "rules", "said", "strangers", "wolf")}
+        yield {
+            name: importlib.import_module(name) for name in ("between", "flips", "rules", "said", "strangers", "wolf")
+        }
     for name in [path.stem for path in BENCH.glob("*.py")]:
         sys.modules.pop(name, None)

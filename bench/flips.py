@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Would another run of the papers' plans have said the opposite? Draws of eight blocks from runs that have many.
+
+    vaiven measure papers/d --length quick --launches 24 --runs /tmp/flips
+    python bench/flips.py /tmp/flips [--draws N]
+
+Eight launches are what a plan of a paper makes at least, and a run of so many is what a reader judges. Each draw takes
+eight blocks of each run, no block twice, and judges all claims on them together, as `vaiven reproduce` does. Of every
+pair of draws of a claim at most one in a hundred may say opposite words; and a claim that is four standard errors of a
+draw from its border, by all blocks, keeps its word in nine draws of ten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from vaiven.errors import VaivenError
+from vaiven.papers.claims import Claim, published
+from vaiven.papers.judge import TOLD, Candidate, Verdict, Word, judge
+from vaiven.papers.measured import Measured
+from vaiven.stats.launches import LAUNCHES_MIN
+from vaiven.store import query
+from vaiven.store.record import Manifest
+
+BLOCKS = LAUNCHES_MIN  # of a draw
+OF_LEAST = 24  # blocks of a run
+DRAWS = 1000
+CHUNK = 10  # draws that a process takes at once
+OPPOSITE_MOST = 0.01  # of the pairs of draws of a claim
+FAR_SE = 4.0  # a claim so many standard errors of a draw from its border
+KEPT_LEAST = 0.9  # says the same in so many draws at least
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A run with all its blocks."""
+
+    manifest: Manifest
+    measured: Measured
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the draws say of a claim. word: by all blocks. words: of the draws. margins: of these; of a fact all 1."""
+
+    claim: Claim
+    word: Word
+    margin: float
+    words: tuple[Word, ...]
+    margins: tuple[float, ...]
+
+    @property
+    def opposite(self) -> float:
+        """The share of pairs of draws of which one says that it holds and the other that it does not."""
+        said = Counter(self.words)
+        pairs = len(self.words) * (len(self.words) - 1) / 2
+        return said[Word.HOLDS] * said[Word.DOES_NOT_HOLD] / pairs
+
+    @property
+    def kept(self) -> float:
+        """The share of draws that say what all blocks say."""
+        return Counter(self.words)[self.word] / len(self.words)
+
+    @property
+    def distance_se(self) -> float:
+        """How many standard errors of a draw lie between its margin and its border, which is 1."""
+        spread = float(np.std(np.log(self.margins)))
+        return abs(float(np.log(self.margin))) / spread if spread else float("inf")
+
+    @property
+    def holds(self) -> bool:
+        """Whether it flips as seldom as it may."""
+        return self.opposite <= OPPOSITE_MOST and (self.distance_se < FAR_SE or self.kept >= KEPT_LEAST)
+
+
+def wholes(root: Path) -> list[Whole]:
+    """The runs below that directory that have blocks enough. Raises VaivenError where one is damaged."""
+    found = []
+    for run in query.runs(root):
+        if isinstance(run, VaivenError):
+            raise run
+        whole = Whole(run.manifest, Measured.of_run(run))
+        if len(whole.measured.blocks) >= OF_LEAST:
+            found.append(whole)
+    return found
+
+
+def drawn(whole: Whole, rng: np.random.Generator) -> Candidate:
+    """A run of eight of its blocks."""
+    measured = whole.measured
+    chosen = set(rng.choice(measured.blocks, BLOCKS, replace=False).tolist())
+    rows = [row for cell in measured.cells.values() for block, row in cell.items() if block in chosen]
+    crossed = {key: {b: value for b, value in by.items() if b in chosen} for key, by in measured.crossed.items()}
+    bursts = {key: {b: value for b, value in by.items() if b in chosen} for key, by in measured.bursts.items()}
+    few = Measured(whole.manifest, rows, crossed, bursts=bursts)
+    return Candidate.of(whole.manifest, lambda: few)
+
+
+_asked: list[tuple[Sequence[Whole], Sequence[Claim]]] = []  # of the workers, which are forked when it is there
+
+
+def _judged(seed: int) -> tuple[Verdict, ...]:
+    """The verdicts of one draw."""
+    runs, claims = _asked[-1]
+    rng = np.random.default_rng(seed)
+    return judge(claims, [drawn(whole, rng) for whole in runs])
+
+
+def flips(runs: Sequence[Whole], claims: Sequence[Claim], draws: int) -> list[Told]:
+    """Each claim that all blocks can tell, and what the draws say of it."""
+    by_all = judge(claims, [Candidate.of(one.manifest, lambda one=one: one.measured) for one in runs])
+    told = {one.claim.id: one for one in by_all if one.word in TOLD}
+    asked = [claim for claim in claims if claim.id in told]
+    _asked.append((runs, asked))
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as workers:
+        found = list(workers.map(_judged, range(draws), chunksize=CHUNK))
+    _asked.pop()
+    return [_told(told[claim.id], [verdicts[number] for verdicts in found]) for number, claim in enumerate(asked)]
+
+
+def _told(whole: Verdict, drawn: Iterable[Verdict]) -> Told:
+    said = [(one.word, 1.0 if one.margin is None or whole.claim.kind == "fact" else one.margin) for one in drawn]
+    margin = 1.0 if whole.margin is None or whole.claim.kind == "fact" else whole.margin
+    return Told(whole.claim, whole.word, margin, tuple(word for word, _ in said), tuple(value for _, value in said))
+
+
+def table(found: Sequence[Told]) -> str:
+    """Markdown, a line for each claim."""
+    lines = [
+        "| claim | by all blocks | distance | draws: holds, does not, not settled | opposite | kept | as it may |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for one in found:
+        said = Counter(one.words)
+        counts = ", ".join(str(said[word]) for word in TOLD)
+        lines.append(
+            f"| {one.claim.id} | {one.word} | {one.distance_se:.1f} | {counts} | {100 * one.opposite:.1f} % "
+            f"| {100 * one.kept:.0f} % | {'yes' if one.holds else '**no**'} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Prints the table, and how many claims flip."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("runs", type=Path, help=f"a directory of runs; those of {OF_LEAST} blocks count")
+    options.add_argument("--draws", type=int, default=DRAWS)
+    given = options.parse_args()
+    runs = wholes(given.runs)
+    if not runs:
+        options.error(f"no run in {given.runs} has {OF_LEAST} blocks")
+    found = flips(runs, published(), given.draws)
+    far = [one for one in found if one.distance_se >= FAR_SE]
+    worst = max(one.opposite for one in found)
+    print(
+        f"{table(found)}\n\n{len(runs)} runs, {given.draws} draws of {BLOCKS} blocks, {len(found)} claims. "
+        f"{sum(one.opposite > OPPOSITE_MOST for one in found)} say the opposite in more than 1 % of pairs, the worst "
+        f"in {100 * worst:.1f} %. Of {len(far)} that are {FAR_SE:g} standard errors from their border "
+        f"{sum(one.kept < KEPT_LEAST for one in far)} keep their word in fewer than 90 %."
+    )
+    return 0 if all(one.holds for one in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
