@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,18 @@ def test_a_dry_run_says_how_long_all_take_and_measures_nothing(vaiven, plans: Pa
     done = vaiven("measure", "mine", "--dry-run", cwd=plans)
     assert done.returncode == 0 and "together: about" in done.stderr
     assert not (plans / "runs").exists()
+
+
+def test_how_long_all_take_is_of_what_was_asked_for(vaiven, plans: Path) -> None:
+    def foretold_s(*words: str) -> float:
+        said = vaiven("measure", "mine", "--dry-run", *words, cwd=plans).stderr
+        numbers = {
+            unit: float(number) for number, unit in re.findall(r"(\d+) (min|s)\b", said.partition("together")[2])
+        }
+        assert numbers, said
+        return 60 * numbers.get("min", 0.0) + numbers.get("s", 0.0)
+
+    assert foretold_s("--launches", "800") > 5 * foretold_s("--launches", "80")
 
 
 def test_the_plans_of_a_paper_are_a_suite_and_a_plan_is_none() -> None:

@@ -120,19 +120,21 @@ def measure(
     from vaiven.store import query
 
     name = resume or plan
+    changes = Changes(
+        lab=lab, hosts=words(hosts), stacks=words(stacks), sizes=words(sizes), questions=words(questions),
+        pairs=pairs, launches=launches, seed=seed, quick=quick, before=before, after=after,
+    )  # fmt: skip
+    bound = dict(word.partition("=")[::2] for word in words(bind))
+    reach = Reach(interface=iface, ports=ports, bind=bound, link=link, awake=awake)
+    wanted = partial(requested, changes=changes, reach=reach, length=length)
     if suite.members(name):
-        return suite.carry_out(name, length, lambda one: _member(one, asked), dry_run=dry_run)
+        one = partial(_member, asked=asked)
+        return suite.carry_out(name, length, lambda plan: wanted(plan).plan, one, dry_run=dry_run)
     root, show = runs or query.root(), partial(_show, page=page, as_json=as_json)
     with signals.interruptible():
         if resume and not suite.is_plan(resume):
             return _resumed(query.find(resume, root), show)
-        changes = Changes(
-            lab=lab, hosts=words(hosts), stacks=words(stacks), sizes=words(sizes), questions=words(questions),
-            pairs=pairs, launches=launches, seed=seed, quick=quick, before=before, after=after,
-        )  # fmt: skip
-        bound = dict(word.partition("=")[::2] for word in words(bind))
-        reach = Reach(interface=iface, ports=ports, bind=bound, link=link, awake=awake)
-        request = requested(name, changes, reach, length)
+        request = wanted(name)
         _note_length(name, length)
         if resume and (run := suite.newest(request.plan, root)):
             return _resumed(run, show) if run.end is None else _measured_already(run)

@@ -53,13 +53,15 @@ def newest(plan: Plan, root: Path) -> Run | None:
     return next((run for run in reversed(runs) if run.manifest.plan == wanted), None)
 
 
-def carry_out(name: str, length: LengthName, one: Callable[[str], Status], *, dry_run: bool) -> Status:
+def carry_out(
+    name: str, length: LengthName, asked: Callable[[str], Plan], one: Callable[[str], Status], *, dry_run: bool
+) -> Status:
     """Says how long its plans take, and measures one after the other unless it is a dry run; the worst exit status.
 
-    one: measures the plan of that name. What it raises leaves that plan out.
+    asked: the plan of that name as it will be carried out; one: measures it. What they raise leaves that plan out.
     """
     plans = members(name)
-    _foretell(plans, length)
+    _foretell(plans, asked)
     worst = Status.OK
     for number, plan in enumerate(() if dry_run else plans, 1):
         say(f"\n{plan}: {number} of {len(plans)}", sys.stderr)
@@ -74,17 +76,17 @@ def carry_out(name: str, length: LengthName, one: Callable[[str], Status], *, dr
     return worst
 
 
-def _foretell(plans: Sequence[str], length: LengthName) -> None:
+def _foretell(plans: Sequence[str], asked: Callable[[str], Plan]) -> None:
     """How long each takes, and all of them."""
     from vaiven.cli.plan import span_text
     from vaiven.measuring import plans as known
-    from vaiven.plan import duration, schema
+    from vaiven.plan import duration
     from vaiven.run.place import known_stacks
 
     spans, stacks = [], known_stacks().stacks
     for name in plans:
         try:
-            plan = schema.at_length(known.load(name)[0], length)
+            plan = asked(name)
             design, ground = known.preview(plan, stacks)
             spans.append(duration.run_s(design, plan, ground))
         except VaivenError as error:
