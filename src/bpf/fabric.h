@@ -51,7 +51,9 @@
  * hundred is by 70 us. A frame that waited for a timer and came to its door too late
  * lets those after it leave VV_EARLIER_NS earlier, each that came in time VV_LATER_NS
  * later again: so one of fifty is late. What is learned holds for all exits of a switch,
- * because timers are the machine's.
+ * because timers are the machine's. A switch's doors take a quarter of a processor at
+ * most, for who follows sooner than that is not alone; on a hub, where an answer comes
+ * as soon as software is done, a ping-pong of short frames may take nearly all of one.
  */
 #define VV_TIMER_MIN_NS 5000   /* a frame that would have to wait for less than that does not wait for a timer */
 #define VV_DOOR_NS      130000 /* the longest wait at a door: more than alone_ns and VV_MORE_MAX_NS */
