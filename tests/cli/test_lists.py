@@ -10,6 +10,7 @@ import pytest
 from tests.store.made import cell, launch, manifest
 
 from vaiven import resources
+from vaiven.lab import calibration, topology
 from vaiven.results.document import document
 from vaiven.store.record import Record
 
@@ -39,6 +40,18 @@ def test_plans_say_where_and_how_long(vaiven) -> None:
     assert (ladder["lab"], ladder["least_s"], ladder["most_s"]) == ("", None, None)
     shown = vaiven("plan", "list").stdout
     assert "lab demo, about" in shown and "where you say: --lab or --hosts" in shown
+
+
+def test_a_plan_that_this_machine_does_not_carry_hides_no_other(vaiven, monkeypatch, tmp_path) -> None:
+    """As after a check of a lab that found it to carry too few frames."""
+    monkeypatch.delenv("VAIVEN_STATE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    calibration.store_frames_per_s(topology.ready("demo"), 1.0)
+    plans = {one["name"]: one for one in json.loads(vaiven("plan", "list", "--json").stdout)["plans"]}
+    assert {path.stem for path in resources.ready("plans").glob("*.toml")} <= set(plans)
+    assert "measured to carry 1 on this machine" in plans["demo"]["refused"] and plans["demo"]["least_s"] is None
+    assert plans["papers/b-tau"]["refused"] == "" and plans["papers/b-tau"]["least_s"] > 0
+    assert "but not on this machine" in vaiven("plan", "list").stdout
 
 
 def test_the_launches_of_a_plan_are_told_to_programs_as_to_people(vaiven) -> None:

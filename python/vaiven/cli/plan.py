@@ -33,6 +33,7 @@ def list_(*, as_json: Json = False) -> None:
     ----------
     as_json
         One JSON document instead: schema, plans; lab is "" and times are null where you say where: --lab or --hosts.
+        refused says why this machine does not carry a plan out, as a lab that was checked and carries too little.
     """
     from vaiven.cli.terminal import open_console, rich_table
     from vaiven.measuring import plans
@@ -49,13 +50,20 @@ def list_(*, as_json: Json = False) -> None:
 
 def _facts(name: str, stacks: Mapping[str, Available]) -> dict[str, Any]:
     """What the list says of a ready plan, with the stacks of this machine."""
+    from vaiven.errors import VaivenError
     from vaiven.measuring import plans
     from vaiven.plan import duration
 
     plan, _, _ = plans.load(name)
-    found = plans.preview(plan, stacks) if plan.lab or plan.hosts else None
-    least, most = duration.run_s(found[0], plan, found[1]) if found else (None, None)
-    return {"name": name, "title": plan.title, "lab": plan.lab, "least_s": least, "most_s": most}
+    least = most = None
+    refused = ""
+    try:
+        if plan.lab or plan.hosts:
+            design, ground = plans.preview(plan, stacks)
+            least, most = duration.run_s(design, plan, ground)
+    except VaivenError as error:
+        refused = error.what
+    return {"name": name, "title": plan.title, "lab": plan.lab, "least_s": least, "most_s": most, "refused": refused}
 
 
 def _table(plans: list[dict[str, Any]]) -> Table:
@@ -68,6 +76,8 @@ def _table(plans: list[dict[str, Any]]) -> Table:
 
 
 def _where(plan: dict[str, Any]) -> str:
+    if plan["refused"]:
+        return f"lab {plan['lab']}, but not on this machine: {plan['refused']}"
     if plan["least_s"] is None:
         return "where you say: --lab or --hosts"
     return f"lab {plan['lab']}, about {span_text(plan['least_s'], plan['most_s'])}"
