@@ -38,6 +38,7 @@ CHUNK = 10  # draws that a process takes at once
 OPPOSITE_MOST = 0.01  # of the pairs of draws of a claim
 FAR_SE = 4.0  # a claim so many standard errors of a draw from its border
 KEPT_LEAST = 0.9  # says the same in so many draws at least
+ROUNDING = 1e-9  # of the logarithm of a margin: draws that differ by less do not differ
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Told:
     def distance_se(self) -> float:
         """How many standard errors of a draw lie between its margin and its border, which is 1."""
         spread = float(np.std(np.log(self.margins)))
-        return abs(float(np.log(self.margin))) / spread if spread else float("inf")
+        return abs(float(np.log(self.margin))) / spread if spread > ROUNDING else float("inf")
 
     @property
     def holds(self) -> bool:
