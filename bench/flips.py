@@ -15,11 +15,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -98,11 +99,13 @@ def wholes(root: Path) -> list[Whole]:
 def drawn(whole: Whole, rng: np.random.Generator) -> Candidate:
     """A run of eight of its blocks."""
     measured = whole.measured
-    chosen = set(rng.choice(measured.blocks, BLOCKS, replace=False).tolist())
-    rows = [row for cell in measured.cells.values() for block, row in cell.items() if block in chosen]
-    crossed = {key: {b: value for b, value in by.items() if b in chosen} for key, by in measured.crossed.items()}
-    bursts = {key: {b: value for b, value in by.items() if b in chosen} for key, by in measured.bursts.items()}
-    few = Measured(whole.manifest, rows, crossed, bursts=bursts)
+    chosen = rng.choice(measured.blocks, BLOCKS, replace=False).tolist()
+
+    def kept(by_key: Mapping[Any, Mapping[int, Any]]) -> dict[Any, dict[int, Any]]:
+        return {key: {block: of[block] for block in chosen if block in of} for key, of in by_key.items()}
+
+    rows = [row for cell in kept(measured.cells).values() for row in cell.values()]
+    few = Measured(whole.manifest, rows, kept(measured.crossed), bursts=kept(measured.bursts))
     return Candidate.of(whole.manifest, lambda: few)
 
 
@@ -125,13 +128,21 @@ def flips(runs: Sequence[Whole], claims: Sequence[Claim], draws: int) -> list[To
     with ProcessPoolExecutor(mp_context=get_context("fork")) as workers:
         found = list(workers.map(_judged, range(draws), chunksize=CHUNK))
     _asked.pop()
-    return [_told(told[claim.id], [verdicts[number] for verdicts in found]) for number, claim in enumerate(asked)]
+    return [
+        Told(
+            claim,
+            told[claim.id].word,
+            _margin(told[claim.id]),
+            tuple(verdicts[number].word for verdicts in found),
+            tuple(_margin(verdicts[number]) for verdicts in found),
+        )
+        for number, claim in enumerate(asked)
+    ]
 
 
-def _told(whole: Verdict, drawn: Iterable[Verdict]) -> Told:
-    said = [(one.word, 1.0 if one.margin is None or whole.claim.kind == "fact" else one.margin) for one in drawn]
-    margin = 1.0 if whole.margin is None or whole.claim.kind == "fact" else whole.margin
-    return Told(whole.claim, whole.word, margin, tuple(word for word, _ in said), tuple(value for _, value in said))
+def _margin(verdict: Verdict) -> float:
+    """Of what is not measurable or a fact, which has no border, 1."""
+    return 1.0 if verdict.margin is None or verdict.claim.kind == "fact" else verdict.margin
 
 
 def table(found: Sequence[Told]) -> str:

@@ -248,12 +248,12 @@ static long is_past(__u32 look, void *until_ns) {
 }
 
 /* What a frame that a timer let out tells of timers. Whoever tells at the same time may be overheard. */
-static __always_inline void learn(int is_late) {
+static __always_inline void learn(const struct vv_exit *exit, int is_late) {
   __u32 key = 0;
   struct vv_timers *learned = bpf_map_lookup_elem(&timers, &key);
   if (!learned) return;
   __u64 more = learned->more_ns;
-  learned->more_ns = is_late ? smaller(more + VV_EARLIER_NS, VV_MORE_MAX_NS) : larger(more, VV_LATER_NS) - VV_LATER_NS;
+  learned->more_ns = is_late ? smaller(more + VV_EARLIER_NS, exit->more_ns) : larger(more, VV_LATER_NS) - VV_LATER_NS;
 }
 
 /* Until the frame has crossed. What it was late before is made up for here, up to what it left early by. */
@@ -263,7 +263,7 @@ static __always_inline void wait_at_door(const struct __sk_buff *skb, const stru
   __u64 until_ns = arrival_ns(skb, now_ns) - exit->door_ns;
   __sync_fetch_and_add(&state->tally.alone, 1);
   if (now_ns > until_ns + VV_DOOR_LATE_NS) __sync_fetch_and_add(&state->tally.late, 1);
-  if (is & HELD) learn(now_ns > until_ns);
+  if (is & HELD) learn(exit, now_ns > until_ns);
   if (until_ns > now_ns + VV_DOOR_NS) return; /* no exit frees a frame so early */
   bpf_loop(VV_DOOR_LOOKS, is_past, &until_ns, 0);
 }

@@ -47,8 +47,8 @@
  * behind another frame leaves lead_ns early, and no door holds it.
  *
  * How early is enough is learned, for machines differ: on most a timer is never late by
- * alone_ns, but where a hypervisor has to interrupt a processor that is busy, one in a
- * hundred is by 70 us. A frame that waited for a timer and came to its door too late
+ * alone_ns, but where a hypervisor has to interrupt a processor that is busy it may be
+ * by 70 us. A frame that waited for a timer and came to its door too late
  * lets those after it leave VV_EARLIER_NS earlier, each that came in time VV_LATER_NS
  * later again: so one of fifty is late. What is learned holds for all exits of a switch,
  * because timers are the machine's. A switch's doors take a quarter of a processor at
@@ -56,12 +56,11 @@
  * as soon as software is done, a ping-pong of short frames may take nearly all of one.
  */
 #define VV_TIMER_MIN_NS 5000   /* a frame that would have to wait for less than that does not wait for a timer */
-#define VV_DOOR_NS      130000 /* the longest wait at a door: more than alone_ns and VV_MORE_MAX_NS */
+#define VV_DOOR_NS      130000 /* the longest wait at a door: more than alone_ns and more_ns */
 #define VV_DOOR_LOOKS   30000  /* at the clock: more than the longest wait takes */
 #define VV_DOOR_LATE_NS 2000   /* a frame that comes to its door so much after it should open is counted */
 #define VV_EARLIER_NS   5000
 #define VV_LATER_NS     100
-#define VV_MORE_MAX_NS  95000 /* beyond alone_ns, however late timers are */
 
 /* What may go wrong on a link. One rule of each kind per direction. */
 enum vv_fault {

@@ -26,7 +26,7 @@ HOST_QUEUE_FRAMES = 1000  # the usual queue of a network card: then its sender w
 CREDIT_NS = 256_000  # how long an exit may be late without losing time: 4000 ticks of the kernel's packet scheduler
 LEAD_NS = 8_000  # what a timer and the software behind it take on a machine whose processors are awake
 EARLY_NS = 25_000  # more than a timer is late on most such machines; where it is later the programs learn it,
-MORE_NS = 95_000  # up to so much more (VV_MORE_MAX_NS)
+MORE_NS = 95_000  # up to so much more; with it less than VV_DOOR_NS
 IDLE_NS = 60_000  # or three times what a frame takes, as in a ping-pong: doors take a quarter of a processor at most
 QUEUE_FRAMES = 1 << 20  # of each class, dummies among them: what is too much is dropped before, by time
 

@@ -4,8 +4,8 @@
 A ping-pong takes the wire, which is known, and software, which is not, and which differs by 1 or 2 us from one call to
 the next and by 3 between ends that sleep and ends that spin. So the same messages are sent over a free lab of this
 machine too, in the same state: processors held awake by the caller, ends pinned alike, launches of both labs in turn,
-and messages as far apart, because software that waited for 5 ms finds its caches cold: by a free lab without pauses
-frames of 1514 B at 10 Mb/s seemed 10 to 25 us late, which is what the ends take after that wait with no wire at all.
+and messages as far apart, because software that waited for 5 ms finds its caches cold: beside a free lab without
+pauses frames of 10 Mb/s seem late that are not.
 """
 
 from __future__ import annotations

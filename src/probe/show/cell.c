@@ -19,12 +19,12 @@ vv_ns vv_cell_wire_ns(const struct vv_probe_config *config, size_t size_bytes, u
 
 void vv_cell_wire(struct vv_record *record, const struct vv_probe_config *config, size_t size_bytes, uint32_t sends,
                   uint32_t in_a_row) {
-  vv_ns wire_ns = vv_cell_wire_ns(config, size_bytes, in_a_row);
   if (!is_known(config)) {
     vv_record_null(record, "wire");
     return;
   }
   struct vv_message_cost one = cost(config, size_bytes);
+  vv_ns wire_ns = vv_cell_wire_ns(config, size_bytes, in_a_row);
   vv_record_object(record, "wire");
   vv_record_int(record, "frames", (int64_t)one.frames * sends);
   vv_record_int(record, "bytes", (int64_t)one.bytes * sends);
