@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaiven.model.residuals import leave_one_out, of_points, runs_test
+from vaiven.model.residuals import leave_one_out, of_points, points_off, runs_test
 
 SIZES = np.array([0, 1, 16, 64, 128, 256, 512, 1024, 1448, 2048, 4096, 16384, 65536, 262144, 1048576])
 
@@ -65,3 +65,13 @@ def test_runs_against_enumeration(ups, downs):
 def test_three_points_get_words():
     found = of_points("tcp", SIZES[:3], np.array([1.0, 2.0, 3.0]))
     assert "too few sizes" in found.refused and found.left_out_max is None
+
+
+@settings(deadline=None)
+@given(st.integers(4, 15), st.integers(1, 70), st.floats(0.001, 0.3), st.integers(0, 1000))
+def test_points_off_many_curves_are_those_of_each(size_count, curves, noise, seed):
+    rng = np.random.default_rng(seed)
+    ns = (60e3 + 80.0 * SIZES[:size_count]) * np.exp(noise * rng.standard_normal((curves, size_count)))
+    ns[rng.random(ns.shape) < 0.15] *= 3
+    expected = [of_points("tcp", SIZES[:size_count], one).off for one in ns]
+    np.testing.assert_array_equal(points_off(SIZES[:size_count], ns), expected)

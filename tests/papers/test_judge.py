@@ -220,13 +220,19 @@ def test_a_verdict_does_not_depend_on_what_else_is_shown() -> None:
         ("all(one < 1 for one in beside('tcp', 8))", "tcp between several pairs at the same time, 8 bytes"),
         ("crossed('group', 5) < 1", "bytes counted of group to 5 receivers"),
         ("at_once('tcp', 8, 'sofia', 'paris', 2) < 1", "tcp between sofia and paris, 2 at once, 8 bytes"),
-        ("rate_slope('tcp', 8, 9, 'sofia') < 1", "three sizes of tcp for a line"),
+        ("rate_slope('tcp', 8, 9, 'sofia') < 1", "3 sizes of tcp for a line"),
     ],
 )
 def test_what_was_not_measured_is_named(check: str, missing: str) -> None:
     told = weigh(claim(check), [fourway()])
     assert told.word is Word.NOT_MEASURABLE and told.margin is None
     assert told.interval.refused == f"{missing}: not measured"
+
+
+def test_points_off_a_line_are_told_of_four_sizes_at_least() -> None:
+    three = fourway(sizes=(8, 100, 10**6))
+    told = weigh(claim("off('pvm-direct-xdr', 'sofia') < 1"), [three])
+    assert told.interval.refused == "4 sizes of pvm-direct-xdr for a line: not measured"
 
 
 def test_a_claim_in_other_words_is_a_mistake() -> None:

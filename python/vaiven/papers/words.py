@@ -60,7 +60,7 @@ from typing import Any
 import numpy as np
 
 from vaiven.errors import VaivenError
-from vaiven.model.residuals import of_points
+from vaiven.model.residuals import SIZES_LEAST, points_off
 from vaiven.papers.measured import Cell, Measured, Row
 from vaiven.papers.needs import FROM_TWO, Needs, numbered
 from vaiven.plan import ends
@@ -182,7 +182,8 @@ class Reading:
 
     def off(self, stack: str, host: str) -> Floats:
         sizes, times = self._curve(stack, host)
-        return np.array([of_points(stack, sizes, column).off.sum() for column in times.T], dtype=np.float64)
+        off = points_off(_enough(sizes, stack, SIZES_LEAST), times.T).sum(axis=1)
+        return np.where(np.isfinite(times).all(axis=0), off, np.nan)
 
     def moves(self, stack: str, size: int, host: str, of: str) -> Floats:
         cell = Cell("pingpong", stack, "", self.measured.scene.near, host, 1, size)
@@ -370,8 +371,8 @@ class Reading:
         return np.mean([self._value(cell) for cell in found], axis=0)
 
     def _curve(self, stack: str, host: str) -> tuple[Floats, Floats]:
-        """(sizes, one way times of means by size) between the least and the largest size of the claim."""
-        low, high = min(self.needs.sizes), max(self.needs.sizes)
+        """(sizes, one way times of means by size) between the least and the largest size that the claim needs."""
+        low, high = min(self.needs.sizes, default=0), max(self.needs.sizes, default=np.inf)
         sizes = sorted({*self.needs.sizes, *(n for n in self._sizes(stack, host) if low <= n <= high)})
         return np.array(sizes, float), np.array([self._seconds(stack, n, host, "ns_mean") / 2 for n in sizes])
 
@@ -459,9 +460,9 @@ def _joins(cell: Cell, one: str, other: str) -> bool:
     return any(numbered(one, first) and numbered(other, second) for first, second in ends)
 
 
-def _enough(sizes: Sequence[int], stack: str) -> Floats:
-    if len(sizes) < 3:
-        raise _missing(f"three sizes of {stack} for a line")
+def _enough(sizes: Sequence[float] | Floats, stack: str, least: int = 3) -> Floats:
+    if len(sizes) < least:
+        raise _missing(f"{least} sizes of {stack} for a line")
     return np.array(sizes, dtype=np.float64)
 
 
