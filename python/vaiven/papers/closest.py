@@ -52,11 +52,10 @@ def closest(made: Sequence[Comparison], margin: float, launches: int, runs: Sequ
     if not numbers:
         return None
     found = min(numbers, key=lambda one: abs(abs(np.log(one.margin[0])) - abs(np.log(margin))))
-    node = ast.parse(found.text, mode="eval").body
-    assert isinstance(node, ast.Compare)
-    units = [_unit(side, runs) for side in (node.left, *node.comparators)]
+    told = found.told
+    units = [_unit(side, runs) for side in (told.left, *told.comparators)]
     unit = next((one for one in units if one in SCALES), "")
-    return Closest(found.text, *(_estimate(side, unit, launches) for side in (found.left, found.right)))
+    return Closest(ast.unparse(told), *(_estimate(side, unit, launches) for side in (found.left, found.right)))
 
 
 def _estimate(side: Floats, unit: str, launches: int) -> Estimate:

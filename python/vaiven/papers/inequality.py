@@ -50,12 +50,23 @@ _READ = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """One that was made: text, with what its loops stood for; first, then each resample of both sides."""
+    """One that was made: left, right, margin: of both sides and of it, first, then of each resample.
 
-    text: str
+    written: as its claim has it, with the names of loops; words: what these, and all others, stood for.
+    """
+
+    written: ast.Compare
+    words: Mapping[str, Any]
     left: Floats
     right: Floats
     margin: Floats
+
+    @property
+    def told(self) -> ast.Compare:
+        """With what its loops stood for."""
+        found = _Told(self.words).visit(copy.deepcopy(self.written))
+        assert isinstance(found, ast.Compare)
+        return found
 
 
 class Inequality:
@@ -168,9 +179,8 @@ def _compared(node: ast.Compare, words: Mapping[str, Any], made: list[Comparison
     margins = [_margin(*one) for one in zip(node.ops, sides, sides[1:], strict=False)]
     if made is not None:
         for number, margin in enumerate(margins):
-            one = ast.Compare(nodes[number], [node.ops[number]], [nodes[number + 1]])
-            text = ast.unparse(_Told(words).visit(copy.deepcopy(one)))
-            made.append(Comparison(text, *map(np.atleast_1d, (sides[number], sides[number + 1], margin))))
+            written = ast.Compare(nodes[number], [node.ops[number]], [nodes[number + 1]])
+            made.append(Comparison(written, words, *map(np.atleast_1d, (sides[number], sides[number + 1], margin))))
     return margins
 
 
