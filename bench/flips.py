@@ -7,7 +7,9 @@
 Eight launches are what a plan of a paper makes at least, and a run of so many is what a reader judges. Each draw takes
 eight blocks of each run, no block twice, and judges all claims on them together, as `vaiven reproduce` does. Of every
 pair of draws of a claim at most one in a hundred may say opposite words; and a claim that is four standard errors of a
-draw from its border, by all blocks, keeps its word in nine draws of ten.
+run of eight from its border, by all blocks, keeps its word in nine draws of ten. Draws of the same blocks are more like
+each other than runs of their own would be: of n blocks they spread by sqrt(1 - 8/n) of what these do (sampling without
+replacement; Cochran, Sampling Techniques, 1977, 2.3).
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ OF_LEAST = 24  # blocks of a run
 DRAWS = 1000
 CHUNK = 10  # draws that a process takes at once
 OPPOSITE_MOST = 0.01  # of the pairs of draws of a claim
-FAR_SE = 4.0  # a claim so many standard errors of a draw from its border
+FAR_SE = 4.0  # a claim so many standard errors of a run of BLOCKS from its border
 KEPT_LEAST = 0.9  # says the same in so many draws at least
 ROUNDING = 1e-9  # of the logarithm of a margin: draws that differ by less do not differ
 
@@ -52,9 +54,11 @@ class Whole:
 
 @dataclass(frozen=True)
 class Told:
-    """What the draws say of a claim. word: by all blocks. words: of the draws. margins: of these; of a fact all 1."""
+    """What the draws say of a claim. word: by all blocks, of which there are so many. words: of the draws. margins: of
+    these; of a fact all 1."""
 
     claim: Claim
+    blocks: int
     word: Word
     margin: float
     words: tuple[Word, ...]
@@ -74,8 +78,8 @@ class Told:
 
     @property
     def distance_se(self) -> float:
-        """How many standard errors of a draw lie between its margin and its border, which is 1."""
-        spread = float(np.std(np.log(self.margins)))
+        """How many standard errors of a run of eight blocks lie between its margin and its border, which is 1."""
+        spread = float(np.std(np.log(self.margins))) / (1 - BLOCKS / self.blocks) ** 0.5
         return abs(float(np.log(self.margin))) / spread if spread > ROUNDING else float("inf")
 
     @property
@@ -128,9 +132,11 @@ def flips(runs: Sequence[Whole], claims: Sequence[Claim], draws: int) -> list[To
     with ProcessPoolExecutor(mp_context=get_context("fork")) as workers:
         found = list(workers.map(_judged, range(draws), chunksize=CHUNK))
     _asked.pop()
+    blocks = min(len(one.measured.blocks) for one in runs)
     return [
         Told(
             claim,
+            blocks,
             told[claim.id].word,
             _margin(told[claim.id]),
             tuple(verdicts[number].word for verdicts in found),

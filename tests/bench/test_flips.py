@@ -27,7 +27,7 @@ def world(flips: ModuleType, noise: float) -> list:
 
 
 def told(flips: ModuleType, words: list[Word], margins: tuple[float, ...] = (1.0,), margin: float = 1.0):
-    return flips.Told(OF_D[0], words[0], margin, tuple(words), margins)
+    return flips.Told(OF_D[0], 24, words[0], margin, tuple(words), margins)
 
 
 def test_pairs_of_draws_are_counted(flips) -> None:
@@ -40,8 +40,8 @@ def test_pairs_of_draws_are_counted(flips) -> None:
 def test_a_claim_far_from_its_border_keeps_its_word(flips) -> None:
     words = [Word.HOLDS] * 8 + [Word.NOT_SETTLED] * 2
     near, far = (told(flips, words, (m / 1.1, m * 1.1), m) for m in (1.2, 2.0))
-    assert near.distance_se == pytest.approx(1.91, abs=0.01) and near.holds
-    assert far.distance_se == pytest.approx(7.27, abs=0.01) and not far.holds
+    assert near.distance_se == pytest.approx(1.91 * (2 / 3) ** 0.5, abs=0.01) and near.holds
+    assert far.distance_se == pytest.approx(7.27 * (2 / 3) ** 0.5, abs=0.01) and not far.holds
 
 
 def test_a_quiet_world_never_flips(flips) -> None:
