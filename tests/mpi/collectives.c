@@ -71,6 +71,38 @@ static long foretold(void) {
   return wrong;
 }
 
+/* Types of addresses, and no buffer: the root's alone, everybody's, and of what each gives. */
+static long absolute(void) {
+  enum { COUNT = 1000 };
+  struct {
+    long first;
+    int others[COUNT];
+  } own, *all = malloc((size_t)ranks * sizeof own);
+  long wrong = 0;
+  MPI_Datatype here, there, types[2] = {MPI_LONG, MPI_INT};
+  MPI_Aint places[2], offsets[2] = {0, sizeof own.first};
+  int counts[2] = {1, COUNT};
+  MPI_Get_address(&own.first, &places[0]), MPI_Get_address(own.others, &places[1]);
+  MPI_Type_create_struct(2, counts, offsets, types, &here);
+  MPI_Type_create_struct(2, counts, places, types, &there);
+  MPI_Type_commit(&here), MPI_Type_commit(&there);
+  for (int turn = 0; turn < 2 * ranks; turn++) {
+    const int root = turn / 2;
+    const bool by_address = rank == root || turn % 2;
+    own.first = rank == root ? -root : 1;
+    for (int i = 0; i < COUNT; i++) own.others[i] = rank == root ? i + root : -1;
+    MPI_Bcast(by_address ? MPI_BOTTOM : &own, 1, by_address ? there : here, root, MPI_COMM_WORLD);
+    wrong += own.first != -root;
+    for (int i = 0; i < COUNT; i++) wrong += own.others[i] != i + root;
+  }
+  own.first = rank;
+  MPI_Allgather(MPI_BOTTOM, 1, there, all, 1, here, MPI_COMM_WORLD);
+  for (int i = 0; i < ranks; i++) wrong += all[i].first != i || memcmp(all[i].others, own.others, sizeof own.others);
+  MPI_Type_free(&here), MPI_Type_free(&there);
+  free(all);
+  return wrong;
+}
+
 /* Numbers that lie apart, in another order, or with holes; root and others with types of equal signature. */
 static long types(void) {
   enum { COUNT = 3000 };
@@ -105,7 +137,7 @@ static long types(void) {
   }
   MPI_Type_free(&apart), MPI_Type_free(&turned), MPI_Type_free(&whole);
   free(numbers);
-  return wrong;
+  return wrong + absolute();
 }
 
 /* Everybody's numbers at everybody: in place and not, in parts of unlike lengths, of types that lie apart. */
