@@ -436,6 +436,46 @@ static long threads(void) {
   return wrong;
 }
 
+/* Everybody's 32 KiB. */
+static long gather_on(MPI_Comm communicator) {
+  enum { BYTES = 32768 };
+  unsigned char *own = malloc(BYTES), *all = malloc((size_t)ranks * BYTES);
+  long wrong = 0;
+  memset(own, rank + 1, BYTES);
+  MPI_Allgather(own, BYTES, MPI_BYTE, all, BYTES, MPI_BYTE, communicator);
+  for (int i = 0; i < ranks * BYTES; i++) wrong += all[i] != i / BYTES + 1;
+  free(own), free(all);
+  return wrong;
+}
+
+static void *first_waits(void *gathers) {
+  unsigned char bytes[3000];
+  return (void *)(gathers ? gather_on(of_thread[0]) : cast_on(of_thread[0], bytes, sizeof bytes, 1));
+}
+
+/* A thread that was alone waits for rank 1, which comes when another thread has had its turn, too. */
+static long passes(void) {
+  unsigned char bytes[3000];
+  pthread_t other;
+  long wrong = 0;
+  void *found;
+  for (int i = 0; i < 2; i++) MPI_Comm_dup(MPI_COMM_WORLD, &of_thread[i]);
+  for (int i = 0; i < 2; i++) wrong += cast_on(of_thread[i], bytes, sizeof bytes, 0);
+  for (int n = 0; n < 4; n++) {
+    void *gathers = n % 2 ? bytes : NULL;
+    if (rank != 1) pthread_create(&other, NULL, first_waits, gathers);
+    usleep(rank == 1 ? 0 : 50000);
+    wrong += n < 2 ? cast_on(of_thread[1], bytes, sizeof bytes, 0) : gather_on(of_thread[1]);
+    if (rank == 1)
+      found = first_waits(gathers);
+    else
+      pthread_join(other, &found);
+    wrong += (long)found;
+  }
+  for (int i = 0; i < 2; i++) MPI_Comm_free(&of_thread[i]);
+  return wrong;
+}
+
 /* What the program gets wrong it hears of as ever. */
 static long errors(void) {
   int word = 0, class = 0;
@@ -485,15 +525,29 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     long (*does)(void);
-  } known[] = {{"sizes", sizes},     {"foretold", foretold}, {"gathers", gathers},
-               {"reduces", reduces}, {"types", types},       {"communicators", communicators},
-               {"many", many},       {"copies", copies},     {"turned", turned},
-               {"parts", parts},     {"leaves", leaves},     {"rendezvous", rendezvous},
-               {"mixed", mixed},     {"threads", threads},   {"persistent", persistent},
-               {"errors", errors},   {"lacks", lacks},       {"ends", ends}};
+  } known[] = {{"sizes", sizes},
+               {"foretold", foretold},
+               {"gathers", gathers},
+               {"reduces", reduces},
+               {"types", types},
+               {"communicators", communicators},
+               {"many", many},
+               {"copies", copies},
+               {"turned", turned},
+               {"parts", parts},
+               {"leaves", leaves},
+               {"rendezvous", rendezvous},
+               {"mixed", mixed},
+               {"threads", threads},
+               {"passes", passes},
+               {"errors", errors},
+               {"lacks", lacks},
+               {"ends", ends},
+               {"persistent", persistent}};
   long wrong = 1, all = 0;
   const char *what = argc > 1 ? argv[1] : "";
-  int provided, wanted = strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  const bool has_threads = strcmp(what, "threads") == 0 || strcmp(what, "passes") == 0;
+  int provided, wanted = has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, wanted, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

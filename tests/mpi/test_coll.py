@@ -104,7 +104,9 @@ both = pytest.mark.parametrize("library", list(mpi.LIBRARIES))
 
 
 OFTEN = ("sizes", "types", "gathers", "reduces")
-SELDOM = [pytest.param(what, marks=pytest.mark.slow) for what in ("communicators", "mixed", "persistent", "threads")]
+SELDOM = [
+    pytest.param(what, marks=pytest.mark.slow) for what in ("communicators", "mixed", "persistent", "threads", "passes")
+]
 
 
 @both

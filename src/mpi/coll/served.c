@@ -21,16 +21,26 @@ enum {
 static const struct vv_served_mpi *below;
 static bool verbose;
 static bool gave_up; /* a meeting has come to nothing here */
-/* Where several threads call MPI: groups want one at a time. Never held while a rank that is elsewhere is waited for.
- */
+/* Where several threads call MPI: groups want one at a time. Whoever waits for a rank that is elsewhere lets it go. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static unsigned wanting; /* threads that wait for it */
+static unsigned calling; /* threads in an operation that is served */
 
 static void lock(void) {
-  if (below->threads) pthread_mutex_lock(&one_at_a_time);
+  if (!below->threads) return;
+  __atomic_add_fetch(&wanting, 1, __ATOMIC_SEQ_CST);
+  pthread_mutex_lock(&one_at_a_time);
+  __atomic_sub_fetch(&wanting, 1, __ATOMIC_SEQ_CST);
 }
 
 static void unlock(void) {
   if (below->threads) pthread_mutex_unlock(&one_at_a_time);
+}
+
+/* Whether a call that waits is to let others at the groups. */
+static bool gives_way(void *context) {
+  (void)context;
+  return __atomic_load_n(&wanting, __ATOMIC_SEQ_CST) > 0;
 }
 
 void vv_served_begin(const struct vv_served_mpi *mpi) {
@@ -164,7 +174,7 @@ static struct vv_group *open_group(struct trial *trial, struct vv_group_problem 
   const struct vv_group_config config = {VV_GROUP_CONFIG,    .ranks = served->ranks, .rank = served->rank,
                                          .address = address, .timeout_ms = OPEN_MS,  .patience_ms = UINT32_MAX,
                                          .notice = notice,   .exchange = exchange,   .meanwhile = meanwhile,
-                                         .context = trial}; /* of the exchange alone, which is over then */
+                                         .stop = gives_way,  .context = trial}; /* of the exchange alone, in open */
   return vv_group_open(&config, problem);
 }
 
@@ -286,18 +296,40 @@ void vv_served_try(struct vv_served *served) {
 
 /* Calls */
 
-/* Several threads: whoever waits leaves the group to the others, and lets the MPI's messages go on. */
-static int await_beside_others(struct vv_group *group, struct vv_group_operation *operation,
-                               struct vv_group_problem *problem) {
-  struct pollfd news = {.fd = -1, .events = POLLIN};
+/*
+ * Several threads may call. While one of them does alone, as nearly all programs do, it waits in the group, and gives
+ * way when another one comes; those that come then leave the group to each other, and look when there is news.
+ */
+
+/* Between two looks: the MPI's messages go on. news: -1, or a descriptor that tells of some. */
+static void rest(int news) {
+  struct pollfd told = {.fd = news, .events = POLLIN};
+  below->progress();
+  poll(&told, 1, TURN_MS);
+}
+
+static int await(struct vv_group *group, struct vv_group_operation *operation, bool alone,
+                 struct vv_group_problem *problem) {
+  for (int news = -1;;) {
+    lock();
+    const int result =
+        alone ? vv_group_wait(operation, UINT32_MAX, NULL, problem) : vv_group_test(operation, NULL, problem);
+    const bool goes_on = result == VV_GROUP_PENDING || result == VV_GROUP_STOPPED;
+    if (goes_on && news < 0) news = vv_group_descriptor(group, problem);
+    unlock();
+    if (!goes_on) return result;
+    rest(news);
+  }
+}
+
+static int broadcast_alone(struct vv_group *group, void *buffer, size_t bytes, uint32_t root,
+                           struct vv_group_problem *problem) {
   for (;;) {
     lock();
-    const int result = vv_group_test(operation, NULL, problem);
-    if (news.fd < 0) news.fd = vv_group_descriptor(group, problem);
+    const int result = vv_group_broadcast(group, root, buffer, bytes, problem);
     unlock();
-    if (result != VV_GROUP_PENDING) return result;
-    below->progress();
-    poll(&news, 1, TURN_MS);
+    if (result != VV_GROUP_STOPPED) return result;
+    rest(-1);
   }
 }
 
@@ -306,15 +338,33 @@ static int broadcast_beside_others(struct vv_group *group, void *buffer, size_t 
   lock();
   struct vv_group_operation *operation = vv_group_begin_broadcast(group, root, buffer, bytes, problem);
   unlock();
-  return operation ? await_beside_others(group, operation, problem) : -1;
+  return operation ? await(group, operation, false, problem) : -1;
 }
 
-static int call_beside_others(struct vv_group *group, const struct vv_coll_call *call,
-                              struct vv_group_problem *problem) {
+static int begin_and_await(struct vv_group *group, const struct vv_coll_call *call, bool alone,
+                           struct vv_group_problem *problem) {
   lock();
   struct vv_group_operation *operation = vv_coll_begin(group, call, problem);
   unlock();
-  return operation ? await_beside_others(group, operation, problem) : -1;
+  return operation ? await(group, operation, alone, problem) : -1;
+}
+
+static int broadcast(struct vv_group *group, void *buffer, size_t bytes, uint32_t root,
+                     struct vv_group_problem *problem) {
+  if (!below->threads) return vv_group_broadcast(group, root, buffer, bytes, problem);
+  const bool alone = __atomic_add_fetch(&calling, 1, __ATOMIC_SEQ_CST) == 1;
+  const int result = alone ? broadcast_alone(group, buffer, bytes, root, problem)
+                           : broadcast_beside_others(group, buffer, bytes, root, problem);
+  __atomic_sub_fetch(&calling, 1, __ATOMIC_SEQ_CST);
+  return result;
+}
+
+static int call_of(struct vv_group *group, const struct vv_coll_call *call, struct vv_group_problem *problem) {
+  if (!below->threads) return vv_coll(group, call, problem);
+  const bool alone = __atomic_add_fetch(&calling, 1, __ATOMIC_SEQ_CST) == 1;
+  const int result = begin_and_await(group, call, alone, problem);
+  __atomic_sub_fetch(&calling, 1, __ATOMIC_SEQ_CST);
+  return result;
 }
 
 void vv_served_leave(struct vv_served *served, enum vv_coll_kind kind, size_t bytes) {
@@ -324,8 +374,7 @@ void vv_served_leave(struct vv_served *served, enum vv_coll_kind kind, size_t by
 int vv_served_broadcast(struct vv_served *served, void *buffer, size_t bytes, uint32_t root) {
   struct vv_group_problem problem;
   const vv_ns began_ns = served->report ? vv_clock_ns() : 0;
-  const int result = below->threads ? broadcast_beside_others(served->group, buffer, bytes, root, &problem)
-                                    : vv_group_broadcast(served->group, root, buffer, bytes, &problem);
+  const int result = broadcast(served->group, buffer, bytes, root, &problem);
   if (result != 0) vv_report_say("a broadcast of rank %u, at rank %u: %s", root, served->rank, problem.text);
   if (served->report && result == 0)
     vv_report_went(served->report, VV_COLL_BROADCAST, served->rank == root, bytes, vv_clock_ns() - began_ns);
@@ -335,8 +384,7 @@ int vv_served_broadcast(struct vv_served *served, void *buffer, size_t bytes, ui
 int vv_served_call(struct vv_served *served, const struct vv_coll_call *call, size_t bytes) {
   struct vv_group_problem problem;
   const vv_ns began_ns = served->report ? vv_clock_ns() : 0;
-  const int result =
-      below->threads ? call_beside_others(served->group, call, &problem) : vv_coll(served->group, call, &problem);
+  const int result = call_of(served->group, call, &problem);
   if (result != 0) vv_report_say("a collective operation at rank %u: %s", served->rank, problem.text);
   if (served->report && result == 0) vv_report_went(served->report, call->kind, false, bytes, vv_clock_ns() - began_ns);
   return result;
