@@ -100,10 +100,13 @@ def _known() -> dict:
     return place.known_stacks().stacks
 
 
-def fanout_ns(where: Place, stack: str, sizes: Sequence[int], samples: int) -> Mapping[int, float]:
-    """size -> median ns of a message of the first host to all others, by that stack, in a launch of the probe."""
+def fanout_ns(where: Place, stack: str, sizes: Sequence[int], samples: int, on_each: int = 1) -> Mapping[int, float]:
+    """size -> median ns of a message of the first host to all others, to so many processes on each, by that stack, in
+    a launch of the probe."""
     effort = Effort(samples=samples, cell_ms=20_000, timeout_ms=20_000, launch_s=SECONDS_MAX)
-    found = _launched(list(where.hosts.values()), "fanout", stack, sizes, effort)
+    near, *others = where.hosts.values()
+    fars = [far for far in others for _ in range(on_each)]
+    found = _launched([near, *fars], "fanout", stack, sizes, effort)
     return {size: statistics.median(ns) for size, ns in found.items()}
 
 

@@ -54,9 +54,9 @@ class Bench:
         said = jobs.job(self.where, stack, [str(self.programs[library]), what, str(size)], names, settings)
         return jobs.numbers(said)[what]
 
-    def raw_ns(self, size: int) -> float:
-        """The raw sender's, from the first host to all others."""
-        return jobs.fanout_ns(self.where, "raw", [size], RAW_SAMPLES)[size]
+    def raw_ns(self, size: int, on_each: int = 1) -> float:
+        """The raw sender's, from the first host to so many processes on each other one."""
+        return jobs.fanout_ns(self.where, "raw", [size], RAW_SAMPLES, on_each)[size]
 
 
 @contextmanager
@@ -90,17 +90,21 @@ def called(rounds: int, seed: int) -> list[Ratio]:
 
 
 def crowd(rounds: int, seed: int) -> list[Ratio]:
-    """10^6 B among 48 ranks on 4 hosts, over raw to the 3 other hosts, which has a process on each."""
+    """10^6 B among 48 ranks on 4 hosts, over raw to the 3 other hosts, which has a process on each; what raw itself
+    takes to 12 on each."""
     order = random.Random(seed)
     found = defaultdict(list)
+    on_each = CROWD // CROWD_HOSTS
     with bench("lidi", CROWD_HOSTS) as on:
-        names = list(on.where.hosts) * (CROWD // CROWD_HOSTS)
+        names = list(on.where.hosts) * on_each
         for _ in range(rounds):
             raw_ns = on.raw_ns(MB)
+            found["raw"].append((on.raw_ns(MB, on_each), raw_ns))
             for stack in order.sample(SERVED, len(SERVED)):
                 found[stack].append((on.ns(stack, "rotating", MB, names), raw_ns))
     what = f"lidi: {MB} B among {CROWD} ranks on {CROWD_HOSTS} hosts, {{}} / raw to one on each"
-    return [ratio(what.format(stack), found[stack], CROWD_MOST) for stack in SERVED]
+    rows = [ratio(what.format(stack), found[stack], CROWD_MOST) for stack in SERVED]
+    return [*rows, anchor(f"lidi: {MB} B, raw to {on_each} on each of 3 hosts / to one on each", found["raw"], None)]
 
 
 def _with_and_without(

@@ -118,9 +118,7 @@ def served_made_up(run: ModuleType, monkeypatch: pytest.MonkeyPatch, counter: it
     monkeypatch.setattr(run.manners.jobs, "built", lambda *_: Path("program"))
     monkeypatch.setattr(run.manners.jobs, "job", job)
     monkeypatch.setattr(run.manners.jobs, "of_group", lambda *words: job(words[0], "group", words[1]))
-    monkeypatch.setattr(
-        run.manners.jobs, "fanout_ns", lambda _where, _stack, sizes, _samples: {n: 50.0 + n for n in sizes}
-    )
+    monkeypatch.setattr(run.manners.jobs, "fanout_ns", lambda _where, _stack, sizes, *_: {n: 50.0 + n for n in sizes})
     monkeypatch.setattr(run.matmul.resources, "program", lambda _name: Path("matmul"))
     monkeypatch.setattr(run.wheels, "installed", installed)
     monkeypatch.setattr(run.wheels, "imb", lambda *_, **__: {n: 100.0 + next(counter) for n in run.wheels.SIZES})
