@@ -41,6 +41,7 @@ from vaiven import resources
 from vaiven.lab import check, topology
 from vaiven.lab import lab as labs
 from vaiven.lab.lab import Lab
+from vaiven.run import mpi
 
 HERE = Path(__file__).parent
 LATENCY_MOST = 1.03  # of the field's tools
@@ -229,7 +230,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _program(text: str) -> tuple[str, Path]:
     library, _, program = text.partition("=")
-    if library not in ("openmpi", "mpich") or not program:
+    if library not in mpi.LIBRARIES or not program:
         raise argparse.ArgumentTypeError(f"{text!r} is not LIBRARY=PROGRAM")
     return library, Path(program)
 

@@ -118,11 +118,11 @@ def imb(where: Place, wheels: Wheels, *, group: bool) -> Mapping[int, float]:
         words += ["-launcher", "rsh", "-launcher-exec", str(shell), "-ppn", "1", "-n", str(len(hosts))]
         words += ["-genv", "LD_PRELOAD", str(resources.program(mpi.GROUP["mpich"]))] * group
         words += [f"{wheels.intel}/bin/IMB-MPI1", *IMB_WORDS, "-npmin", str(len(hosts)), "-msglen", str(wheels.lengths)]
-        return of_imb(jobs.output(hosts[0].argv(words)))
+        return of_table(jobs.output(hosts[0].argv(words)))
 
 
-def of_imb(said: str) -> Mapping[int, float]:
-    """Of its lines "bytes repetitions t_min t_max t_avg", in us."""
+def of_table(said: str) -> Mapping[int, float]:
+    """Bytes -> ns of the rank that took most: IMB and osu_bcast have it in us in the fourth of five columns."""
     rows = [line.split() for line in said.splitlines() if not line.lstrip().startswith("#")]
     return {int(row[0]): float(row[3]) * 1e3 for row in rows if len(row) == 5}
 
@@ -132,14 +132,8 @@ def osu(where: Place, program: Path, library: str, *, group: bool) -> Mapping[in
     took = {}
     for size in SIZES:
         command = [str(program), *OSU_WORDS, "-m", f"{size}:{size}"]
-        took |= of_osu(jobs.job(where, _stack(library, group=group), command))
+        took |= of_table(jobs.job(where, _stack(library, group=group), command))
     return took
-
-
-def of_osu(said: str) -> Mapping[int, float]:
-    """Of its lines "bytes average least most repetitions", in us."""
-    rows = [line.split() for line in said.splitlines() if not line.startswith("#")]
-    return {int(row[0]): float(row[3]) * 1e3 for row in rows if len(row) == 5}
 
 
 def table(rounds: int, seed: int, osu_programs: Mapping[str, Path]) -> list[Ratio]:

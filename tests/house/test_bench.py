@@ -204,7 +204,7 @@ IMB = """\
 
 def test_what_intels_benchmark_prints_is_read(run: ModuleType) -> None:
     """Its t_max, in ns; headings and what stands around them is none of it."""
-    assert run.wheels.of_imb(IMB) == {0: pytest.approx(40), 1000: pytest.approx(202_250)}
+    assert run.wheels.of_table(IMB) == {0: pytest.approx(40), 1000: pytest.approx(202_250)}
 
 
 OSU = """\
@@ -219,7 +219,7 @@ OSU = """\
 
 def test_what_osus_benchmark_prints_is_read(run: ModuleType) -> None:
     """Its Max Latency, in ns, of whichever library somebody has it."""
-    assert run.wheels.of_osu(OSU) == {1000: pytest.approx(60_250)}
+    assert run.wheels.of_table(OSU) == {1000: pytest.approx(60_250)}
     given = run.parser().parse_args(["--osu", "mpich=/opt/a=b/osu_bcast"])
     assert given.osu == [("mpich", Path("/opt/a=b/osu_bcast"))]
     for wrong in ("osu_bcast", "lam=osu_bcast", "mpich="):

@@ -21,7 +21,8 @@ enum {
 static const struct vv_served_mpi *below;
 static bool verbose;
 static bool gave_up; /* a meeting has come to nothing here */
-/* Where several threads call MPI: groups want one at a time. Whoever waits for a rank that is elsewhere lets it go. */
+/* Where several threads call MPI: groups want one at a time. An operation that waits for other ranks lets it go; who
+ * makes a further group does not. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static unsigned wanting; /* threads that wait for it */
 static unsigned calling; /* threads in an operation that is served */
@@ -341,14 +342,6 @@ static int broadcast_beside_others(struct vv_group *group, void *buffer, size_t 
   return operation ? await(group, operation, false, problem) : -1;
 }
 
-static int begin_and_await(struct vv_group *group, const struct vv_coll_call *call, bool alone,
-                           struct vv_group_problem *problem) {
-  lock();
-  struct vv_group_operation *operation = vv_coll_begin(group, call, problem);
-  unlock();
-  return operation ? await(group, operation, alone, problem) : -1;
-}
-
 static int broadcast(struct vv_group *group, void *buffer, size_t bytes, uint32_t root,
                      struct vv_group_problem *problem) {
   if (!below->threads) return vv_group_broadcast(group, root, buffer, bytes, problem);
@@ -362,7 +355,10 @@ static int broadcast(struct vv_group *group, void *buffer, size_t bytes, uint32_
 static int call_of(struct vv_group *group, const struct vv_coll_call *call, struct vv_group_problem *problem) {
   if (!below->threads) return vv_coll(group, call, problem);
   const bool alone = __atomic_add_fetch(&calling, 1, __ATOMIC_SEQ_CST) == 1;
-  const int result = begin_and_await(group, call, alone, problem);
+  lock();
+  struct vv_group_operation *operation = vv_coll_begin(group, call, problem);
+  unlock();
+  const int result = operation ? await(group, operation, alone, problem) : -1;
   __atomic_sub_fetch(&calling, 1, __ATOMIC_SEQ_CST);
   return result;
 }
