@@ -28,6 +28,17 @@ static void bcast(int bytes) {
   MPI_Bcast(given, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
 }
 
+/* Begun, and waited for at once. */
+static void ibcast(int bytes) {
+  static int root;
+  int ranks;
+  MPI_Request request;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  root = (root + 1) % ranks;
+  MPI_Ibcast(given, bytes, MPI_BYTE, root, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void allgather(int bytes) {
   MPI_Allgather(given, bytes, MPI_BYTE, result, bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
@@ -60,6 +71,7 @@ int main(int argc, char **argv) {
     int bytes[8]; /* each; a 0 ends them, but the first */
   } all[] = {{"barrier", barrier, {0}},
              {"bcast", bcast, {1, 1000, 10000, 100000, 1000000}},
+             {"ibcast", ibcast, {1, 1000, 10000, 100000, 1000000}},
              {"allgather", allgather, {8, 64, 512, 4096, 32768, 131072}},
              {"allreduce", allreduce, {8, 64, 512, 4096, 32768, 131072, 1048576}}};
   int rank, ranks;

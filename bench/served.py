@@ -24,6 +24,7 @@ from ratio import Ratio, anchor, ratio
 
 LIBRARIES = ("openmpi", "mpich")
 SLOWER_MOST = 1.05  # of what is served, nothing is slower than so much of the MPI's own
+_BEGUN = re.compile(r"vaiven: broadcasts that are only begun among \d+ ranks go by")  # of any size
 _WENT = re.compile(r"vaiven: \d+ (broadcast|allgather|allreduce)s.* among \d+ ranks, (\d+) B each")  # VAIVEN_VERBOSE
 
 
@@ -55,7 +56,8 @@ def _by_group(lab: str, ranks: int, library: str, program: Path) -> set[str]:
     told = _ran(lab, ranks, f"{library}:group", program, {"VAIVEN_VERBOSE": "1"}).stderr
     went = {(name, int(size)) for name, size in _WENT.findall(told)}
     each = {"allgather": ranks}  # what all get of so many
-    return {f"{name.replace('broadcast', 'bcast')} {size // each.get(name, 1)} B" for name, size in went}
+    begun = {f"ibcast {size} B" for name, size in went if name == "broadcast"} if _BEGUN.search(told) else set()
+    return begun | {f"{name.replace('broadcast', 'bcast')} {size // each.get(name, 1)} B" for name, size in went}
 
 
 def _middle(pairs: Sequence[tuple[float, float]]) -> float:

@@ -39,7 +39,7 @@ def test_it_is_that_release(home: Debian) -> None:
     assert "Open MPI) 5.0." in home.said("mpirun", "--version")
 
 
-@pytest.mark.parametrize("what", ["sizes", "types", "gathers", "reduces", "communicators", "many", "threads"])
+@pytest.mark.parametrize("what", ["sizes", "types", "gathers", "reduces", "communicators", "many", "begun", "threads"])
 def test_collective_operations_go_by_multicast(home: Debian, what: str) -> None:
     verbose = ("env", "VAIVEN_VERBOSE=1", "vaiven", "run", "--lab", "free", "-n", "4")
     done = home.run(*verbose, "--stack", "openmpi:group", "--", "./collectives", what)

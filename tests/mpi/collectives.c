@@ -408,13 +408,148 @@ static long persistent(void) {
   return wrong;
 }
 
+/* A broadcast that is only begun, and what is to come of it. */
+struct begun {
+  unsigned char *bytes;
+  size_t size;
+  int root;
+  MPI_Request request;
+};
+
+static struct begun begin_on(MPI_Comm communicator, size_t size, int root) {
+  struct begun begun = {malloc(size), size, root, MPI_REQUEST_NULL};
+  int own;
+  MPI_Comm_rank(communicator, &own);
+  for (size_t i = 0; i < size; i++) begun.bytes[i] = own == root ? byte_of(i, size, root) : 0;
+  MPI_Ibcast(begun.bytes, (int)size, MPI_BYTE, root, communicator, &begun.request);
+  return begun;
+}
+
+/* Of one that has ended. */
+static long end_of(struct begun *begun) {
+  long wrong = 0;
+  for (size_t i = 0; i < begun->size; i++) wrong += begun->bytes[i] != byte_of(i, begun->size, begun->root);
+  free(begun->bytes);
+  return wrong;
+}
+
+static long wait_for(struct begun *begun) {
+  const long failed = MPI_Wait(&begun->request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+  return failed + end_of(begun);
+}
+
+/* Two communicators of the same ranks, which begin on them in unlike orders. */
+static long begun_across(MPI_Comm copy) {
+  MPI_Comm order[2] = {rank % 2 ? copy : MPI_COMM_WORLD, rank % 2 ? MPI_COMM_WORLD : copy};
+  unsigned char bytes[3000];
+  struct begun all[8];
+  long wrong = 0;
+  for (int n = 0; n < 8; n++) all[n] = begin_on(order[n % 2], 20000 + (order[n % 2] == copy ? 5 : 0), n / 2 % ranks);
+  for (int n = 0; n < 4; n++) wrong += cast_on(MPI_COMM_WORLD, bytes, sizeof bytes, n % ranks);
+  for (int n = 7; n >= 0; n--) wrong += wait_for(&all[n]);
+  return wrong;
+}
+
+/* The root waits for a rank that begins when it has heard of it; and computes, while the others get it. */
+static long begun_elsewhere(void) {
+  unsigned char *large = calloc(1, LARGE);
+  long wrong = 0;
+  struct begun one;
+  if (rank == 1) MPI_Recv(large, LARGE, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  one = begin_on(MPI_COMM_WORLD, 100000, 1);
+  if (rank == 0) MPI_Send(large, LARGE, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+  wrong += wait_for(&one);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double began_s = now_s();
+  one = begin_on(MPI_COMM_WORLD, LARGE, 0);
+  if (rank == 0) sleep(3);
+  wrong += wait_for(&one);
+  wrong += rank != 0 && now_s() - began_s > 2;
+  free(large);
+  return wrong;
+}
+
+/* A type and a communicator are gone before it has ended. */
+static long begun_and_freed(void) {
+  enum { COUNT = 5000 };
+  int *numbers = malloc(2 * COUNT * sizeof *numbers);
+  long wrong = 0;
+  MPI_Comm copy;
+  MPI_Datatype apart;
+  MPI_Request request;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  for (int n = 0; n < 3; n++) {
+    MPI_Type_vector(COUNT, 1, 2, MPI_INT, &apart);
+    MPI_Type_commit(&apart);
+    for (int i = 0; i < 2 * COUNT; i++) numbers[i] = rank == n ? i * 3 + n : -1;
+    MPI_Ibcast(numbers, 1, apart, n, copy, &request);
+    MPI_Type_free(&apart);
+    if (n < 2) MPI_Barrier(copy);
+    if (n == 2) MPI_Comm_free(&copy);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 2 * COUNT; i++) wrong += numbers[i] != (rank == n || i % 2 == 0 ? i * 3 + n : -1);
+  }
+  free(numbers);
+  return wrong;
+}
+
+/* Many at once, among messages and requests that are none, ended in all ways there are. */
+static long begun_in_all_ways(void) {
+  enum { MANY = 30 };
+  struct begun all[MANY];
+  MPI_Request requests[MANY + 3];
+  MPI_Status states[MANY + 3];
+  int in = -1, done = 0, which[MANY + 3], count, next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+  long wrong = 0;
+  for (int way = 0; way < 6; way++) {
+    for (int n = 0; n < MANY; n++)
+      all[n] = begin_on(MPI_COMM_WORLD, 1 + (size_t)n * 1000, n % ranks), requests[n] = all[n].request;
+    requests[MANY] = MPI_REQUEST_NULL;
+    MPI_Irecv(&in, 1, MPI_INT, before, way, MPI_COMM_WORLD, &requests[MANY + 1]);
+    MPI_Isend(&way, 1, MPI_INT, next, way, MPI_COMM_WORLD, &requests[MANY + 2]);
+    for (done = 0; way == 0 && !done;) MPI_Testall(MANY + 3, requests, &done, states);
+    for (int left = MANY + 2; way == 1 && left > 0; left -= count)
+      MPI_Waitsome(MANY + 3, requests, &count, which, states);
+    for (int left = MANY + 2; way == 2 && left > 0; left--) MPI_Waitany(MANY + 3, requests, which, states);
+    for (done = 0; way == 3 && !done;) MPI_Request_get_status(requests[MANY - 1], &done, states);
+    for (int n = 0; way == 4 && n < MANY; n++) {
+      for (done = 0; !done;) MPI_Test(&requests[n], &done, states);
+    }
+    MPI_Waitall(MANY + 3, requests, states);
+    wrong += in != way;
+    for (int n = 0; n < MANY; n++) wrong += end_of(&all[n]);
+  }
+  return wrong;
+}
+
+static long begun(void) {
+  unsigned char bytes[100];
+  MPI_Comm copy;
+  struct begun one = begin_on(MPI_COMM_WORLD, 1000, 1);
+  long wrong = wait_for(&one);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  for (int n = 0; n < 2; n++) {
+    wrong += cast_on(copy, bytes, sizeof bytes, 0);
+    one = begin_on(copy, 1000, 1);
+    wrong += wait_for(&one);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  wrong += begun_across(copy) + begun_elsewhere() + begun_and_freed() + begun_in_all_ways();
+  MPI_Comm_free(&copy);
+  return wrong;
+}
+
 static MPI_Comm of_thread[3];
 
 static void *thread(void *which) {
   MPI_Comm own = of_thread[(long)which];
   unsigned char *bytes = malloc(30000);
   long wrong = 0;
-  for (int n = 0; n < 60; n++) wrong += cast_on(own, bytes, (size_t)n * 499, n % ranks);
+  for (int n = 0; n < 60; n++) {
+    struct begun one = begin_on(own, 1 + (size_t)n * 499, (n + 1) % ranks);
+    wrong += cast_on(own, bytes, (size_t)n * 499, n % ranks);
+    wrong += wait_for(&one);
+  }
   free(bytes);
   return (void *)wrong;
 }
@@ -525,25 +660,13 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     long (*does)(void);
-  } known[] = {{"sizes", sizes},
-               {"foretold", foretold},
-               {"gathers", gathers},
-               {"reduces", reduces},
-               {"types", types},
-               {"communicators", communicators},
-               {"many", many},
-               {"copies", copies},
-               {"turned", turned},
-               {"parts", parts},
-               {"leaves", leaves},
-               {"rendezvous", rendezvous},
-               {"mixed", mixed},
-               {"threads", threads},
-               {"passes", passes},
-               {"errors", errors},
-               {"lacks", lacks},
-               {"ends", ends},
-               {"persistent", persistent}};
+  } known[] = {{"sizes", sizes},     {"foretold", foretold},    {"gathers", gathers},
+               {"reduces", reduces}, {"types", types},          {"communicators", communicators},
+               {"many", many},       {"copies", copies},        {"turned", turned},
+               {"parts", parts},     {"leaves", leaves},        {"rendezvous", rendezvous},
+               {"mixed", mixed},     {"begun", begun},          {"threads", threads},
+               {"passes", passes},   {"errors", errors},        {"lacks", lacks},
+               {"ends", ends},       {"persistent", persistent}};
   long wrong = 1, all = 0;
   const char *what = argc > 1 ? argv[1] : "";
   const bool has_threads = strcmp(what, "threads") == 0 || strcmp(what, "passes") == 0;

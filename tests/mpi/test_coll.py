@@ -143,6 +143,34 @@ def opened(done: subprocess.CompletedProcess[str]) -> tuple[int, int]:
     return len(re.findall(f"{said}further group", done.stderr)), len(re.findall(f"{said}group that they", done.stderr))
 
 
+def begun(done: subprocess.CompletedProcess[str]) -> int:
+    """Broadcasts that were only begun, and went by multicast."""
+    found = re.findall(r"vaiven: (\d+) broadcasts that are only begun among 4 ranks went by multicast", done.stderr)
+    return sum(map(int, found))
+
+
+@both
+def test_a_broadcast_that_is_begun_goes_on_while_its_program_is_elsewhere(
+    hosts: Place, programs: dict[str, str], library: str
+) -> None:
+    """From the second on, in whatever order communicators come, and whatever is freed before it has ended."""
+    done = run(library, hosts, FOUR, (programs[library], "begun"))
+    check(done, 4)
+    across, elsewhere, freed, in_all_ways = 8, 2, 2, 6 * 30
+    assert begun(done) == 1 + across + elsewhere + freed + in_all_ways, done.stderr
+
+
+@pytest.mark.slow
+@both
+@pytest.mark.parametrize("what", ["begun", "threads"])
+def test_what_is_begun_arrives_though_frames_are_lost(
+    lossy: Place, programs: dict[str, str], library: str, what: str
+) -> None:
+    done = run(library, lossy, FOUR, (programs[library], what))
+    check(done, 4)
+    assert begun(done) > 100, done.stderr
+
+
 @pytest.mark.slow
 @both
 @pytest.mark.parametrize(("what", "further"), [("copies", 0), ("turned", 1)])

@@ -17,7 +17,7 @@ from vaiven.run import mpi, rsh
 from vaiven.run.hosts import Host
 from vaiven.run.place import Place
 
-from .test_coll import FOUR, check, hosts, run, served  # noqa: F401
+from .test_coll import FOUR, begun, check, hosts, run, served  # noqa: F401
 
 pytestmark = pytest.mark.slow
 INTEL = "impi-rt==2021.18.*"  # the last one that brings all that it needs
@@ -31,6 +31,10 @@ for count in (10, 1000, 100000):
         numbers = np.arange(count) * (root + 1.0) if all.rank == root else np.zeros(count)
         all.Bcast(numbers, root=root)
         wrong += int((numbers != np.arange(count) * (root + 1)).sum())
+        numbers *= all.rank == root
+        all.Ibcast(numbers, root=root).Wait()
+        wrong += int((numbers != np.arange(count) * (root + 1)).sum())
+    all.Barrier()
 thing = all.bcast({"list": list(range(1000))} if all.rank == 1 else None, root=1)
 wrong += thing["list"][-1] != 999
 gathered = np.empty((all.size, 8000))
@@ -99,7 +103,7 @@ def _intel(wheel: Wheel, members: Sequence[Host], shell: Path, path: str, comman
     return [*words, "-genv", "LD_PRELOAD", str(resources.program(mpi.GROUP["mpich"])), *command]
 
 
-@pytest.mark.parametrize("what", ["sizes", "types", "gathers", "reduces", "communicators", "mixed", "threads"])
+@pytest.mark.parametrize("what", ["sizes", "types", "gathers", "reduces", "communicators", "mixed", "begun", "threads"])
 def test_every_byte_of_a_program_in_c_arrives(hosts: Place, wheel: Wheel, what: str) -> None:  # noqa: F811
     done = started(wheel, hosts, (wheel.program, what))
     check(done, 4)
@@ -111,3 +115,4 @@ def test_every_number_of_a_program_in_python_arrives(hosts: Place, wheel: Wheel)
     done = started(wheel, hosts, (str(wheel.home / "bin" / "python"), wheel.script))
     check(done, 4)
     assert served(done) >= 15, done.stderr
+    assert begun(done) >= 8, done.stderr

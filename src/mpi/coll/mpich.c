@@ -53,6 +53,7 @@ static void *behind(const char *name) {
   X(Comm_set_attr)                                                                                                     \
   X(Comm_size)                                                                                                         \
   X(Comm_test_inter)                                                                                                   \
+  X(Grequest_complete)                                                                                                 \
   X(Group_free)                                                                                                        \
   X(Group_translate_ranks)                                                                                             \
   X(Irecv)                                                                                                             \
@@ -61,6 +62,7 @@ static void *behind(const char *name) {
   X(Test)                                                                                                              \
   X(Type_commit)                                                                                                       \
   X(Type_create_hindexed)                                                                                              \
+  X(Type_dup)                                                                                                          \
   X(Type_free)                                                                                                         \
   X(Type_get_envelope)                                                                                                 \
   X(Type_get_extent)                                                                                                   \
@@ -69,6 +71,7 @@ static void *behind(const char *name) {
 
 #define MEMBER(name) __typeof__ (&PMPI_##name)(name);
 static struct { FUNCTIONS(MEMBER) } pmpi;
+static __typeof__(&PMPIX_Grequest_start) start; /* NULL: the MPI has no requests that others carry out */
 
 static int keyval = MPI_KEYVAL_INVALID; /* under which a communicator has its `struct vv_served` */
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -163,6 +166,7 @@ static void find_all(void) {
   FUNCTIONS(FIND)
 #define HAS(name) &&pmpi.name
   if (!(true FUNCTIONS(HAS))) return;
+  start = (__typeof__(start))behind("PMPIX_Grequest_start");
   pmpi.Query_thread(&level);
   mpi.threads = level == MPI_THREAD_MULTIPLE;
   vv_served_begin(&mpi);
@@ -319,6 +323,146 @@ static bool broadcast(void *buffer, MPI_Count count, MPI_Datatype type, int root
   }
 BY_BOTH_NAMES(BROADCASTS, Bcast, int)
 BY_BOTH_NAMES(BROADCASTS, Bcast_c, MPI_Count)
+
+/* What the program holds of a broadcast that it has begun: a request of the MPI that we carry out. */
+struct hold {
+  MPI_Request request;
+  int error;
+  struct vv_begun begun;
+};
+
+static int tell_status(void *context, MPI_Status *status) {
+  const struct hold *hold = context;
+  *status = (MPI_Status){.MPI_SOURCE = MPI_UNDEFINED, .MPI_TAG = MPI_UNDEFINED, .MPI_ERROR = hold->error};
+  return hold->error;
+}
+
+static int free_hold(void *context) {
+  free(context);
+  return MPI_SUCCESS;
+}
+
+static int cancel_nothing(void *context, int complete) {
+  (void)context, (void)complete;
+  return MPI_SUCCESS;
+}
+
+static int turn(void *context, MPI_Status *status) {
+  (void)context, (void)status;
+  vv_begun_turn();
+  return MPI_SUCCESS;
+}
+
+/* It is asked again until all have ended, by a call that has seen to them before: see await. */
+static int turn_all(int count, void **contexts, double timeout, MPI_Status *status) {
+  (void)count, (void)contexts, (void)timeout;
+  progress();
+  return turn(NULL, status);
+}
+
+static void ended(struct vv_begun *begun, bool done) {
+  struct hold *hold = (struct hold *)((char *)begun - offsetof(struct hold, begun));
+  MPI_Datatype type = type_of(&begun->area);
+  if (begun->area.is_copy) pmpi.Type_free(&type);
+  hold->error = done ? MPI_SUCCESS : MPI_ERR_OTHER;
+  pmpi.Grequest_complete(hold->request);
+}
+
+/* NULL: there is no memory, or no request. */
+static struct hold *hold_of(const void *buffer, MPI_Count count, MPI_Datatype type) {
+  struct hold *hold = calloc(1, sizeof *hold);
+  MPI_Datatype kept = type;
+  const struct vv_area area = area_of(buffer, count, type);
+  /* The program may free the type before the end. */
+  if (hold && area.is_copy && pmpi.Type_dup(type, &kept) != MPI_SUCCESS) free(hold), hold = NULL;
+  if (!hold) return NULL;
+  hold->begun = (struct vv_begun){.area = area, .convert = convert, .ended = ended};
+  hold->begun.area.type = (void *)(intptr_t)kept;
+  if (start(tell_status, free_hold, cancel_nothing, turn, turn_all, hold, &hold->request) == MPI_SUCCESS) {
+    hold->begun.name = (intptr_t)hold->request;
+    return hold;
+  }
+  if (area.is_copy) pmpi.Type_free(&kept);
+  free(hold);
+  return NULL;
+}
+
+/* False: it is not served. */
+static bool begin_broadcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator,
+                            MPI_Request *request, int *result) {
+  if (!begin() || !start || root < 0) return false;
+  const size_t size_bytes = bytes_of(count, type);
+  struct vv_served *served = size_bytes > 0 ? served_of(communicator) : NULL;
+  if (!served || (uint32_t)root >= served->ranks || !vv_served_can_begin(served, size_bytes)) return false;
+  struct hold *hold = hold_of(buffer, count, type);
+  if (hold) *request = hold->request;
+  const bool begun = hold && vv_served_begin_broadcast(served, &hold->begun, (uint32_t)root);
+  if (hold && !begun) ended(&hold->begun, false);
+  *result = hold ? MPI_SUCCESS : end_with(false, communicator);
+  return true;
+}
+
+#define BEGINS(name, Count)                                                                                            \
+  ENTRY(name, void *buffer, word count, word type, word root, word communicator, void *request) {                      \
+    int done;                                                                                                          \
+    NEXT(name);                                                                                                        \
+    if (begin_broadcast(buffer, (Count)count, (MPI_Datatype)type, (int)root, (MPI_Comm)communicator, request, &done))  \
+      return done;                                                                                                     \
+    return next(buffer, count, type, root, communicator, request);                                                     \
+  }
+BY_BOTH_NAMES(BEGINS, Ibcast, int)
+BY_BOTH_NAMES(BEGINS, Ibcast_c, MPI_Count)
+
+/*
+ * The MPI tests our requests whenever a program does; where it waits for them it would keep the processor, and its own
+ * messages would wait, too.
+ */
+static void await(const MPI_Request *request) {
+  if (vv_begun_any()) vv_begun_await((intptr_t)*request, progress);
+}
+
+#define WAITS(name)                                                                                                    \
+  ENTRY(name, void *request, void *status) {                                                                           \
+    NEXT(name);                                                                                                        \
+    await(request);                                                                                                    \
+    return next(request, status);                                                                                      \
+  }
+WAITS(MPI_Wait)
+WAITS(PMPI_Wait)
+
+#define WAITS_FOR_ALL(name)                                                                                            \
+  ENTRY(name, word count, void *requests, void *statuses) {                                                            \
+    NEXT(name);                                                                                                        \
+    for (int i = 0; i < (int)count && vv_begun_any(); i++) await((const MPI_Request *)requests + i);                   \
+    return next(count, requests, statuses);                                                                            \
+  }
+WAITS_FOR_ALL(MPI_Waitall)
+WAITS_FOR_ALL(PMPI_Waitall)
+
+/* A look at a request tests nothing. */
+#define LOOKS(name)                                                                                                    \
+  ENTRY(name, word request, void *flag, void *status) {                                                                \
+    NEXT(name);                                                                                                        \
+    vv_begun_turn();                                                                                                   \
+    return next(request, flag, status);                                                                                \
+  }
+LOOKS(MPI_Request_get_status)
+LOOKS(PMPI_Request_get_status)
+
+/* A barrier is the MPI's, and may wait. */
+static void may_wait(MPI_Comm communicator) {
+  struct vv_served *served = begin() ? served_of(communicator) : NULL;
+  if (served) vv_served_may_wait(served);
+}
+
+#define BARRIERS(name)                                                                                                 \
+  ENTRY(name, word communicator) {                                                                                     \
+    NEXT(name);                                                                                                        \
+    may_wait((MPI_Comm)communicator);                                                                                  \
+    return next(communicator);                                                                                         \
+  }
+BARRIERS(MPI_Barrier)
+BARRIERS(PMPI_Barrier)
 
 /* What each rank gives is a part of everybody's result: `counts` of them, which begin at `firsts`, or all of `count`.
  */

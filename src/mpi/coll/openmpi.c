@@ -14,12 +14,16 @@
 #include <ompi/mca/coll/base/base.h>
 #include <ompi/mca/coll/coll.h>
 #include <ompi/proc/proc.h>
+#include <ompi/request/request.h>
 #include <opal/datatype/opal_convertor.h>
 #include <opal/runtime/opal_progress.h>
 #include <opal/version.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
+#include "io/os/clock.h"
 #include "mpi/base/modex.h"
 #include "mpi/base/openmpi.h"
 #include "mpi/base/release.h"
@@ -28,12 +32,18 @@
 #include "mpi/coll/numbers.h"
 #include "mpi/coll/served.h"
 
-enum { PRIORITY = 90 }; /* above all that Open MPI brings for ranks of several hosts */
+enum {
+  PRIORITY = 90,   /* above all that Open MPI brings for ranks of several hosts */
+  KEPT_WORDS = 24, /* twice what the largest of its releases wants */
+  LOOKS = 8,       /* at broadcasts that were begun, before a rest */
+};
+#define REST_NS (20 * VV_US)
+#define SOON_NS (20 * VV_US) /* between two looks of who does nothing else */
 
 extern OMPI_DECLSPEC mca_coll_base_component_t mca_coll_group_component;
 
-/* The operations that may be served, by their name in Open MPI. */
-#define OPERATIONS(X) X(allgather) X(allgatherv) X(allreduce) X(bcast)
+/* The operations that may be served, or may wait for all, by their name in Open MPI. */
+#define OPERATIONS(X) X(allgather) X(allgatherv) X(allreduce) X(barrier) X(bcast) X(ibcast)
 
 /* A communicator that may be served, and who would have its operations without us. */
 #define MEMBERS(name)                                                                                                  \
@@ -161,6 +171,94 @@ static int broadcast(void *buffer, int count, struct ompi_datatype_t *type, int 
   return done ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
+/*
+ * What the program holds of a broadcast that it has begun. MPI_Ibcast itself keeps the type until the end, and takes
+ * every request of a collective operation for an ompi_coll_base_nbc_request_t, whose header Debian lacks a part of: its
+ * members come behind the request.
+ */
+struct vv_hold {
+  ompi_request_t super;
+  void *kept[KEPT_WORDS];
+  struct vv_begun begun;
+};
+typedef struct vv_hold vv_hold_t;
+
+static int free_hold(ompi_request_t **request) {
+  OMPI_REQUEST_FINI(*request);
+  OBJ_RELEASE(*request);
+  *request = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
+
+static int refuse_to_cancel(ompi_request_t *request, int flag) {
+  (void)request, (void)flag;
+  return MPI_ERR_REQUEST;
+}
+
+static void construct_hold(vv_hold_t *hold) {
+  ompi_request_t *request = &hold->super;
+  memset(hold->kept, 0, sizeof hold->kept);
+  OMPI_REQUEST_INIT(request, false);
+  request->req_type = OMPI_REQUEST_COLL;
+  request->req_status._cancelled = 0;
+  request->req_free = free_hold;
+  request->req_cancel = refuse_to_cancel;
+}
+
+static OBJ_CLASS_INSTANCE(vv_hold_t, ompi_request_t, construct_hold, NULL);
+
+static void ended(struct vv_begun *begun, bool done) {
+  vv_hold_t *hold = (vv_hold_t *)((char *)begun - offsetof(vv_hold_t, begun));
+  hold->super.req_status.MPI_ERROR = done ? MPI_SUCCESS : MPI_ERR_OTHER;
+  ompi_request_complete(&hold->super, true);
+}
+
+/*
+ * Where ranks share processors Open MPI is to yield while it waits. A thread that comes again and again, and does
+ * nothing in between, leaves the processor to ranks that have something to send: else all of them would only look.
+ */
+static void rest(bool idle) {
+  static _Thread_local vv_ns left_ns;
+  static _Thread_local unsigned again;
+  again = idle && vv_clock_ns() - left_ns < SOON_NS ? again + 1 : 0;
+  if (again > LOOKS && vv_begun_any()) nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
+  left_ns = vv_clock_ns();
+}
+
+static int turn(void) {
+  if (!vv_begun_any()) return 0;
+  const unsigned ended = vv_begun_turn();
+  if (opal_progress_yield_when_idle) rest(ended == 0);
+  return (int)ended;
+}
+
+static int begin_broadcast(void *buffer, int count, struct ompi_datatype_t *type, int root,
+                           struct ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *super) {
+  static bool turns;
+  vv_face_t *module = (vv_face_t *)super;
+  if (!vv_served_can_begin(&module->served, bytes_of((size_t)count, type)))
+    return module->ibcast(buffer, count, type, root, comm, request, module->ibcast_of);
+  vv_hold_t *hold = OBJ_NEW(vv_hold_t);
+  if (!hold) return MPI_ERR_NO_MEM;
+  hold->super.req_state = OMPI_REQUEST_ACTIVE;
+  hold->super.req_mpi_object.comm = comm;
+  hold->begun = (struct vv_begun){
+      .area = area_of(buffer, (size_t)count, type), .convert = convert, .ended = ended, .name = (intptr_t)hold};
+  if (!__atomic_exchange_n(&turns, true, __ATOMIC_RELAXED)) opal_progress_register(turn);
+  if (vv_served_begin_broadcast(&module->served, &hold->begun, (uint32_t)root)) {
+    *request = &hold->super;
+    return MPI_SUCCESS;
+  }
+  OBJ_RELEASE(hold);
+  return MPI_ERR_OTHER;
+}
+
+static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *super) {
+  vv_face_t *module = (vv_face_t *)super;
+  vv_served_may_wait(&module->served);
+  return module->barrier(comm, module->barrier_of);
+}
+
 /* Parts of the result: `counts` of them, or `count` each. */
 static int gather(vv_face_t *module, const void *given, int given_count, struct ompi_datatype_t *given_type,
                   void *result, const int *counts, const int *firsts, int count, struct ompi_datatype_t *type) {
@@ -245,7 +343,9 @@ static mca_coll_base_module_t *query(struct ompi_communicator_t *comm, int *rank
   module->super.coll_allgather = allgather;
   module->super.coll_allgatherv = allgatherv;
   module->super.coll_allreduce = allreduce;
+  module->super.coll_barrier = barrier;
   module->super.coll_bcast = broadcast;
+  module->super.coll_ibcast = begin_broadcast;
   return &module->super;
 }
 
@@ -262,6 +362,7 @@ static int open_component(void) {
 }
 
 static int close_component(void) {
+  opal_progress_unregister(turn);
   vv_served_end_all();
   return OMPI_SUCCESS;
 }

@@ -89,6 +89,11 @@ void vv_report_went(struct vv_report *report, enum vv_coll_kind kind, bool gives
   vv_ledger_add(&report->ledgers[row], bytes, spent_ns, wire_ns(report, row, bytes));
 }
 
+void vv_report_begins(struct vv_report *report) {
+  if (report->begun++ == 0)
+    vv_report_say(VV_REPORT_BEGUN " among %u ranks go by %s: what all get is sent once", report->ranks, report->route);
+}
+
 static void say_class(const struct vv_report *report, enum vv_report_row row, const struct vv_ledger_class *of) {
   const struct vv_ledger_forecast *forecast = &of->forecast;
   char foretold[120] = "nothing was foretold";
@@ -107,6 +112,9 @@ void vv_report_end(struct vv_report *report) {
   if (report->calls > 0)
     vv_report_say("%llu collective operations among %u ranks took %.3f ms each at rank 0",
                   (unsigned long long)report->calls, report->ranks, (double)report->ns / (double)report->calls / VV_MS);
+  if (report->begun > 0)
+    vv_report_say("%llu " VV_REPORT_BEGUN " among %u ranks went by %s", (unsigned long long)report->begun,
+                  report->ranks, report->route);
   for (int row = 0; row < VV_REPORT_ROWS; row++) {
     for (int i = 0; i < VV_LEDGER_CLASSES; i++) {
       const struct vv_ledger_class *of = report->ledgers[row].classes[i];

@@ -25,12 +25,15 @@ enum vv_report_row {
   VV_REPORT_ROWS
 };
 
+#define VV_REPORT_BEGUN "broadcasts that are only begun"
+
 struct vv_report {
   uint32_t ranks;
   const char *route; /* "multicast", "broadcast" */
   bool goes[VV_REPORT_ROWS], stays[VV_REPORT_ROWS];
   uint64_t calls;
   vv_ns ns;
+  uint64_t begun; /* broadcasts, beside these calls */
   struct vv_ledger ledgers[VV_REPORT_ROWS];
   /* What carries it, where every rank has a host of its own; 0: not known. */
   uint64_t rate_bps;
@@ -52,6 +55,9 @@ void vv_report_stays(struct vv_report *report, enum vv_coll_kind kind, size_t by
 
 /* A call has been carried out by the group. `gives`: a broadcast, by this rank. */
 void vv_report_went(struct vv_report *report, enum vv_coll_kind kind, bool gives, size_t bytes, vv_ns spent_ns);
+
+/* A broadcast was begun by the group; how long it takes lies with its program, too. */
+void vv_report_begins(struct vv_report *report);
 
 /* Says what all took, and frees it. NULL is allowed. */
 void vv_report_end(struct vv_report *report);

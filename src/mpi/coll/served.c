@@ -3,13 +3,13 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/os/clock.h"
 #include "io/os/host.h"
 #include "mpi/coll/family.h"
+#include "mpi/coll/gate.h"
 #include "mpi/coll/networks.h"
 #include "mpi/coll/passport.h"
 
@@ -20,34 +20,20 @@ enum {
 
 static const struct vv_served_mpi *below;
 static bool verbose;
-static bool gave_up; /* a meeting has come to nothing here */
-/* Where several threads call MPI: groups want one at a time. An operation that waits for other ranks lets it go; who
- * makes a further group does not. */
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-static unsigned wanting; /* threads that wait for it */
+static bool gave_up;     /* a meeting has come to nothing here */
 static unsigned calling; /* threads in an operation that is served */
-
-static void lock(void) {
-  if (!below->threads) return;
-  __atomic_add_fetch(&wanting, 1, __ATOMIC_SEQ_CST);
-  pthread_mutex_lock(&one_at_a_time);
-  __atomic_sub_fetch(&wanting, 1, __ATOMIC_SEQ_CST);
-}
-
-static void unlock(void) {
-  if (below->threads) pthread_mutex_unlock(&one_at_a_time);
-}
 
 /* Whether a call that waits is to let others at the groups. */
 static bool gives_way(void *context) {
   (void)context;
-  return __atomic_load_n(&wanting, __ATOMIC_SEQ_CST) > 0;
+  return vv_gate_is_wanted();
 }
 
 void vv_served_begin(const struct vv_served_mpi *mpi) {
   const char *text = getenv("VAIVEN_VERBOSE");
   below = mpi;
   verbose = text && *text && strcmp(text, "0") != 0;
+  vv_gate_begin(mpi->threads);
 }
 
 void vv_served_init(struct vv_served *served, void *communicator, uint32_t ranks, uint32_t rank) {
@@ -179,6 +165,11 @@ static struct vv_group *open_group(struct trial *trial, struct vv_group_problem 
   return vv_group_open(&config, problem);
 }
 
+static void end_begins(struct vv_served *served) {
+  vv_begun_group_free(served->begins);
+  served->begins = NULL;
+}
+
 /* The ranks meet: they are a family from now on, or none of them has one. */
 static void meet(struct trial *trial) {
   struct vv_served *served = trial->served;
@@ -193,16 +184,18 @@ static void meet(struct trial *trial) {
                                    .who = trial->who,
                                    .addresses = trial->addresses,
                                    .threads = threads};
-  lock();
+  vv_gate_enter();
   struct vv_family *family = group ? vv_family_add(&wanted) : NULL;
-  unlock();
+  vv_gate_leave();
   if (!group) vv_report_say("rank %u cannot be in a group: %s", served->rank, problem.text);
   if (group && !family) vv_group_leave(group);
-  if (!all_agree(trial, family != NULL)) {
-    lock();
+  if (family && threads) served->begins = vv_begun_group_new(group, false); /* no other shares it */
+  if (!all_agree(trial, family && (served->begins || !threads))) {
+    end_begins(served);
+    vv_gate_enter();
     if (family) vv_family_leave(family);
     gave_up = true;
-    unlock();
+    vv_gate_leave();
     return leave_to_mpi(served, "they could not meet as a group", true);
   }
   served->group = group;
@@ -231,18 +224,16 @@ static void share(struct trial *trial, struct vv_group *group) {
 static void open_further(struct trial *trial, struct vv_family *family) {
   struct vv_served *served = trial->served;
   struct vv_group_problem problem = {.code = "", .text = "another rank of them says why"};
-  lock();
+  vv_gate_enter();
   served->group = vv_group_among(family->group, trial->members, served->ranks, &problem);
-  unlock();
-  if (family->threads && !all_agree(trial, served->group != NULL)) {
-    lock();
-    vv_group_leave(served->group);
-    unlock();
+  if (served->group && family->threads) served->begins = vv_begun_group_new(served->group, true);
+  vv_gate_leave();
+  if (family->threads && !all_agree(trial, served->begins != NULL)) {
+    end_begins(served);
     served->group = NULL;
   }
   /* Programs may have communicators by thousands. */
   if (!served->group) return leave_to_mpi(served, problem.text, strcmp(problem.code, "too-many-groups") != 0);
-  served->is_further = family->threads;
   if (!family->threads) {
     vv_family_keep(family, trial->members, served->ranks, served->group);
     trial->members = NULL;
@@ -270,10 +261,10 @@ static void find_way(struct trial *trial) {
   struct vv_served *served = trial->served;
   if (!below->who(served->communicator, trial->who))
     return leave_to_mpi(served, "one of them is of another job, or has no vaiven", false);
-  lock();
+  vv_gate_enter();
   struct vv_family *family = vv_family_of(trial->who, served->ranks);
   const uint64_t number = family ? family->number : 0;
-  unlock();
+  vv_gate_leave();
   if (family && !family->threads) return join(trial, family);
   const char *why = greet(trial, number);
   if (why) return leave_to_mpi(served, why, false);
@@ -295,6 +286,21 @@ void vv_served_try(struct vv_served *served) {
   }
 }
 
+/* A group of the same ranks for what is begun, where others may share the communicator's. */
+void vv_served_answer(struct vv_served *served) {
+  struct vv_group_problem problem;
+  uint32_t all[VV_GROUP_RANKS_MAX];
+  served->asking = VV_SERVED_ANSWERED;
+  if (served->way == VV_SERVED_UNTRIED) vv_served_try(served);
+  if (served->way != VV_SERVED_BY_GROUP || served->begins) return;
+  for (uint32_t i = 0; i < served->ranks; i++) all[i] = i;
+  vv_gate_enter();
+  struct vv_group *own = vv_group_among(served->group, all, served->ranks, &problem);
+  if (own) served->begins = vv_begun_group_new(own, true);
+  vv_gate_leave();
+  if (served->report && !own) vv_report_say("%s stay with the MPI: %s", VV_REPORT_BEGUN, problem.text);
+}
+
 /* Calls */
 
 /*
@@ -312,12 +318,12 @@ static void rest(int news) {
 static int await(struct vv_group *group, struct vv_group_operation *operation, bool alone,
                  struct vv_group_problem *problem) {
   for (int news = -1;;) {
-    lock();
+    vv_gate_enter();
     const int result =
         alone ? vv_group_wait(operation, UINT32_MAX, NULL, problem) : vv_group_test(operation, NULL, problem);
     const bool goes_on = result == VV_GROUP_PENDING || result == VV_GROUP_STOPPED;
     if (goes_on && news < 0) news = vv_group_descriptor(group, problem);
-    unlock();
+    vv_gate_leave();
     if (!goes_on) return result;
     rest(news);
   }
@@ -326,9 +332,9 @@ static int await(struct vv_group *group, struct vv_group_operation *operation, b
 static int broadcast_alone(struct vv_group *group, void *buffer, size_t bytes, uint32_t root,
                            struct vv_group_problem *problem) {
   for (;;) {
-    lock();
+    vv_gate_enter();
     const int result = vv_group_broadcast(group, root, buffer, bytes, problem);
-    unlock();
+    vv_gate_leave();
     if (result != VV_GROUP_STOPPED) return result;
     rest(-1);
   }
@@ -336,15 +342,23 @@ static int broadcast_alone(struct vv_group *group, void *buffer, size_t bytes, u
 
 static int broadcast_beside_others(struct vv_group *group, void *buffer, size_t bytes, uint32_t root,
                                    struct vv_group_problem *problem) {
-  lock();
+  vv_gate_enter();
   struct vv_group_operation *operation = vv_group_begin_broadcast(group, root, buffer, bytes, problem);
-  unlock();
+  vv_gate_leave();
   return operation ? await(group, operation, false, problem) : -1;
+}
+
+static int broadcast_of_one_thread(struct vv_group *group, void *buffer, size_t bytes, uint32_t root,
+                                   struct vv_group_problem *problem) {
+  vv_gate_enter();
+  const int result = vv_group_broadcast(group, root, buffer, bytes, problem);
+  vv_gate_leave();
+  return result;
 }
 
 static int broadcast(struct vv_group *group, void *buffer, size_t bytes, uint32_t root,
                      struct vv_group_problem *problem) {
-  if (!below->threads) return vv_group_broadcast(group, root, buffer, bytes, problem);
+  if (!below->threads) return broadcast_of_one_thread(group, buffer, bytes, root, problem);
   const bool alone = __atomic_add_fetch(&calling, 1, __ATOMIC_SEQ_CST) == 1;
   const int result = alone ? broadcast_alone(group, buffer, bytes, root, problem)
                            : broadcast_beside_others(group, buffer, bytes, root, problem);
@@ -352,12 +366,20 @@ static int broadcast(struct vv_group *group, void *buffer, size_t bytes, uint32_
   return result;
 }
 
+static int call_of_one_thread(struct vv_group *group, const struct vv_coll_call *call,
+                              struct vv_group_problem *problem) {
+  vv_gate_enter();
+  const int result = vv_coll(group, call, problem);
+  vv_gate_leave();
+  return result;
+}
+
 static int call_of(struct vv_group *group, const struct vv_coll_call *call, struct vv_group_problem *problem) {
-  if (!below->threads) return vv_coll(group, call, problem);
+  if (!below->threads) return call_of_one_thread(group, call, problem);
   const bool alone = __atomic_add_fetch(&calling, 1, __ATOMIC_SEQ_CST) == 1;
-  lock();
+  vv_gate_enter();
   struct vv_group_operation *operation = vv_coll_begin(group, call, problem);
-  unlock();
+  vv_gate_leave();
   const int result = operation ? await(group, operation, alone, problem) : -1;
   __atomic_sub_fetch(&calling, 1, __ATOMIC_SEQ_CST);
   return result;
@@ -386,18 +408,34 @@ int vv_served_call(struct vv_served *served, const struct vv_coll_call *call, si
   return result;
 }
 
+bool vv_served_can_begin(struct vv_served *served, size_t bytes) {
+  if (served->begins) return vv_gains(VV_COLL_BROADCAST, served->ranks, bytes);
+  if (served->way != VV_SERVED_BY_MPI && served->asking == VV_SERVED_NOT_ASKED) {
+    served->asking = VV_SERVED_ASKED;
+    if (served->report)
+      vv_report_say("%s stay with the MPI until a call that waits for all ranks has made a group for them",
+                    VV_REPORT_BEGUN);
+  }
+  return false;
+}
+
+bool vv_served_begin_broadcast(struct vv_served *served, struct vv_begun *begun, uint32_t root) {
+  begun->root = root;
+  begun->rank = served->rank;
+  const bool has_begun = vv_begun_start(begun, served->begins);
+  if (served->report && has_begun) vv_report_begins(served->report);
+  return has_begun;
+}
+
 /* Ending */
 
 void vv_served_end(struct vv_served *served) {
   vv_report_end(served->report);
-  if (served->is_further) {
-    lock();
-    vv_group_leave(served->group);
-    unlock();
-  }
+  end_begins(served);
   *served = (struct vv_served){.way = VV_SERVED_BY_MPI};
 }
 
 void vv_served_end_all(void) {
   vv_family_leave_all();
+  vv_begun_forget_all();
 }

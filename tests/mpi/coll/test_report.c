@@ -135,8 +135,19 @@ static void of_a_wire_without_a_rate_nothing_is_known(void **state) {
   vv_report_end(report);
 }
 
+static void what_is_begun_is_counted_beside_calls(void **state) {
+  (void)state;
+  struct vv_report *report = begin(5);
+  for (int i = 0; i < 3; i++) vv_report_begins(report);
+  end(report);
+  assert_string_equal(
+      said, "vaiven: broadcasts that are only begun among 5 ranks go by multicast: what all get is sent once\n"
+            "vaiven: 3 broadcasts that are only begun among 5 ranks went by multicast\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_said_of_no_calls),
+                                     cmocka_unit_test(what_is_begun_is_counted_beside_calls),
                                      cmocka_unit_test(each_kind_is_said_once),
                                      cmocka_unit_test(little_of_each_goes_where_many_send_at_once),
                                      cmocka_unit_test(other_sizes_foretell),
