@@ -3,7 +3,8 @@
  * group: broadcast among processes that know each other, over UDP multicast. One
  * transmission reaches everybody, so it costs about the same for one receiver as
  * for a hundred. User mode, no privileges, any IPv4 subnet whose switches carry
- * multicast or broadcast; nothing is ever lost, whoever is slow.
+ * multicast or broadcast, and where neither does, to each by itself; nothing is ever
+ * lost, whoever is slow.
  *
  *   struct vv_group_config config = { VV_GROUP_CONFIG, .ranks = 8, .rank = rank, .address = "10.1.0.3",
  *                                     .meeting = "10.1.0.1:7000", .timeout_ms = 10000 };
@@ -61,6 +62,7 @@ enum vv_group_route {
   VV_GROUP_ANY, /* the first of the following that reaches all ranks, found by trying: all ranks then agree on it */
   VV_GROUP_MULTICAST, /* IP multicast, an address of 239.192.0.0/14, another one for each group */
   VV_GROUP_BROADCAST, /* the broadcast address of the subnet: every host of it is interrupted */
+  VV_GROUP_UNICAST, /* to each rank by itself, which costs as much as there are ranks; they may be on several subnets */
 };
 
 /* Begins the initializer of a config; in C++ say config.size_bytes = sizeof config. */

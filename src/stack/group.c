@@ -194,10 +194,12 @@ static enum vv_got group_recv(struct vv_end *end, uint8_t *message, size_t size_
 
 static const char *group_way(const struct vv_end *end) {
   const struct vv_group *group = end->config.far ? end->group : near.group;
-  if (!group) return "multicast, or broadcast of the subnet"; /* found out when all far ends are linked */
-  const bool multicast = vv_group_route_of(group) == VV_GROUP_MULTICAST;
-  if (vv_group_shared_bps(group) == 0) return multicast ? "multicast" : "broadcast of the subnet";
-  return multicast ? "multicast, on a shared medium" : "broadcast of the subnet, on a shared medium";
+  if (!group) return "multicast, or what reaches all"; /* found out when all far ends are linked */
+  static const char *const ways[][2] = {
+      [VV_GROUP_MULTICAST] = {"multicast", "multicast, on a shared medium"},
+      [VV_GROUP_BROADCAST] = {"broadcast of the subnet", "broadcast of the subnet, on a shared medium"},
+      [VV_GROUP_UNICAST] = {"unicast, to each", "unicast, to each, on a shared medium"}};
+  return ways[vv_group_route_of(group)][vv_group_shared_bps(group) > 0];
 }
 
 static int64_t group_resent(const struct vv_end *end) {

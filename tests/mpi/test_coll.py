@@ -15,6 +15,7 @@ import pytest
 from tests.lab.texts import lab_text
 
 from vaiven import resources
+from vaiven.lab import lab as labs
 from vaiven.run import mpi
 from vaiven.run.mpi import Manner
 from vaiven.run.place import Place
@@ -25,6 +26,7 @@ from ..pvm.frames import captured
 EIGHT = lab_text("coll-test", 8, prefix="m")
 TIMED = lab_text("coll-timed-test", 4, prefix="m", class_="timed", rate_mbps=100)
 LOSSY = lab_text("coll-loss-test", 4, prefix="m") + '[[faults]]\nhost = "*"\nkind = "loss"\nprobability = 0.005\n'
+DEAF = lab_text("coll-deaf-test", 4, prefix="m")
 GROUP = Manner(yields=True, group=True)
 FOUR = ("m1", "m2", "m3", "m4")
 
@@ -276,6 +278,30 @@ def test_two_hosts_stay_with_their_mpi(hosts: Place, programs: dict[str, str], l
     check(done, 4)
     assert served(done) == 0
     assert "stay with the MPI: they are on fewer than three hosts" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def deaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """The hosts m1 to m4, of which m2 hears nothing that goes to groups, or to all, but what finds its address."""
+    with hosts_of(DEAF, tmp_path_factory.mktemp("state")) as found:
+        (status,) = labs.running()
+        lab = labs.find(status.instance)
+        port = f"p{next(host.number for host in lab.hosts if host.name == 'm2')}"
+        quiet = ["mcast_flood", "off", "bcast_flood", "off"]
+        subprocess.run(lab.switch.argv(["bridge", "link", "set", "dev", port, *quiet]), check=True)
+        yield found
+
+
+@both
+def test_where_no_address_reaches_all_they_stay_with_their_mpi(
+    deaf: Place, programs: dict[str, str], library: str
+) -> None:
+    """Which one rank says, once."""
+    done = run(library, deaf, FOUR, (programs[library], "sizes"))
+    check(done, 4)
+    assert served(done) == 0
+    assert done.stderr.count("vaiven: ") == 1, done.stderr
+    assert "stay with the MPI: neither multicast nor broadcast reaches all of them" in done.stderr
 
 
 @pytest.fixture(scope="module")

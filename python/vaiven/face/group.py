@@ -17,10 +17,10 @@ from vaiven import resources
 from vaiven.errors import VaivenError
 from vaiven.face import coll
 
-Route = Literal["any", "multicast", "broadcast"]
+Route = Literal["any", "multicast", "broadcast", "unicast"]
 Kind = Literal["timeout", "gone", "refused", "wrong", "lacking", "broken"]
 
-_ROUTES: tuple[Route, ...] = ("any", "multicast", "broadcast")
+_ROUTES: tuple[Route, ...] = ("any", "multicast", "broadcast", "unicast")
 _KINDS: tuple[Kind, ...] = ("timeout", "gone", "refused", "wrong", "lacking", "broken")
 _KEY_BYTES = 16
 _STOPPED, _PENDING = 1, 2

@@ -22,7 +22,7 @@ static int check_members(const struct vv_group_config *config, struct vv_error *
     vv_error_set(error, "bad-config", "%s of the config is not set", missing);
     return vv_error_remedy(error, "the header vaiven/group.h says what each member means");
   }
-  if (config->route <= VV_GROUP_BROADCAST) return 0;
+  if (config->route <= VV_GROUP_UNICAST) return 0;
   return vv_error_set(error, "bad-config", "there is no route number %d", (int)config->route);
 }
 

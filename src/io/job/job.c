@@ -241,15 +241,20 @@ void vv_job_look(struct vv_job *job) {
 
 /* Datagrams to send */
 
+static int socket_of(const struct vv_rank_datagram *datagram) {
+  return datagram->way == VV_RANK_TO_DATA ? VV_CAST_DATA : VV_CAST_EVERYONE;
+}
+
 static struct sockaddr_in target(const struct vv_job *job, const struct vv_job_stream *stream,
                                  const struct vv_rank_datagram *datagram) {
   if (datagram->way == VV_RANK_TO_RANK) return stream->peers[vv_job_stream_member(stream, datagram->rank)];
-  return datagram->way == VV_RANK_TO_DATA ? job->cast.group : vv_cast_everyone(&job->cast);
+  return vv_cast_place(&job->cast, socket_of(datagram));
 }
 
 /* Datagrams on their way to the kernel. */
 struct batch {
   unsigned count;
+  const struct vv_job_stream *streams[VV_CAST_BATCH];
   struct vv_rank_datagram datagrams[VV_CAST_BATCH];
   struct vv_cast_datagram out[VV_CAST_BATCH];
 };
@@ -258,6 +263,7 @@ static void fill(const struct vv_job *job, struct vv_job_stream *stream, struct 
   unsigned count = batch->count;
   for (; count < VV_CAST_BATCH && vv_rank_next(&stream->core, job->at_ns, &batch->datagrams[count]); count++) {
     struct vv_rank_datagram *one = &batch->datagrams[count];
+    batch->streams[count] = stream;
     batch->out[count] = (struct vv_cast_datagram){
         target(job, stream, one),
         {{one->header, one->header_bytes}, {(void *)(uintptr_t)one->payload, one->payload_bytes}}};
@@ -265,12 +271,41 @@ static void fill(const struct vv_job *job, struct vv_job_stream *stream, struct 
   batch->count = count;
 }
 
+/* Whether one of them goes to that member of the job, where what goes to all goes to each; *to: where it then does. */
+static bool goes_to(const struct vv_job *job, const struct batch *batch, unsigned i, uint32_t member,
+                    struct sockaddr_in *to) {
+  const struct vv_job_stream *stream = batch->streams[i];
+  const struct vv_rank_datagram *datagram = &batch->datagrams[i];
+  *to = batch->out[i].to;
+  if (datagram->way == VV_RANK_TO_RANK) return vv_job_stream_member(stream, datagram->rank) == member;
+  *to = vv_reach_place(&job->reach, &stream->peers[member], member, socket_of(datagram));
+  return member != job->meeting.rank && vv_job_stream_rank_of(stream, member) != UINT32_MAX;
+}
+
+static void send_to_each(struct vv_job *job, const struct batch *batch) {
+  for (uint32_t member = 0; member < job->meeting.ranks; member++) {
+    struct vv_cast_datagram out[VV_CAST_BATCH];
+    unsigned count = 0;
+    for (unsigned i = 0; i < batch->count; i++) {
+      struct sockaddr_in to;
+      if (goes_to(job, batch, i, member, &to)) {
+        out[count] = batch->out[i];
+        out[count++].to = to;
+      }
+    }
+    if (count > 0) vv_cast_send(&job->cast, out, count);
+  }
+}
+
 /* Sends some of what the cores want sent. False: there is nothing more now. */
 static bool send_some(struct vv_job *job) {
   struct batch batch;
   batch.count = 0;
   for (struct vv_job_stream *one = job->streams; one; one = one->next) fill(job, one, &batch);
-  if (batch.count > 0) vv_cast_send(&job->cast, batch.out, batch.count);
+  if (batch.count > 0 && job->reach.ports)
+    send_to_each(job, &batch);
+  else if (batch.count > 0)
+    vv_cast_send(&job->cast, batch.out, batch.count);
   return batch.count == VV_CAST_BATCH;
 }
 
@@ -278,12 +313,11 @@ static bool send_some(struct vv_job *job) {
 
 static void tell_flood(struct vv_job *job, uint64_t rate) {
   char text[400], where[VV_ADDRESS_TEXT_MAX];
-  const unsigned port = ntohs(job->cast.group.sin_port);
   vv_job_stream_where(job->streams, job->meeting.rank, where);
   snprintf(text, sizeof text,
            "%" PRIu64 " foreign datagrams a second come to rank %u (%s), UDP ports %u and %u or its own: they change "
            "nothing, and cost time and room. See who sends them",
-           rate, job->meeting.rank, where, port, port + 1);
+           rate, job->meeting.rank, where, job->cast.ports[VV_CAST_DATA], job->cast.ports[VV_CAST_EVERYONE]);
   if (job->notice) job->notice(job->context, text);
 }
 
@@ -523,6 +557,7 @@ void vv_job_free(struct vv_job *job) {
     if (job->news[i] >= 0) close(job->news[i]);
   }
   pthread_mutex_destroy(&job->lock);
+  free(job->reach.ports);
   free(job->watched);
   free(job->asleep);
   free(job->bytes);

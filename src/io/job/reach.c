@@ -63,21 +63,45 @@ static int agree(const struct reach_trial *trial, uint32_t a, uint32_t b, uint32
   return vv_meeting_agree(trial->meeting, agreed, trial->deadline_ns, trial->error);
 }
 
+struct sockaddr_in vv_reach_place(const struct vv_reach *reach, const struct sockaddr_in *peer, uint32_t rank,
+                                  int socket) {
+  struct sockaddr_in place = *peer;
+  place.sin_port = htons(reach->ports[rank][socket]);
+  return place;
+}
+
+static void send_to(const struct reach_trial *trial, struct sockaddr_in place, struct vv_cast_datagram *datagrams,
+                    unsigned count) {
+  for (unsigned i = 0; i < count; i++) datagrams[i].to = place;
+  vv_cast_send(trial->cast, datagrams, count);
+}
+
+/* To that socket of all. */
+static void send_to_all(const struct reach_trial *trial, int socket, struct vv_cast_datagram *datagrams,
+                        unsigned count) {
+  const struct vv_meeting *meeting = trial->meeting;
+  if (!trial->reach->ports) return send_to(trial, vv_cast_place(trial->cast, socket), datagrams, count);
+  for (uint32_t rank = 0; rank < meeting->ranks; rank++) {
+    if (rank == meeting->rank) continue;
+    send_to(trial, vv_reach_place(trial->reach, &meeting->peers[rank], rank, socket), datagrams, count);
+  }
+}
+
 static void send_one(const struct reach_trial *trial, uint32_t number, const uint8_t *padding) {
   uint8_t header[VV_TRIAL_BYTES];
   vv_trial_emit(trial->key, trial->reach->stream, number, header);
   struct vv_cast_datagram datagram = {
-      trial->cast->group,
-      {{header, VV_TRIAL_BYTES}, {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - VV_TRIAL_BYTES}}};
-  vv_cast_send(trial->cast, &datagram, 1);
+      .pieces = {{header, VV_TRIAL_BYTES},
+                 {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - VV_TRIAL_BYTES}}};
+  send_to_all(trial, VV_CAST_DATA, &datagram, 1);
 }
 
 /* Behind a train, to the other socket: whoever gets it need not guess whether more is to come. */
 static void send_tail(const struct reach_trial *trial) {
   uint8_t header[VV_TRIAL_BYTES];
   vv_trial_emit(trial->key, trial->reach->stream, VV_TRIAL_TAIL + trial->meeting->rank, header);
-  struct vv_cast_datagram datagram = {vv_cast_everyone(trial->cast), {{header, VV_TRIAL_BYTES}, {NULL, 0}}};
-  vv_cast_send(trial->cast, &datagram, 1);
+  struct vv_cast_datagram datagram = {.pieces = {{header, VV_TRIAL_BYTES}, {NULL, 0}}};
+  send_to_all(trial, VV_CAST_EVERYONE, &datagram, 1);
 }
 
 /* `at_once` by one call: kernels may charge another sum for what is given to them so. */
@@ -89,10 +113,10 @@ static void send_train(const struct reach_trial *trial, unsigned at_once, const 
     for (uint32_t i = 0; i < count; i++) {
       vv_trial_emit(trial->key, trial->reach->stream, sent + i, headers[i]);
       datagrams[i] = (struct vv_cast_datagram){
-          trial->cast->group,
-          {{headers[i], VV_TRIAL_BYTES}, {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - VV_TRIAL_BYTES}}};
+          .pieces = {{headers[i], VV_TRIAL_BYTES},
+                     {(void *)(uintptr_t)padding, trial->reach->datagram_bytes - VV_TRIAL_BYTES}}};
     }
-    vv_cast_send(trial->cast, datagrams, count);
+    send_to_all(trial, VV_CAST_DATA, datagrams, count);
   }
 }
 
@@ -210,7 +234,7 @@ static bool listen_to(const struct reach_trial *trial, uint8_t *bytes, uint32_t 
 }
 
 /*
- * The train did not come, and foreign datagrams did: whether these are the reason. As try_address; an error, if they
+ * The train did not come, and foreign datagrams did: whether these are the reason. As try_way; an error, if they
  * may be, for whoever sends them shall not choose the route.
  */
 static int try_crowded(const struct reach_trial *trial, uint8_t *bytes, uint32_t agreed[VV_MEETING_VALUES]) {
@@ -287,12 +311,10 @@ static int try_sender(const struct reach_trial *trial, uint32_t sender, uint8_t 
   return agree(trial, *least, UINT32_MAX - heard.foreign, agreed);
 }
 
-/* One way of reaching everybody. 1: it does, and agreed[0] is the window; 0: it does not; -1 and the error. */
-static int try_address(struct reach_trial *trial, struct in_addr address, bool shared, uint8_t *bytes,
-                       uint32_t agreed[VV_MEETING_VALUES]) {
+/* A way of reaching everybody, which was joined. 1: it does, and agreed[0] is the window; 0: it does not; -1 and the
+ * error. */
+static int try_way(struct reach_trial *trial, uint8_t *bytes, uint32_t agreed[VV_MEETING_VALUES]) {
   uint32_t least = UINT32_MAX, fewest = UINT32_MAX;
-  if (vv_cast_join(trial->cast, address, trial->reach->port, trial->reach->stream, shared, trial->error) != 0)
-    return -1;
   if (cut(trial) != 0) return -1; /* all listen */
   for (uint32_t sender = 0; sender < 2; sender++) {
     if (try_sender(trial, sender, bytes, &least, agreed) != 0) return -1;
@@ -328,30 +350,78 @@ static bool hosts_are_shared(const struct vv_meeting *meeting) {
   return false;
 }
 
-/* The first route that reaches all. */
+static int try_multicast(struct reach_trial *trial, uint8_t *bytes, uint32_t agreed[VV_MEETING_VALUES]) {
+  const struct vv_reach *reach = trial->reach;
+  const struct in_addr address = vv_cast_group_of(trial->key, reach->stream);
+  const bool shared = hosts_are_shared(trial->meeting);
+  if (vv_cast_join(trial->cast, address, reach->port, reach->stream, shared, trial->error) != 0) return -1;
+  return try_way(trial, bytes, agreed);
+}
+
+/* Where a rank has no such address, and there are other ways, it takes part, and reaches nobody. */
+static int try_broadcast(struct reach_trial *trial, bool alone, uint8_t *bytes, uint32_t agreed[VV_MEETING_VALUES]) {
+  const struct vv_reach *reach = trial->reach;
+  const bool shared = hosts_are_shared(trial->meeting);
+  struct vv_address all = {.v4 = trial->cast->own, .length = sizeof all.v4};
+  if (vv_address_broadcast(&all, trial->error) != 0) {
+    if (alone) return -1;
+    all.v4 = trial->cast->own;
+  }
+  if (vv_cast_join(trial->cast, all.v4.sin_addr, reach->port, reach->stream, shared, trial->error) != 0) return -1;
+  return try_way(trial, bytes, agreed);
+}
+
+/* All ranks tell each other where they hear: two in each agreement, in which all others say the most there is. */
+static int tell_ports(const struct reach_trial *trial) {
+  const struct vv_meeting *meeting = trial->meeting;
+  for (uint32_t rank = 0; rank < meeting->ranks; rank += 2) {
+    uint32_t agreed[VV_MEETING_VALUES] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    for (uint32_t i = 0; i < VV_MEETING_VALUES; i++) {
+      if (rank + i / 2 == meeting->rank) agreed[i] = trial->cast->ports[i % 2];
+    }
+    if (vv_meeting_agree(trial->meeting, agreed, trial->deadline_ns, trial->error) != 0) return -1;
+    for (uint32_t i = 0; i < VV_MEETING_VALUES && rank + i / 2 < meeting->ranks; i++)
+      trial->reach->ports[rank + i / 2][i % 2] = (uint16_t)agreed[i];
+  }
+  return 0;
+}
+
+static int try_unicast(struct reach_trial *trial, uint8_t *bytes, uint32_t agreed[VV_MEETING_VALUES]) {
+  struct vv_reach *reach = trial->reach;
+  if (vv_cast_join_alone(trial->cast, reach->stream, trial->error) != 0) return -1;
+  reach->ports = calloc(trial->meeting->ranks, sizeof *reach->ports);
+  if (!reach->ports) return vv_error_set(trial->error, "no-memory", "no memory for the ports of a group");
+  if (tell_ports(trial) != 0) return -1;
+  return try_way(trial, bytes, agreed);
+}
+
+static int reached_nobody(const struct reach_trial *trial) {
+  const struct vv_reach *reach = trial->reach;
+  vv_error_set(trial->error, "no-multicast", "datagrams to everybody do not reach all ranks");
+  if (reach->ports)
+    return vv_error_remedy(trial->error,
+                           "firewalls must let UDP in between all ranks; even to each by itself none came");
+  return vv_error_remedy(trial->error,
+                         "all ranks must be on one subnet; a switch that snoops IGMP needs a querier; "
+                         "firewalls must let UDP ports %u and %u in",
+                         reach->port, reach->port + 1);
+}
+
+/* The route that was asked for, or the first that reaches all. */
 static int choose(struct reach_trial *trial, uint8_t *bytes) {
   struct vv_reach *reach = trial->reach;
+  const enum vv_group_route wanted = reach->route;
   uint32_t agreed[VV_MEETING_VALUES];
-  const bool shared = hosts_are_shared(trial->meeting);
   int reached = 0;
-  if (reach->route != VV_GROUP_BROADCAST) {
-    reached = try_address(trial, vv_cast_group_of(trial->key, reach->stream), shared, bytes, agreed);
-    if (reached > 0) reach->route = VV_GROUP_MULTICAST;
-  }
-  if (reached == 0 && reach->route != VV_GROUP_MULTICAST) {
-    struct vv_address everybody = {.v4 = trial->cast->own, .length = sizeof everybody.v4};
-    if (vv_address_broadcast(&everybody, trial->error) != 0) return -1;
-    reached = try_address(trial, everybody.v4.sin_addr, shared, bytes, agreed);
-    if (reached > 0) reach->route = VV_GROUP_BROADCAST;
+  for (int route = VV_GROUP_MULTICAST; reached == 0 && route <= VV_GROUP_UNICAST; route++) {
+    if (wanted != VV_GROUP_ANY && wanted != (enum vv_group_route)route) continue;
+    reach->route = (enum vv_group_route)route;
+    if (route == VV_GROUP_MULTICAST) reached = try_multicast(trial, bytes, agreed);
+    if (route == VV_GROUP_BROADCAST) reached = try_broadcast(trial, wanted != VV_GROUP_ANY, bytes, agreed);
+    if (route == VV_GROUP_UNICAST) reached = try_unicast(trial, bytes, agreed);
   }
   if (reached < 0) return -1;
-  if (reached == 0) {
-    vv_error_set(trial->error, "no-multicast", "datagrams to everybody do not reach all ranks");
-    return vv_error_remedy(trial->error,
-                           "all ranks must be on one subnet; a switch that snoops IGMP needs a querier; "
-                           "firewalls must let UDP ports %u and %u in",
-                           reach->port, reach->port + 1);
-  }
+  if (reached == 0) return reached_nobody(trial);
   reach->window_datagrams = agreed[0] < VV_RANK_WINDOW_MIN ? VV_RANK_WINDOW_MIN : agreed[0];
   return 0;
 }

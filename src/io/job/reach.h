@@ -10,6 +10,9 @@
  * where all then have the whole train nobody waits for silence; where a rank has not,
  * it waits, once all agree that all is sent.
  *
+ * Where no address reaches all, each rank tells the others where it hears what goes to all, and that goes to each
+ * by itself.
+ *
  * One datagram of the job, which nobody can forge, proves that a sender reaches a
  * rank. Where none came and foreign ones did, these may have crowded the train out
  * of a buffer: the ranks try again, reading all the while. So who floods them
@@ -36,6 +39,8 @@ struct vv_reach {
   uint32_t window_datagrams;
   vv_ns rtt_ns;
   uint64_t shared_bps; /* of the slowest card that speaks half duplex; 0: none does */
+  /* Where each rank hears `data` and `everyone`, of that route alone; the caller's to free. */
+  uint16_t (*ports)[VV_CAST_OWN];
 };
 
 /*
@@ -44,5 +49,9 @@ struct vv_reach {
  */
 int vv_reach(struct vv_reach *reach, struct vv_meeting *meeting, struct vv_cast *cast, const uint8_t key[VV_KEY_BYTES],
              vv_ns deadline_ns, struct vv_error *error);
+
+/* Where that rank, whose own address is `peer`, hears `data` or `everyone`, where what goes to all goes to each. */
+struct sockaddr_in vv_reach_place(const struct vv_reach *reach, const struct sockaddr_in *peer, uint32_t rank,
+                                  int socket);
 
 #endif

@@ -62,7 +62,7 @@ static int hearing(struct vv_cast *cast, uint16_t port) {
   at.sin_port = htons(port);
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (port != 0) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* else the kernel may draw one for two */
   setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
   vv_datagram_joined_only(fd);
   vv_datagram_filter(fd, &cast->filter);
@@ -81,28 +81,49 @@ static void leave(struct vv_cast *cast, int socket) {
   cast->fds[socket] = -1;
 }
 
-int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, uint32_t stream, bool shared,
-                 struct vv_error *error) {
-  leave(cast, VV_CAST_DATA);
-  leave(cast, VV_CAST_EVERYONE);
-  cast->group = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = address, .sin_port = htons(port)};
+/* Opens both at ports of the group's address; 0: whatever the kernel draws. */
+static int hear(struct vv_cast *cast, uint16_t data, uint16_t everyone, uint32_t stream, struct vv_error *error) {
   cast->filter = (struct vv_datagram_filter){VV_TRIAL_KIND, VV_GPDU_FAIL, stream, {1}, cast->own};
   cast->filter_changes = 0;
-  cast->fds[VV_CAST_DATA] = hearing(cast, port);
-  cast->fds[VV_CAST_EVERYONE] = hearing(cast, port + 1);
-  if (cast->fds[VV_CAST_DATA] < 0 || cast->fds[VV_CAST_EVERYONE] < 0) {
-    return vv_error_errno(error, "socket", "cannot join the group at UDP ports %u and %u", port, port + 1);
+  cast->fds[VV_CAST_DATA] = hearing(cast, data);
+  cast->fds[VV_CAST_EVERYONE] = hearing(cast, everyone);
+  if (cast->fds[VV_CAST_DATA] < 0 || cast->fds[VV_CAST_EVERYONE] < 0)
+    return vv_error_errno(error, "socket", "cannot join the group at UDP ports %u and %u", data, everyone);
+  for (int i = VV_CAST_DATA; i <= VV_CAST_EVERYONE; i++) {
+    struct sockaddr_in at = {0};
+    socklen_t length = sizeof at;
+    getsockname(cast->fds[i], (struct sockaddr *)&at, &length);
+    cast->ports[i] = ntohs(at.sin_port);
+    vv_datagram_room_bytes(cast->fds[i]);
   }
-  const unsigned char loop = shared;
-  setsockopt(cast->fds[VV_CAST_OWN], IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof loop);
+  cast->group.sin_port = htons(cast->ports[VV_CAST_DATA]);
   struct vv_datagram_filter all = cast->filter; /* what is sent to this rank alone is meant for it */
   memset(all.admitted, 0xff, sizeof all.admitted);
   vv_datagram_filter(cast->fds[VV_CAST_OWN], &all);
   cast->awaits =
       setsockopt(cast->fds[VV_CAST_DATA], SOL_SOCKET, SO_RCVTIMEO, &await_at_most, sizeof await_at_most) == 0;
-  vv_datagram_room_bytes(cast->fds[VV_CAST_EVERYONE]);
-  vv_datagram_room_bytes(cast->fds[VV_CAST_DATA]);
   return 0;
+}
+
+static void leave_both(struct vv_cast *cast) {
+  leave(cast, VV_CAST_DATA);
+  leave(cast, VV_CAST_EVERYONE);
+}
+
+int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, uint32_t stream, bool shared,
+                 struct vv_error *error) {
+  leave_both(cast);
+  cast->group = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = address, .sin_port = htons(port)};
+  if (hear(cast, port, port + 1, stream, error) != 0) return -1;
+  const unsigned char loop = shared;
+  setsockopt(cast->fds[VV_CAST_OWN], IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof loop);
+  return 0;
+}
+
+int vv_cast_join_alone(struct vv_cast *cast, uint32_t stream, struct vv_error *error) {
+  leave_both(cast);
+  cast->group = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = cast->own.sin_addr};
+  return hear(cast, 0, 0, stream, error);
 }
 
 void vv_cast_admit(struct vv_cast *cast, const uint32_t *numbers, unsigned count) {
@@ -236,9 +257,9 @@ void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsi
   }
 }
 
-struct sockaddr_in vv_cast_everyone(const struct vv_cast *cast) {
+struct sockaddr_in vv_cast_place(const struct vv_cast *cast, int socket) {
   struct sockaddr_in to = cast->group;
-  to.sin_port = htons((uint16_t)(ntohs(to.sin_port) + 1));
+  to.sin_port = htons(cast->ports[socket]);
   return to;
 }
 

@@ -7,7 +7,9 @@
  *   own       control PDUs to this rank; all that it sends leaves from here
  *
  * The group's address is a multicast address, or the broadcast address of the
- * subnet. Several ranks may share a host: each has a copy of what goes to all.
+ * subnet. Several ranks may share a host: each has a copy of what goes to all. Where
+ * neither address reaches all, each rank has the first two sockets at its own address
+ * and ports of their own, and what goes to all goes to each.
  */
 #ifndef VV_IO_PORT_CAST_H
 #define VV_IO_PORT_CAST_H
@@ -27,14 +29,15 @@ enum { VV_CAST_DATA, VV_CAST_EVERYONE, VV_CAST_OWN, VV_CAST_SOCKETS };
 #define VV_CAST_BATCH VV_DATAGRAM_BATCH
 
 struct vv_cast {
-  int fds[VV_CAST_SOCKETS]; /* -1: closed */
-  struct sockaddr_in own;   /* where `own` is bound */
-  struct sockaddr_in group; /* address of the group, port P; 0 until it is joined */
-  uint32_t mtu_bytes;       /* of that interface */
-  uint32_t shared_mbps;     /* of the medium that it shares with others (vv_iface_shared_mbps); 0: of its own */
-  uint64_t room_bytes;      /* of each socket's buffer; 0: unknown */
-  bool awaits;              /* vv_cast_await comes to an end */
-  size_t cut_bytes;         /* so long are the datagrams of a train, which passes the kernel as one; 0: no trains */
+  int fds[VV_CAST_SOCKETS];    /* -1: closed */
+  struct sockaddr_in own;      /* where `own` is bound */
+  struct sockaddr_in group;    /* address of the group, port P; 0 until it is joined, own where there is none */
+  uint16_t ports[VV_CAST_OWN]; /* of `data` and `everyone` */
+  uint32_t mtu_bytes;          /* of that interface */
+  uint32_t shared_mbps;        /* of the medium that it shares with others (vv_iface_shared_mbps); 0: of its own */
+  uint64_t room_bytes;         /* of each socket's buffer; 0: unknown */
+  bool awaits;                 /* vv_cast_await comes to an end */
+  size_t cut_bytes;            /* so long are the datagrams of a train, which passes the kernel as one; 0: no trains */
   struct vv_datagram_filter filter; /* of `data` and `everyone` */
   uint32_t filter_changes;          /* so often it was changed since the group's address was joined */
 };
@@ -55,6 +58,9 @@ struct in_addr vv_cast_group_of(const uint8_t key[16], uint32_t stream);
  */
 int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, uint32_t stream, bool shared,
                  struct vv_error *error);
+
+/* The same where there is no address of the group: both at that of this rank, and ports that the kernel draws. */
+int vv_cast_join_alone(struct vv_cast *cast, uint32_t stream, struct vv_error *error);
 
 /*
  * Hears the streams of these numbers above the one that was joined, too, from now on and for as long as it is joined:
@@ -96,8 +102,8 @@ struct vv_cast_datagram {
  */
 void vv_cast_send(struct vv_cast *cast, struct vv_cast_datagram *datagrams, unsigned count);
 
-/* The port of `everyone`. */
-struct sockaddr_in vv_cast_everyone(const struct vv_cast *cast);
+/* Where those that have that address of the group hear `data` or `everyone`. */
+struct sockaddr_in vv_cast_place(const struct vv_cast *cast, int socket);
 
 void vv_cast_close(struct vv_cast *cast);
 

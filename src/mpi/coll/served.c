@@ -170,6 +170,14 @@ static void end_begins(struct vv_served *served) {
   served->begins = NULL;
 }
 
+/* Nobody here tries to meet again. */
+static void give_up(struct vv_served *served, const char *why) {
+  vv_gate_enter();
+  gave_up = true;
+  vv_gate_leave();
+  leave_to_mpi(served, why, true);
+}
+
 /* The ranks meet: they are a family from now on, or none of them has one. */
 static void meet(struct trial *trial) {
   struct vv_served *served = trial->served;
@@ -178,6 +186,10 @@ static void meet(struct trial *trial) {
   for (uint32_t i = 0; i < served->ranks; i++) threads = threads || trial->passports[i].threads;
   const vv_ns began_ns = vv_clock_ns();
   struct vv_group *group = open_group(trial, &problem);
+  if (group && vv_group_route_of(group) == VV_GROUP_UNICAST) { /* which all have found */
+    vv_group_leave(group);
+    return give_up(served, "neither multicast nor broadcast reaches all of them");
+  }
   const struct vv_family wanted = {.number = trial->passports[0].offer,
                                    .group = group,
                                    .ranks = served->ranks,
@@ -194,9 +206,8 @@ static void meet(struct trial *trial) {
     end_begins(served);
     vv_gate_enter();
     if (family) vv_family_leave(family);
-    gave_up = true;
     vv_gate_leave();
-    return leave_to_mpi(served, "they could not meet as a group", true);
+    return give_up(served, "they could not meet as a group");
   }
   served->group = group;
   serve(trial);

@@ -199,7 +199,7 @@ static int obey(struct vv_group *end, const struct vv_group_config *config, cons
 }
 
 int main(int argc, char **argv) {
-  static const char *const routes[] = {"any", "multicast", "broadcast"};
+  static const char *const routes[] = {"any", "multicast", "broadcast", "unicast"};
   struct vv_group_problem problem;
   struct vv_group_config config = {VV_GROUP_CONFIG, .timeout_ms = 60000, .notice = notice, .stop = has_no_patience};
   char line[200];

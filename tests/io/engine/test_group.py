@@ -62,7 +62,7 @@ def cured(lab: Lab):
 # One host
 
 
-@pytest.mark.parametrize("route", ["multicast", "broadcast"])
+@pytest.mark.parametrize("route", ["multicast", "broadcast", "unicast"])
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_ranks_on_one_host(make_group, rank_program: Path, ranks: int, route: str) -> None:
     address = "127.0.0.1"
@@ -257,7 +257,7 @@ def test_the_smallest_mtu_that_there_may_be(make_group, rank_program: Path, in_n
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("route", ["multicast", "broadcast"])
+@pytest.mark.parametrize("route", ["multicast", "broadcast", "unicast"])
 def test_ranks_on_hosts_of_their_own(cured: Lab, on_lab, route: str) -> None:
     before = lost_in_kernels(cured)
     group = on_lab(route=route)
@@ -602,11 +602,16 @@ def own_ports(lab: Lab, number: int) -> list[int]:
     return [int(line.split()[1].split(":")[1], 16) for line in table.splitlines()[1:] if own in line.split()[1]]
 
 
+def flood(lab: Lab, number: int, kind: str, *, arrives: bool) -> None:
+    """Whether a host gets frames of a kind: "mcast_flood", that go to groups, or "bcast_flood", to all."""
+    word = "on" if arrives else "off"
+    port = ["bridge", "link", "set", "dev", f"p{lab.hosts[number].number}", kind, word]
+    subprocess.run(lab.switch.argv(port), check=True)
+
+
 def with_multicast(lab: Lab, number: int, arrives: bool) -> None:
     """Whether a host gets frames that go to groups."""
-    word = "on" if arrives else "off"
-    port = ["bridge", "link", "set", "dev", f"p{lab.hosts[number].number}", "mcast_flood", word]
-    subprocess.run(lab.switch.argv(port), check=True)
+    flood(lab, number, "mcast_flood", arrives=arrives)
 
 
 # Networks that are not as they should be
@@ -628,6 +633,22 @@ def test_a_host_that_hears_no_multicast_makes_all_take_broadcasts(cured: Lab, on
         assert all(said.startswith("failed no-multicast ") for said in on_lab(route="multicast").opened())
     finally:
         with_multicast(cured, 2, True)
+
+
+@pytest.mark.lab
+def test_where_neither_reaches_a_host_all_send_to_each(cured: Lab, on_lab) -> None:
+    """And nothing else, where something else was asked for."""
+    flood(cured, 2, "mcast_flood", arrives=False)
+    flood(cured, 2, "bcast_flood", arrives=False)
+    try:
+        group = on_lab(route="any")
+        assert group.opened() == {"open unicast"}
+        everybody_is_root(group, [1, 1500, 100_000])
+        assert group.leave() == ["left"] * 4
+        assert all(said.startswith("failed no-multicast ") for said in on_lab(route="broadcast").opened())
+    finally:
+        flood(cured, 2, "mcast_flood", arrives=True)
+        flood(cured, 2, "bcast_flood", arrives=True)
 
 
 @pytest.mark.lab

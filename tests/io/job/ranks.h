@@ -23,7 +23,8 @@
 
 enum { RANKS = 4, TIMEOUT_MS = 60000 };
 
-static atomic_uint wrong; /* what was found */
+static atomic_uint wrong;         /* what was found */
+static enum vv_group_route route; /* that all ask for */
 static pthread_barrier_t all_here;
 
 #define CHECK(what) check((what), #what, __LINE__)
@@ -75,8 +76,9 @@ static inline void let_live(void (*live)(struct rank *rank), uint32_t timeout_ms
   pthread_barrier_init(&all_here, NULL, RANKS);
   for (uint32_t i = 0; i < RANKS; i++) {
     ranks[i] = (struct rank){.rank = i, .live = live};
-    ranks[i].config = (struct vv_group_config){VV_GROUP_CONFIG,        .ranks = RANKS,     .rank = i,
-                                               .address = "127.0.0.1", .meeting = meeting, .timeout_ms = timeout_ms};
+    ranks[i].config =
+        (struct vv_group_config){VV_GROUP_CONFIG,    .ranks = RANKS,           .rank = i,     .address = "127.0.0.1",
+                                 .meeting = meeting, .timeout_ms = timeout_ms, .route = route};
     memset(ranks[i].config.key, 7, sizeof ranks[i].config.key);
     assert_int_equal(pthread_create(&ranks[i].thread, NULL, live_on, &ranks[i]), 0);
   }

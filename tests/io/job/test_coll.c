@@ -277,12 +277,30 @@ static void test_what_cannot_be_is_refused_by_name(void **state) {
   vv_group_leave(group);
 }
 
+static int to_each(void **state) {
+  (void)state;
+  route = VV_GROUP_UNICAST;
+  return 0;
+}
+
+static int as_it_is(void **state) {
+  (void)state;
+  route = VV_GROUP_ANY;
+  return 0;
+}
+
+#define TO_EACH(test) cmocka_unit_test_setup_teardown(test, to_each, as_it_is)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_results_are_right),
       cmocka_unit_test(test_a_barrier_waits_for_all),
       cmocka_unit_test(test_several_are_under_way),
       cmocka_unit_test(test_messages_reach_one_rank_of_one_group),
+      TO_EACH(test_results_are_right),
+      TO_EACH(test_a_barrier_waits_for_all),
+      TO_EACH(test_several_are_under_way),
+      TO_EACH(test_messages_reach_one_rank_of_one_group),
       cmocka_unit_test(test_unequal_counts_are_told),
       cmocka_unit_test(test_who_leaves_ends_it_for_all),
       cmocka_unit_test(test_what_cannot_be_is_refused_by_name),

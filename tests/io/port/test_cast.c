@@ -138,15 +138,31 @@ static void test_a_stream_is_heard_when_it_is_admitted_and_the_kernel_is_told_on
   assert_false(comes_of(STREAM + VV_DATAGRAM_STREAMS, VV_CAST_DATA, to));
   for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     assert_false(comes_of(STREAM + numbers[i], VV_CAST_DATA, to));
-    assert_false(comes_of(STREAM + numbers[i], VV_CAST_EVERYONE, vv_cast_everyone(&ranks[0])));
+    assert_false(comes_of(STREAM + numbers[i], VV_CAST_EVERYONE, vv_cast_place(&ranks[0], VV_CAST_EVERYONE)));
     assert_true(comes_of(STREAM + numbers[i], VV_CAST_OWN, ranks[1].own)); /* what is meant for this rank alone */
     for (int times = 0; times < 3; times++) vv_cast_admit(&ranks[1], &numbers[i], 1);
     assert_true(comes_of(STREAM + numbers[i], VV_CAST_DATA, to));
-    assert_true(comes_of(STREAM + numbers[i], VV_CAST_EVERYONE, vv_cast_everyone(&ranks[0])));
+    assert_true(comes_of(STREAM + numbers[i], VV_CAST_EVERYONE, vv_cast_place(&ranks[0], VV_CAST_EVERYONE)));
     assert_true(ranks[1].filter_changes == i + 1);
   }
   assert_false(comes_of(STREAM + 2, VV_CAST_DATA, to));
   assert_false(comes_of(STREAM + VV_DATAGRAM_STREAMS, VV_CAST_OWN, ranks[1].own));
+}
+
+/* Both hear at one address, each what is sent to its own ports, and streams as ever. */
+static void test_who_is_alone_hears_at_ports_of_its_own(void **state) {
+  (void)state;
+  struct vv_error error;
+  for (int i = 0; i < 2; i++) assert_int_equal(vv_cast_join_alone(&ranks[i], STREAM, &error), 0);
+  for (int socket = VV_CAST_DATA; socket <= VV_CAST_EVERYONE; socket++) {
+    assert_int_not_equal(ranks[0].ports[socket], ranks[1].ports[socket]);
+    assert_true(comes_of(STREAM, socket, vv_cast_place(&ranks[1], socket)));
+    assert_false(comes_of(STREAM + 1, socket, vv_cast_place(&ranks[1], socket)));
+  }
+  struct vv_cast_datagram other = datagram(1, 200, vv_cast_place(&ranks[0], VV_CAST_DATA));
+  vv_cast_send(&ranks[1], &other, 1);
+  struct pollfd theirs = {.fd = ranks[1].fds[VV_CAST_DATA], .events = POLLIN};
+  assert_int_equal(poll(&theirs, 1, 50), 0);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -157,6 +173,7 @@ int main(void) {
       CASE(test_a_batch_comes_without_trains),
       CASE(test_a_train_that_the_kernel_refuses_goes_one_by_one),
       CASE(test_a_stream_is_heard_when_it_is_admitted_and_the_kernel_is_told_once),
+      CASE(test_who_is_alone_hears_at_ports_of_its_own),
       CASE(test_who_awaits_gets_what_is_there_and_no_more_than_it_wants),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
