@@ -647,6 +647,46 @@ static long lacks(void) {
   return wrong;
 }
 
+/* A call in which rank 2 does not do as the others: all hear of it, now or in a call after it. */
+static long unequal(void (*does)(unsigned char *bytes)) {
+  unsigned char *bytes = calloc(1, LARGE);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  long heard = 0, wrong = cast_on(MPI_COMM_WORLD, bytes, 1000, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  does(bytes);
+  for (int n = 0; n < 3; n++) heard += MPI_Bcast(bytes, 5000, MPI_BYTE, n % ranks, MPI_COMM_WORLD) != MPI_SUCCESS;
+  free(bytes);
+  return wrong + (heard == 0);
+}
+
+static void cast_another_size(unsigned char *bytes) {
+  MPI_Bcast(bytes, rank == 2 ? 100000 : 200000, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void cast_by_another_root(unsigned char *bytes) {
+  MPI_Bcast(bytes, 100000, MPI_BYTE, rank == 2 ? 1 : 0, MPI_COMM_WORLD);
+}
+
+static void call_another(unsigned char *bytes) {
+  enum { COUNT = 50000 };
+  if (rank == 2)
+    MPI_Allreduce(MPI_IN_PLACE, bytes, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  else
+    MPI_Bcast(bytes, COUNT, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static long unequal_sizes(void) {
+  return unequal(cast_another_size);
+}
+
+static long unequal_roots(void) {
+  return unequal(cast_by_another_root);
+}
+
+static long unequal_calls(void) {
+  return unequal(call_another);
+}
+
 /* In the middle of it a rank ends. */
 static long ends(void) {
   unsigned char *bytes = malloc(LARGE);
@@ -660,13 +700,29 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     long (*does)(void);
-  } known[] = {{"sizes", sizes},     {"foretold", foretold},    {"gathers", gathers},
-               {"reduces", reduces}, {"types", types},          {"communicators", communicators},
-               {"many", many},       {"copies", copies},        {"turned", turned},
-               {"parts", parts},     {"leaves", leaves},        {"rendezvous", rendezvous},
-               {"mixed", mixed},     {"begun", begun},          {"threads", threads},
-               {"passes", passes},   {"errors", errors},        {"lacks", lacks},
-               {"ends", ends},       {"persistent", persistent}};
+  } known[] = {{"sizes", sizes},
+               {"foretold", foretold},
+               {"gathers", gathers},
+               {"reduces", reduces},
+               {"types", types},
+               {"communicators", communicators},
+               {"many", many},
+               {"copies", copies},
+               {"turned", turned},
+               {"parts", parts},
+               {"leaves", leaves},
+               {"rendezvous", rendezvous},
+               {"mixed", mixed},
+               {"begun", begun},
+               {"threads", threads},
+               {"passes", passes},
+               {"errors", errors},
+               {"lacks", lacks},
+               {"ends", ends},
+               {"persistent", persistent},
+               {"unequal-sizes", unequal_sizes},
+               {"unequal-roots", unequal_roots},
+               {"unequal-calls", unequal_calls}};
   long wrong = 1, all = 0;
   const char *what = argc > 1 ? argv[1] : "";
   const bool has_threads = strcmp(what, "threads") == 0 || strcmp(what, "passes") == 0;

@@ -105,6 +105,7 @@ def served(done: subprocess.CompletedProcess[str]) -> int:
 both = pytest.mark.parametrize("library", list(mpi.LIBRARIES))
 
 
+FORTRAN = ("INCLUDED", "MODULE", "F08")  # mpif.h, module mpi, mpi_f08
 OFTEN = ("sizes", "types", "gathers", "reduces")
 SELDOM = [
     pytest.param(what, marks=pytest.mark.slow) for what in ("communicators", "mixed", "persistent", "threads", "passes")
@@ -117,6 +118,20 @@ def test_every_byte_arrives(hosts: Place, programs: dict[str, str], library: str
     done = run(library, hosts, FOUR, (programs[library], what))
     check(done, 4)
     assert served(done) >= 2, done.stderr
+
+
+@both
+@pytest.mark.parametrize("interface", FORTRAN)
+def test_every_number_of_a_program_in_fortran_arrives(
+    hosts: Place, library: str, interface: str, tmp_path: Path
+) -> None:
+    source, program = Path(__file__).parent / "fortran.F90", tmp_path / "fortran"
+    words = ["-O1", "-w", "-fallow-argument-mismatch"]  # mpif.h declares no arguments, and those of calls differ
+    subprocess.run([f"mpifort.{library}", *words, f"-D{interface}", source, "-o", program], check=True)
+    done = run(library, hosts, FOUR, (str(program),))
+    check(done, 4)
+    assert served(done) >= 4 + 1 + 2, done.stderr
+    assert begun(done) == 3, done.stderr
 
 
 @both
@@ -341,6 +356,18 @@ def test_errors_of_the_program_are_those_of_its_mpi(hosts: Place, programs: dict
     done = run(library, hosts, FOUR, (programs[library], "errors"))
     check(done, 4)
     assert served(done) == 2
+
+
+@both
+@pytest.mark.parametrize("what", ["unequal-sizes", "unequal-roots", "unequal-calls"])
+def test_ranks_that_do_not_do_the_same_all_hear_of_it(
+    hosts: Place, programs: dict[str, str], library: str, what: str
+) -> None:
+    """By an error of their MPI, and by a sentence which names a rank."""
+    done = run(library, hosts, FOUR, (programs[library], what))
+    check(done, 4)
+    for rank in range(4):
+        assert re.search(rf"at rank {rank}: rank \d \(10\.1\.0\.\d\) .*; all ranks must", done.stderr), done.stderr
 
 
 @both

@@ -121,6 +121,16 @@ void vv_road_take(struct vv_road *road, struct vv_road_take *take) {
   append_take(&road->open, take);
 }
 
+bool vv_road_untaken(const struct vv_road *road, uint32_t *at, uint64_t *label) {
+  while (*at < road->kept_count) {
+    const struct vv_road_kept *kept = &road->kept[(road->kept_first + (*at)++) % VV_ROAD_KEPT_MAX];
+    if (kept->released || kept->claimed != NULL) continue;
+    *label = kept->label;
+    return true;
+  }
+  return false;
+}
+
 static void leave(struct vv_road *road, enum vv_milestone_kind kind, uint64_t what, uint64_t size_bytes) {
   vv_milestone_emit(&(struct vv_milestone){kind, what, size_bytes}, road->out.header);
   road->out.header_left = VV_MILESTONE_BYTES;

@@ -111,6 +111,10 @@ void vv_road_send(struct vv_road *road, struct vv_road_send *send);
 /* Begins to wait for the next message of that label; it may be done at once. */
 void vv_road_take(struct vv_road *road, struct vv_road_take *take);
 
+/* The label of the next message, from place *at on, which begins with 0, that has come and that nobody takes yet.
+ * False: there are no more. */
+bool vv_road_untaken(const struct vv_road *road, uint32_t *at, uint64_t *label);
+
 /* Bytes that are to leave next: at most two pieces. How many pieces; 0: nothing is to leave. */
 struct vv_road_piece {
   const uint8_t *data;

@@ -99,7 +99,7 @@ static bool fail_parse(const uint8_t *body, struct vv_gpdu *pdu) {
   pdu->operation = vv_get32(body + AT_FAIL_OPERATION);
   pdu->rank = vv_get32(body + AT_FAIL_RANK);
   pdu->why = (enum vv_gpdu_why)body[AT_FAIL_WHY];
-  return pdu->why >= VV_GPDU_DIED && pdu->why <= VV_GPDU_UNEQUAL_ROOT && pdu->data_bytes == 0;
+  return pdu->why >= VV_GPDU_DIED && pdu->why <= VV_GPDU_UNEQUAL_CALL && pdu->data_bytes == 0;
 }
 
 /* The body of any control PDU, whose fixed part is there. */

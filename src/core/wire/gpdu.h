@@ -71,6 +71,7 @@ enum vv_gpdu_why {
   VV_GPDU_LEFT,         /* the rank left before the others were done */
   VV_GPDU_UNEQUAL_SIZE, /* the rank expected another size than the root sends */
   VV_GPDU_UNEQUAL_ROOT, /* the rank expected another root */
+  VV_GPDU_UNEQUAL_CALL, /* the rank is in another operation */
 };
 
 /* True of the kinds whose body begins with HEAD's numbers. */

@@ -93,7 +93,7 @@ static int check(const struct vv_group *group, const struct vv_coll_call *call, 
 
 /* Where one sends at a time, all at once would collide. */
 static bool has_rounds(const struct vv_group *group) {
-  if (!group->stream) return false;
+  if (!group->stream || group->route == VV_GROUP_UNICAST) return false;
   const struct vv_rank_config *core = &group->stream->core.config;
   return core->shared_bps == 0 && vv_group_round_possible(core->ranks, core->window_datagrams);
 }
@@ -103,7 +103,7 @@ static void schedule(const struct vv_group *group, const struct vv_coll_call *ca
   const struct vv_schedule_ranks who = {
       .ranks = group->ranks,
       .rank = group->rank,
-      .casts = true,
+      .casts = group->route != VV_GROUP_UNICAST,
       .rounds = has_rounds(group),
       .datagram_bytes = group->job ? vv_group_round_part_bytes(group->job->reach.datagram_bytes) : 0,
       .small_bytes = SMALL_BYTES};
@@ -137,7 +137,6 @@ static struct vv_collective *make(const struct vv_group *group, const struct vv_
     made->areas[VV_SCHEDULE_RESULT] = call->result;
     made->type = call->kind == VV_COLL_BARRIER ? VV_DATA_CHAR : call->type;
     made->op = call->op;
-    made->label = group->stream ? vv_job_stream_label(group->stream) : 0;
   }
   free(parts);
   if (made && vv_collective_furnish(made)) return made;

@@ -39,6 +39,7 @@ void vv_collective_free(struct vv_collective *collective) {
 
 void vv_collective_begin(struct vv_job_stream *stream, struct vv_collective *collective) {
   collective->next = NULL;
+  collective->label = vv_job_stream_label(stream, stream->calls++);
   collective->ended = collective->failed = stream->failed;
   if (stream->failed) return;
   struct vv_collective **place = &stream->collectives;
@@ -227,6 +228,21 @@ bool vv_collective_waits_for_messages(const struct vv_collective *collective) {
   return false;
 }
 
+static bool has_to_take(const struct vv_collective *collective, uint32_t rank) {
+  for (uint32_t i = collective->begun; i < collective->schedule.count; i++) {
+    const struct vv_schedule_step *step = &collective->schedule.steps[i];
+    if (step->kind == VV_SCHEDULE_TAKE && step->peer == rank) return true;
+  }
+  return false;
+}
+
+bool vv_collective_awaits(const struct vv_job_stream *stream, uint32_t rank, uint64_t label) {
+  const struct vv_collective *one = stream->collectives;
+  if (!vv_job_stream_has_called(stream, label)) return true;
+  while (one != NULL && one->label != label) one = one->next;
+  return one != NULL && has_to_take(one, rank);
+}
+
 /* Whether the operation has ended, one way or the other. */
 static bool has_ended(const struct vv_job_stream *stream, const struct vv_collective *collective) {
   return stream->failed || collective->finished == collective->schedule.count;
@@ -243,6 +259,7 @@ bool vv_collective_turn(struct vv_job_stream *stream, struct vv_lanes *lanes, vv
       continue;
     }
     *place = collective->next;
+    lanes->has_untaken = lanes->in_use; /* what came for it and was not taken is for another one */
     if (stream->failed) abandon(stream, lanes, collective);
     collective->failed = stream->failed;
     collective->ended = stream->news = true;

@@ -33,7 +33,7 @@ struct vv_collective {
   uint8_t *areas[3];          /* by enum vv_schedule_area; scratch is its own */
   enum vv_data_type type;     /* of the numbers in it */
   enum vv_coll_op op;         /* of its folds */
-  uint64_t label;             /* of its messages */
+  uint64_t label;             /* of its messages: the stream's, for this call */
   struct vv_rank_part *parts; /* of its round, if it has one */
   bool receives;              /* it is one cast, of a size that a rank which is not the root does not know */
   uint64_t size_bytes;        /* of that, when it has ended */
@@ -58,6 +58,9 @@ void vv_collective_alone(struct vv_collective *collective);
 
 /* True when it waits for messages, and not for casts alone. */
 bool vv_collective_waits_for_messages(const struct vv_collective *collective);
+
+/* Whether a message of that label, which has come from a rank of the group, may be for what was begun, or will be. */
+bool vv_collective_awaits(const struct vv_job_stream *stream, uint32_t rank, uint64_t label);
 
 /* Does what can be done now of all that were begun on the stream. True: a step was begun. */
 bool vv_collective_turn(struct vv_job_stream *stream, struct vv_lanes *lanes, vv_ns now_ns);

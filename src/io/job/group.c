@@ -149,6 +149,13 @@ struct vv_group *vv_group_among(struct vv_group *group, const uint32_t *ranks, u
   return NULL;
 }
 
+/* A broadcast that is no part of a collective operation: whoever sends a message for it is in another one. */
+static void begin_plain(struct vv_group *group, struct vv_job_stream_operation *own) {
+  group->stream->calls++;
+  group->job->lanes.has_untaken = group->job->lanes.in_use;
+  vv_job_stream_begin(group->stream, group->job->at_ns, own);
+}
+
 /* Broadcasts that wait */
 
 /* An operation, begun or gone on with. */
@@ -165,7 +172,7 @@ static int operate(struct vv_group *group, const struct vv_rank_operation *opera
   const bool is_first = !waits || vv_drive(job, &group->stream->settled, VV_NEVER, true) == VV_DRIVE_REACHED;
   if (is_first && !group->stopped) {
     own->what = *operation;
-    vv_job_stream_begin(group->stream, job->at_ns, own);
+    begin_plain(group, own);
   }
   group->stopped = is_first && !own->ended && vv_drive(job, &own->ended, VV_NEVER, true) == VV_DRIVE_STOPPED;
   if (group->stopped || !is_first) {
@@ -243,10 +250,11 @@ static struct vv_group_operation *begin(struct vv_group *group, const struct vv_
     return begun;
   }
   vv_job_lock(group->job);
-  if (group->stream->settled)
-    vv_job_stream_begin(group->stream, group->job->at_ns, &begun->own);
-  else
+  if (group->stream->settled) {
+    begin_plain(group, &begun->own);
+  } else {
     has_begun = begin_behind(begun, operation);
+  }
   vv_job_turn(group->job);
   vv_service_hand_over(group->job);
   if (has_begun) return begun;

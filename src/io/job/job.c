@@ -424,6 +424,30 @@ static void sweep(struct vv_job *job) {
   job->alone = !job->streams->next;
 }
 
+/* A message that has come for an operation which is another one here: the ranks call unlike operations. True: that is
+ * so. */
+static bool mind_message(struct vv_job *job, uint32_t member, uint64_t label) {
+  struct vv_job_stream *stream = find_stream(job, label >> 1 & 0xff, (uint32_t)(label >> 32));
+  const bool is_programs = label & 1;
+  if (is_programs || !stream || stream->failed) return false;
+  const uint32_t rank = vv_job_stream_rank_of(stream, member);
+  if (rank == UINT32_MAX || vv_collective_awaits(stream, rank, label)) return false;
+  vv_rank_lost(&stream->core, job->at_ns, rank, VV_GPDU_UNEQUAL_CALL);
+  return true;
+}
+
+/* True: a group has failed, and has something to send. */
+static bool mind_untaken(struct vv_job *job) {
+  uint64_t label;
+  bool lost = false;
+  if (!job->lanes.has_untaken) return false;
+  job->lanes.has_untaken = false;
+  for (uint32_t member = 0; member < job->meeting.ranks; member++) {
+    for (uint32_t at = 0; vv_lanes_untaken(&job->lanes, member, &at, &label);) lost |= mind_message(job, member, label);
+  }
+  return lost;
+}
+
 /* True: something was begun, and may have something to send. */
 static bool turn_collectives(struct vv_job *job) {
   bool begun = false;
@@ -442,7 +466,8 @@ void vv_job_turn(struct vv_job *job) {
       vv_job_look(job);
       send_words(job);
     }
-    more = hear_cores(job);
+    more = mind_untaken(job);
+    more |= hear_cores(job);
     more |= turn_collectives(job);
   } while (more);
   if (job->streams->next) sweep(job);

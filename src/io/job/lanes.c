@@ -154,8 +154,10 @@ static bool take_in(struct vv_lanes_lane *lane) {
   }
 }
 
-static void move(const struct vv_lanes *lanes, struct vv_lanes_lane *lane) {
-  if (!take_in(lane) || !send_out(lanes, lane)) {
+static void move(struct vv_lanes *lanes, struct vv_lanes_lane *lane) {
+  const bool goes_on = take_in(lane);
+  lanes->has_untaken |= lane->road.kept_count > 0;
+  if (!goes_on || !send_out(lanes, lane)) {
     collect(lane);
     lose(lane);
     return;
@@ -197,7 +199,7 @@ static void give_up_call(const struct vv_lanes *lanes, struct vv_lanes_lane *lan
   }
 }
 
-static void go_on_calling(const struct vv_lanes *lanes, struct vv_lanes_lane *lane) {
+static void go_on_calling(struct vv_lanes *lanes, struct vv_lanes_lane *lane) {
   uint8_t challenge[VV_LETTER_NONCE_BYTES];
   const bool called = lane->stage == CALLING;
   const size_t bytes = called ? VV_LETTER_ANSWER_BYTES : VV_LETTER_CHALLENGE_BYTES;
@@ -311,6 +313,11 @@ static void hear(struct vv_lanes *lanes, const struct epoll_event *event) {
   struct vv_lanes_lane *lane = lanes->by_rank[number];
   if (lane->stage == OPEN) return move(lanes, lane);
   if (lane->fd >= 0) go_on_calling(lanes, lane);
+}
+
+bool vv_lanes_untaken(const struct vv_lanes *lanes, uint32_t peer, uint32_t *at, uint64_t *label) {
+  const struct vv_lanes_lane *lane = lanes->by_rank[peer];
+  return lane != NULL && vv_road_untaken(&lane->road, at, label);
 }
 
 void vv_lanes_turn(struct vv_lanes *lanes) {

@@ -54,6 +54,7 @@ struct vv_lanes {
   int fd;                         /* an epoll: readable when there is something to do */
   struct vv_lanes_lane **by_rank; /* by rank; NULL: none yet */
   bool in_use;                    /* there is one */
+  bool has_untaken;               /* messages may be there that nobody took when they came */
   struct vv_lanes_guest guests[VV_LANES_GUESTS_MAX];
   uint32_t guest_next; /* whose place the next one gets */
 };
@@ -70,6 +71,9 @@ int vv_lanes_open(struct vv_lanes *lanes, uint32_t ranks, uint32_t rank, const s
 
 /* Begins a message to or from another rank. It may have ended when this returns. */
 void vv_lanes_begin(struct vv_lanes *lanes, uint32_t peer, struct vv_lanes_message *message);
+
+/* As vv_road_untaken, of the road to that rank. */
+bool vv_lanes_untaken(const struct vv_lanes *lanes, uint32_t peer, uint32_t *at, uint64_t *label);
 
 /* Takes and sends what can be taken and sent now. */
 void vv_lanes_turn(struct vv_lanes *lanes);

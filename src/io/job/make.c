@@ -10,7 +10,7 @@
 #include "io/job/drive.h"
 #include "io/os/clock.h"
 
-#define WINDOW_SHARE 8      /* of the job's credit a further group borrows one part in so many, */
+#define WINDOW_SHARE 4      /* of the job's credit a further group borrows one part in so many, */
 #define WINDOW_MIN   8      /* and no less than so many datagrams, or two rounds (core/group/round.h) */
 #define PATIENCE_NS  VV_SEC /* beyond the deadline, for rank 0 to say who is missing */
 

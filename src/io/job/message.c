@@ -7,7 +7,7 @@
 
 /* Messages of a program have another label than those of collective operations of the same group. */
 static uint64_t label_of(const struct vv_group *group) {
-  return vv_job_stream_label(group->stream) | 1;
+  return vv_job_stream_label(group->stream, 0) | 1;
 }
 
 static int check(const struct vv_group *group, uint32_t peer, const void *buffer, size_t size_bytes,

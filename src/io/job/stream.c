@@ -9,6 +9,8 @@
 #include "core/wire/bytes.h"
 #include "io/os/code.h"
 
+#define CALLS UINT32_C(0x7fffff) /* calls are counted in so many bits of a label */
+
 /*
  * A stream that is made again is another one: nothing of the old one is believed in it. The group of all has the
  * session's own key.
@@ -105,6 +107,7 @@ void vv_job_stream_failed(struct vv_job_stream *stream, const struct vv_member_f
       [VV_GPDU_LEFT] = {"rank-left", "has left the group before the others were done"},
       [VV_GPDU_UNEQUAL_SIZE] = {"sizes-differ", "gave another size than the root; all ranks must give the same"},
       [VV_GPDU_UNEQUAL_ROOT] = {"roots-differ", "named another root; all ranks must name the same"},
+      [VV_GPDU_UNEQUAL_CALL] = {"calls-differ", "is in another operation; all ranks must call the same"},
   };
   char where[VV_ADDRESS_TEXT_MAX];
   vv_job_stream_where(stream, failure->rank, where);
@@ -129,8 +132,13 @@ void vv_job_stream_redirect(struct vv_job_stream *stream, vv_ns now_ns, struct v
   if (!what->size_known) what->size_bytes = room_bytes;
 }
 
-uint64_t vv_job_stream_label(const struct vv_job_stream *stream) {
-  return (uint64_t)stream->epoch << 32 | stream->number << 1;
+uint64_t vv_job_stream_label(const struct vv_job_stream *stream, uint32_t call) {
+  return (uint64_t)stream->epoch << 32 | (call & CALLS) << 9 | stream->number << 1;
+}
+
+bool vv_job_stream_has_called(const struct vv_job_stream *stream, uint64_t label) {
+  const uint32_t before = (stream->calls - (uint32_t)(label >> 9)) & CALLS; /* so many calls ago, or ahead */
+  return before != 0 && before <= CALLS / 2;
 }
 
 uint32_t vv_job_stream_member(const struct vv_job_stream *stream, uint32_t rank) {

@@ -37,6 +37,7 @@ struct vv_job_stream {
   const struct sockaddr_in *peers;              /* by rank of the job */
   const uint8_t *orders;                        /* likewise: enum vv_data_order */
   struct vv_collective *collectives;            /* begun and not ended, the first first */
+  uint32_t calls;                               /* operations that programs have begun: the same at all ranks */
   bool settled;                                 /* all steps of these have begun: what is begun now comes behind them */
   struct vv_job_stream_operation *first, *last; /* begun and not ended: the first is under way */
   struct vv_job_stream_operation *started;      /* the last that the core was given; NULL: none */
@@ -80,8 +81,14 @@ void vv_job_stream_end(struct vv_job_stream *stream, const struct vv_group_probl
 void vv_job_stream_redirect(struct vv_job_stream *stream, vv_ns now_ns, struct vv_job_stream_operation *operation,
                             uint8_t *buffer, uint64_t room_bytes);
 
-/* Of its messages on the roads of the job: another one for each group there was, and even. */
-uint64_t vv_job_stream_label(const struct vv_job_stream *stream);
+/*
+ * Of its messages on the roads of the job: another one for each group there was, and even. `call`: which of its
+ * operations they are of, from 0; 0 for a program's own.
+ */
+uint64_t vv_job_stream_label(const struct vv_job_stream *stream, uint32_t call);
+
+/* Whether the call of that label was made here, too. */
+bool vv_job_stream_has_called(const struct vv_job_stream *stream, uint64_t label);
 
 /* The rank of the job that is that rank of the group; and back: UINT32_MAX for one that is in it not. */
 uint32_t vv_job_stream_member(const struct vv_job_stream *stream, uint32_t rank);

@@ -37,6 +37,7 @@ static const struct vv_code codes[] = {
     {"bad-sap", VV_CODE_WRONG, "That service access point is not for programs."},
     {"bad-size", VV_CODE_WRONG, "A message of that size cannot be."},
     {"bad-type", VV_CODE_WRONG, "Numbers of that type have no such reduction, or there is no such type."},
+    {"calls-differ", VV_CODE_WRONG, "The ranks of a group are in unlike operations."},
     {"groups-cross", VV_CODE_WRONG, "Ranks make groups with unlike lists of ranks, or in orders that come to no end."},
     {"mpi-alone", VV_CODE_WRONG, "The launcher that started this rank is not that of its MPI library."},
     {"mpi-library", VV_CODE_WRONG, "The program runs with another MPI library than it was built for."},

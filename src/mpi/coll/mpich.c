@@ -216,6 +216,10 @@ static size_t bytes_of(MPI_Count count, MPI_Datatype type) {
   return (size_t)count * (size_t)bytes;
 }
 
+static size_t bytes_of_one(MPI_Datatype type) {
+  return bytes_of(1, type);
+}
+
 static MPI_Aint extent_of(MPI_Datatype type) {
   MPI_Aint lower, extent;
   pmpi.Type_get_extent(type, &lower, &extent);
@@ -573,12 +577,12 @@ BY_BOTH_NAMES(GATHERS_PARTS, Allgatherv_c, MPI_Count, wide)
 
 static bool reduce_all(const void *given, void *result, MPI_Count count, MPI_Datatype type, MPI_Op op,
                        MPI_Comm communicator, int *done) {
-  if (!begin() || given == result || !vv_numbers_fold(type, op)) return false;
+  if (!begin() || given == result || !vv_numbers_fold(type, op, bytes_of_one)) return false;
   struct vv_served *served = serves(VV_COLL_ALLREDUCE, bytes_of(count, type), communicator);
   if (!served) return false;
   const struct vv_coll_call call = {
       VV_COLL_CALL,           .kind = VV_COLL_ALLREDUCE, .given = given == MPI_IN_PLACE ? result : given,
-      .result = result,       .count = (size_t)count,    .type = vv_numbers_type(type),
+      .result = result,       .count = (size_t)count,    .type = vv_numbers_type(type, bytes_of_one),
       .op = vv_numbers_op(op)};
   *done = end_with(vv_served_call(served, &call, bytes_of(count, type)) == 0, communicator);
   return true;

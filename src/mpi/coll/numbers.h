@@ -14,8 +14,28 @@
    : sizeof(c_type) == 4 ? VV_DATA_##sign##32                                                                          \
                          : VV_DATA_##sign##64)
 
+/* How many bytes a number of that type has, which is one of Fortran: its compiler may have been told. */
+typedef size_t vv_numbers_bytes(MPI_Datatype type);
+
+static inline enum vv_data_type vv_numbers_fortran(MPI_Datatype type, vv_numbers_bytes *bytes_of) {
+  const MPI_Datatype integers[] = {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8};
+  const MPI_Datatype reals[] = {MPI_DOUBLE_PRECISION, MPI_REAL, MPI_REAL4, MPI_REAL8};
+  const MPI_Datatype complexes[] = {MPI_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16};
+  for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
+    if (integers[i] != type) continue;
+    const size_t bytes = bytes_of(type);
+    return bytes == 1 ? VV_DATA_INT8 : bytes == 2 ? VV_DATA_INT16 : bytes == 4 ? VV_DATA_INT32 : VV_DATA_INT64;
+  }
+  for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+    if (reals[i] == type) return bytes_of(type) == sizeof(float) ? VV_DATA_FLOAT : VV_DATA_DOUBLE;
+    if (complexes[i] == type)
+      return bytes_of(type) == 2 * sizeof(float) ? VV_DATA_COMPLEX_FLOAT : VV_DATA_COMPLEX_DOUBLE;
+  }
+  return (enum vv_data_type)0;
+}
+
 /* 0: numbers of that type are left to the MPI, as are those that it alone may refuse (MPI_CHAR, MPI_BYTE). */
-static inline enum vv_data_type vv_numbers_type(MPI_Datatype type) {
+static inline enum vv_data_type vv_numbers_type(MPI_Datatype type, vv_numbers_bytes *bytes_of) {
   const struct {
     MPI_Datatype mpi;
     enum vv_data_type own;
@@ -46,7 +66,7 @@ static inline enum vv_data_type vv_numbers_type(MPI_Datatype type) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     if (known[i].mpi == type) return known[i].own;
   }
-  return (enum vv_data_type)0;
+  return vv_numbers_fortran(type, bytes_of);
 }
 
 /* 0: that reduction is left to the MPI. */
@@ -65,8 +85,8 @@ static inline enum vv_coll_op vv_numbers_op(MPI_Op op) {
 }
 
 /* Whether an allreduce of these can be one of ours. */
-static inline bool vv_numbers_fold(MPI_Datatype type, MPI_Op op) {
-  const enum vv_data_type own = vv_numbers_type(type);
+static inline bool vv_numbers_fold(MPI_Datatype type, MPI_Op op, vv_numbers_bytes *bytes_of) {
+  const enum vv_data_type own = vv_numbers_type(type, bytes_of);
   const enum vv_coll_op fold = vv_numbers_op(op);
   const bool has_bits = own != VV_DATA_FLOAT && own != VV_DATA_DOUBLE;
   const bool has_order = own != VV_DATA_COMPLEX_FLOAT && own != VV_DATA_COMPLEX_DOUBLE;

@@ -127,6 +127,10 @@ static size_t bytes_of(size_t count, const struct ompi_datatype_t *type) {
   return count * bytes;
 }
 
+static size_t bytes_of_one(struct ompi_datatype_t *type) {
+  return bytes_of(1, type);
+}
+
 static bool convert(const struct vv_area *area, bool packs) {
   const struct ompi_datatype_t *type = area->type;
   opal_convertor_t convertor;
@@ -301,11 +305,12 @@ static int allgatherv(const void *given, int given_count, struct ompi_datatype_t
 static int allreduce(const void *given, void *result, int count, struct ompi_datatype_t *type, struct ompi_op_t *op,
                      struct ompi_communicator_t *comm, mca_coll_base_module_t *super) {
   vv_face_t *module = (vv_face_t *)super;
-  if (!vv_numbers_fold(type, op) || !vv_served_can(&module->served, VV_COLL_ALLREDUCE, bytes_of((size_t)count, type)))
+  if (!vv_numbers_fold(type, op, bytes_of_one) ||
+      !vv_served_can(&module->served, VV_COLL_ALLREDUCE, bytes_of((size_t)count, type)))
     return module->allreduce(given, result, count, type, op, comm, module->allreduce_of);
   const struct vv_coll_call call = {
       VV_COLL_CALL,           .kind = VV_COLL_ALLREDUCE, .given = given == MPI_IN_PLACE ? result : given,
-      .result = result,       .count = (size_t)count,    .type = vv_numbers_type(type),
+      .result = result,       .count = (size_t)count,    .type = vv_numbers_type(type, bytes_of_one),
       .op = vv_numbers_op(op)};
   return vv_served_call(&module->served, &call, bytes_of((size_t)count, type)) == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
 }

@@ -125,6 +125,25 @@ static void test_labels_are_not_in_each_others_way(void **state) {
   assert_true(take.done && take.size_bytes == 1);
 }
 
+/* Small ones and large, but none that somebody takes. */
+static void test_what_nobody_takes_is_told(void **state) {
+  (void)state;
+  static uint8_t bytes[VV_ROAD_EAGER_BYTES + 1], room[VV_ROAD_EAGER_BYTES + 1];
+  struct vv_road_send sends[4];
+  struct vv_road_take take = {.label = 11, .buffer = room, .room_bytes = sizeof room};
+  for (uint32_t i = 0; i < 4; i++) {
+    sends[i] = (struct vv_road_send){.label = 10 + i, .data = bytes, .size_bytes = i % 2 ? sizeof bytes : 5};
+    vv_road_send(&pair->ends[0], &sends[i]);
+  }
+  carry();
+  vv_road_take(&pair->ends[1], &take);
+  uint64_t label = 0, sum = 0;
+  uint32_t count = 0;
+  for (uint32_t at = 0; vv_road_untaken(&pair->ends[1], &at, &label); count++) sum += label;
+  assert_true(count == 3 && sum == 10 + 12 + 13);
+  assert_false(vv_road_untaken(&pair->ends[0], &(uint32_t){0}, &label));
+}
+
 static void test_what_there_is_no_room_for_is_let_go(void **state) {
   (void)state;
   static uint8_t bytes[2 * VV_ROAD_EAGER_BYTES], room[4];
@@ -238,6 +257,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_a_small_message_travels_unasked, raise_pair, end_pair),
       cmocka_unit_test_setup_teardown(test_a_large_message_waits_until_it_is_asked_for, raise_pair, end_pair),
       cmocka_unit_test_setup_teardown(test_labels_are_not_in_each_others_way, raise_pair, end_pair),
+      cmocka_unit_test_setup_teardown(test_what_nobody_takes_is_told, raise_pair, end_pair),
       cmocka_unit_test_setup_teardown(test_what_there_is_no_room_for_is_let_go, raise_pair, end_pair),
       cmocka_unit_test_setup_teardown(test_messages_of_a_label_arrive_in_order_whatever_happens_when, raise_pair,
                                       end_pair),

@@ -195,6 +195,38 @@ static void test_messages_reach_one_rank_of_one_group(void **state) {
   let_live(live_in_a_ring, TIMEOUT_MS);
 }
 
+/* Rank 1 reduces while all others have a broadcast, or the other way round: all hear of it in that call or in the next,
+ * though messages and casts are never in each other's way. */
+static void live_in_other_calls(struct rank *rank, bool reduces) {
+  struct vv_group *group = opened(rank);
+  struct vv_group_problem problem = {.code = "none"};
+  double *own = calloc(MANY, 2 * sizeof *own);
+  const struct vv_coll_call call = {VV_COLL_CALL,  .kind = VV_COLL_ALLREDUCE, .given = own,     .result = own + MANY,
+                                    .count = MANY, .type = VV_DATA_DOUBLE,    .op = VV_COLL_SUM};
+  int result =
+      reduces ? vv_coll(group, &call, &problem) : vv_group_broadcast(group, 0, own, MANY * sizeof *own, &problem);
+  for (uint32_t root = 0; result == 0 && root < RANKS; root++)
+    result = vv_group_broadcast(group, root, own, 8, &problem);
+  CHECK(result == -1 && problem.kind == VV_GROUP_WRONG);
+  CHECK(strcmp(problem.code, "calls-differ") == 0);
+  vv_group_leave(group);
+  free(own);
+}
+
+static void live_alone_reducing(struct rank *rank) {
+  live_in_other_calls(rank, rank->rank == 1);
+}
+
+static void live_alone_broadcasting(struct rank *rank) {
+  live_in_other_calls(rank, rank->rank != 1);
+}
+
+static void test_ranks_in_unlike_calls_are_told(void **state) {
+  (void)state;
+  let_live(live_alone_reducing, TIMEOUT_MS);
+  let_live(live_alone_broadcasting, TIMEOUT_MS);
+}
+
 /* Ranks that give unlike counts are told so, or that the group has failed; nobody waits for ever. */
 static void live_unequal(struct rank *rank) {
   struct vv_group *group = opened(rank);
@@ -301,6 +333,7 @@ int main(void) {
       TO_EACH(test_a_barrier_waits_for_all),
       TO_EACH(test_several_are_under_way),
       TO_EACH(test_messages_reach_one_rank_of_one_group),
+      cmocka_unit_test(test_ranks_in_unlike_calls_are_told),
       cmocka_unit_test(test_unequal_counts_are_told),
       cmocka_unit_test(test_who_leaves_ends_it_for_all),
       cmocka_unit_test(test_what_cannot_be_is_refused_by_name),

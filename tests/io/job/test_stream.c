@@ -155,8 +155,26 @@ static void a_message_goes_to_another_buffer(void **state) {
   vv_job_stream_free(stream);
 }
 
+/* Also where the count of calls begins anew. */
+static void test_a_label_tells_whether_its_call_was_made(void **state) {
+  (void)state;
+  struct vv_job_stream *stream = make(0, 3);
+  for (uint32_t before = 0; before < 2; before++) {
+    stream->calls = before == 0 ? 5 : 0x800002;
+    const uint64_t last = vv_job_stream_label(stream, stream->calls - 1);
+    const uint64_t next = vv_job_stream_label(stream, stream->calls);
+    assert_true(last != next && last % 2 == 0 && last >> 32 == 3 && (last >> 1 & 0xff) == NUMBER);
+    assert_true(vv_job_stream_has_called(stream, last));
+    assert_true(vv_job_stream_has_called(stream, vv_job_stream_label(stream, stream->calls - 5)));
+    assert_false(vv_job_stream_has_called(stream, next));
+    assert_false(vv_job_stream_has_called(stream, vv_job_stream_label(stream, stream->calls + 1000)));
+  }
+  vv_job_stream_free(stream);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_label_tells_whether_its_call_was_made),
       cmocka_unit_test(what_comes_late_of_an_older_group_is_not_believed),
       cmocka_unit_test(operations_are_carried_out_in_their_order),
       cmocka_unit_test(what_was_begun_fails_with_the_group),
