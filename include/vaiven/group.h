@@ -87,7 +87,8 @@ struct vv_group_config {
   enum vv_group_route route; /* the same at all ranks */
   bool spin;                 /* keep the processor while waiting in a broadcast */
   /* Told what is worth knowing and no error: a rank that all wait for, multicast that does not arrive though unicast
-   * does (never of a rank that merely sleeps), a flood of foreign datagrams. May be NULL.
+   * does (never of a rank that merely sleeps), that all send to each (VV_GROUP_UNICAST), a flood of foreign
+   * datagrams. May be NULL.
    * From any thread, never two at once; it makes no call on the group. */
   void (*notice)(void *context, const char *text);
   /*
@@ -118,7 +119,7 @@ enum vv_group_kind {
   VV_GROUP_TIMEOUT = 1, /* somebody did not come, or did not answer, in time: to try again may help */
   VV_GROUP_GONE,        /* a rank has ended, or cannot be reached any more */
   VV_GROUP_REFUSED,     /* another rank, or the system, does not let us: a wrong key */
-  VV_GROUP_WRONG,       /* what was asked for cannot be: a rank that there is not, roots or sizes that differ */
+  VV_GROUP_WRONG,       /* what was asked for cannot be: no such rank, roots, sizes or operations that differ */
   VV_GROUP_LACKING,     /* this host, or the network, has not got what it takes: memory, descriptors, multicast */
   VV_GROUP_BROKEN,      /* strangers, or a device, make it impossible: a flood */
 };

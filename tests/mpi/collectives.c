@@ -622,6 +622,19 @@ static long errors(void) {
   wrong += class != MPI_ERR_COUNT;
   MPI_Error_class(MPI_Bcast(&word, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD), &class);
   wrong += class != MPI_ERR_TYPE;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int begun = 0; begun < 2; begun++) { /* as before, and since such broadcasts are served */
+    MPI_Error_class(MPI_Ibcast(&word, 1, MPI_INT, ranks, MPI_COMM_WORLD, &request), &class);
+    wrong += class != MPI_ERR_ROOT;
+    MPI_Error_class(MPI_Ibcast(&word, -1, MPI_INT, 0, MPI_COMM_WORLD, &request), &class);
+    wrong += class != MPI_ERR_COUNT;
+    MPI_Ibcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    MPI_Error_class(MPI_Wait(NULL, MPI_STATUS_IGNORE), &class);
+    wrong += class != MPI_ERR_REQUEST && class != MPI_ERR_ARG;
+    wrong += MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
   return wrong + cast_on(MPI_COMM_WORLD, (unsigned char[8]){0}, 8, 1);
 }
 

@@ -637,6 +637,12 @@ static int open_sockets(struct vv_job *job, const char *address, struct vv_error
   return -1;
 }
 
+/* That it costs more than was hoped for: all ranks have found it, and the first says it. */
+static void tell_route(const struct vv_job *job, enum vv_group_route wanted) {
+  if (job->reach.route != VV_GROUP_UNICAST || wanted != VV_GROUP_ANY || job->meeting.rank != 0 || !job->notice) return;
+  job->notice(job->context, "neither multicast nor broadcast reaches all ranks: to send to all is to send to each");
+}
+
 /* At that place, which is known to all. */
 static int meet_at(struct vv_job *job, const struct vv_group_config *config, struct vv_place *place,
                    struct vv_error *error) {
@@ -650,6 +656,7 @@ static int meet_at(struct vv_job *job, const struct vv_group_config *config, str
   if (vv_meeting_open(&job->meeting, &meeting, deadline_ns, error) != 0) return -1;
   job->reach = (struct vv_reach){.route = config->route, .port = vv_address_port(&meeting.place)};
   if (vv_reach(&job->reach, &job->meeting, &job->cast, job->meeting.key, deadline_ns, error) != 0) return -1;
+  tell_route(job, config->route);
   if (open_first(job, error) != 0) return -1;
   const struct vv_meeting *met = &job->meeting;
   if (vv_lanes_open(&job->lanes, met->ranks, met->rank, met->peers, met->key, error) != 0) return -1;

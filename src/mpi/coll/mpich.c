@@ -394,7 +394,7 @@ static struct hold *hold_of(const void *buffer, MPI_Count count, MPI_Datatype ty
 /* False: it is not served. */
 static bool begin_broadcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator,
                             MPI_Request *request, int *result) {
-  if (!begin() || !start || root < 0) return false;
+  if (!begin() || !start || !request || root < 0) return false;
   const size_t size_bytes = bytes_of(count, type);
   struct vv_served *served = size_bytes > 0 ? served_of(communicator) : NULL;
   if (!served || (uint32_t)root >= served->ranks || !vv_served_can_begin(served, size_bytes)) return false;
@@ -422,7 +422,7 @@ BY_BOTH_NAMES(BEGINS, Ibcast_c, MPI_Count)
  * messages would wait, too.
  */
 static void await(const MPI_Request *request) {
-  if (vv_begun_any()) vv_begun_await((intptr_t)*request, progress);
+  if (request && vv_begun_any()) vv_begun_await((intptr_t)*request, progress);
 }
 
 #define WAITS(name)                                                                                                    \
@@ -437,7 +437,7 @@ WAITS(PMPI_Wait)
 #define WAITS_FOR_ALL(name)                                                                                            \
   ENTRY(name, word count, void *requests, void *statuses) {                                                            \
     NEXT(name);                                                                                                        \
-    for (int i = 0; i < (int)count && vv_begun_any(); i++) await((const MPI_Request *)requests + i);                   \
+    for (int i = 0; requests && i < (int)count && vv_begun_any(); i++) await((const MPI_Request *)requests + i);       \
     return next(count, requests, statuses);                                                                            \
   }
 WAITS_FOR_ALL(MPI_Waitall)

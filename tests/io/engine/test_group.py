@@ -636,14 +636,15 @@ def test_a_host_that_hears_no_multicast_makes_all_take_broadcasts(cured: Lab, on
 
 
 @pytest.mark.lab
-def test_where_neither_reaches_a_host_all_send_to_each(cured: Lab, on_lab) -> None:
-    """And nothing else, where something else was asked for."""
+def test_where_neither_reaches_a_host_all_send_to_each(cured: Lab, on_lab, capfd) -> None:
+    """Which is told; and nothing is sent where something else was asked for."""
     flood(cured, 2, "mcast_flood", arrives=False)
     flood(cured, 2, "bcast_flood", arrives=False)
     try:
         group = on_lab(route="any")
         assert group.opened() == {"open unicast"}
         everybody_is_root(group, [1, 1500, 100_000])
+        assert "neither multicast nor broadcast reaches all ranks" in capfd.readouterr().err
         assert group.leave() == ["left"] * 4
         assert all(said.startswith("failed no-multicast ") for said in on_lab(route="broadcast").opened())
     finally:
