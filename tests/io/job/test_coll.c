@@ -195,8 +195,10 @@ static void test_messages_reach_one_rank_of_one_group(void **state) {
   let_live(live_in_a_ring, TIMEOUT_MS);
 }
 
+static atomic_uint told; /* ranks that heard why */
+
 /* Rank 1 reduces while all others have a broadcast, or the other way round: all hear of it in that call or in the next,
- * though messages and casts are never in each other's way. */
+ * though messages and casts are never in each other's way; who has heard leaves, which others may hear first. */
 static void live_in_other_calls(struct rank *rank, bool reduces) {
   struct vv_group *group = opened(rank);
   struct vv_group_problem problem = {.code = "none"};
@@ -207,8 +209,8 @@ static void live_in_other_calls(struct rank *rank, bool reduces) {
       reduces ? vv_coll(group, &call, &problem) : vv_group_broadcast(group, 0, own, MANY * sizeof *own, &problem);
   for (uint32_t root = 0; result == 0 && root < RANKS; root++)
     result = vv_group_broadcast(group, root, own, 8, &problem);
-  CHECK(result == -1 && problem.kind == VV_GROUP_WRONG);
-  CHECK(strcmp(problem.code, "calls-differ") == 0);
+  told += strcmp(problem.code, "calls-differ") == 0;
+  CHECK(result == -1 && (problem.kind == VV_GROUP_WRONG || problem.kind == VV_GROUP_GONE));
   vv_group_leave(group);
   free(own);
 }
@@ -223,8 +225,12 @@ static void live_alone_broadcasting(struct rank *rank) {
 
 static void test_ranks_in_unlike_calls_are_told(void **state) {
   (void)state;
+  told = 0;
   let_live(live_alone_reducing, TIMEOUT_MS);
+  assert_true(told > 0);
+  told = 0;
   let_live(live_alone_broadcasting, TIMEOUT_MS);
+  assert_true(told > 0);
 }
 
 /* Ranks that give unlike counts are told so, or that the group has failed; nobody waits for ever. */
