@@ -87,7 +87,7 @@ def called(rounds: int, seed: int) -> list[Ratio]:
 
 def crowd(rounds: int, seed: int) -> list[Ratio]:
     """10^6 B among 48 ranks on 4 hosts, over raw to the 3 other hosts, which has a process on each; what raw itself
-    takes to as many processes as hear of it here, on those hosts."""
+    takes to 16 on each of those, one more than hear of it here."""
     order = random.Random(seed)
     found = defaultdict(list)
     on_each = CROWD // (CROWD_HOSTS - 1)

@@ -62,7 +62,7 @@ enum vv_group_route {
   VV_GROUP_ANY, /* the first of the following that reaches all ranks, found by trying: all ranks then agree on it */
   VV_GROUP_MULTICAST, /* IP multicast, an address of 239.192.0.0/14, another one for each group */
   VV_GROUP_BROADCAST, /* the broadcast address of the subnet: every host of it is interrupted */
-  VV_GROUP_UNICAST, /* to each rank by itself, which costs as much as there are ranks; they may be on several subnets */
+  VV_GROUP_UNICAST,   /* to each rank by itself, which costs as much as there are ranks */
 };
 
 /* Begins the initializer of a config; in C++ say config.size_bytes = sizeof config. */

@@ -93,18 +93,19 @@ static int check(const struct vv_group *group, const struct vv_coll_call *call, 
 
 /* Where one sends at a time, all at once would collide. */
 static bool has_rounds(const struct vv_group *group) {
-  if (!group->stream || group->route == VV_GROUP_UNICAST) return false;
+  if (!group->stream) return false;
   const struct vv_rank_config *core = &group->stream->core.config;
   return core->shared_bps == 0 && vv_group_round_possible(core->ranks, core->window_datagrams);
 }
 
 static void schedule(const struct vv_group *group, const struct vv_coll_call *call,
                      const struct vv_schedule_part *parts, struct vv_schedule *schedule_of) {
+  const bool casts = group->route != VV_GROUP_UNICAST;
   const struct vv_schedule_ranks who = {
       .ranks = group->ranks,
       .rank = group->rank,
-      .casts = group->route != VV_GROUP_UNICAST,
-      .rounds = has_rounds(group),
+      .casts = casts,
+      .rounds = casts && has_rounds(group),
       .datagram_bytes = group->job ? vv_group_round_part_bytes(group->job->reach.datagram_bytes) : 0,
       .small_bytes = SMALL_BYTES};
   const size_t width = vv_data_type_bytes(call->type);

@@ -427,9 +427,9 @@ static void sweep(struct vv_job *job) {
 /* A message that has come for an operation which is another one here: the ranks call unlike operations. True: that is
  * so. */
 static bool mind_message(struct vv_job *job, uint32_t member, uint64_t label) {
-  struct vv_job_stream *stream = find_stream(job, label >> 1 & 0xff, (uint32_t)(label >> 32));
-  const bool is_programs = label & 1;
-  if (is_programs || !stream || stream->failed) return false;
+  struct vv_job_stream *stream = job->streams;
+  while (stream && !vv_job_stream_is_labelled(stream, label)) stream = stream->next;
+  if (!stream || stream->failed) return false;
   const uint32_t rank = vv_job_stream_rank_of(stream, member);
   if (rank == UINT32_MAX || vv_collective_awaits(stream, rank, label)) return false;
   vv_rank_lost(&stream->core, job->at_ns, rank, VV_GPDU_UNEQUAL_CALL);

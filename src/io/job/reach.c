@@ -399,8 +399,9 @@ static int reached_nobody(const struct reach_trial *trial) {
   const struct vv_reach *reach = trial->reach;
   vv_error_set(trial->error, "no-multicast", "datagrams to everybody do not reach all ranks");
   if (reach->ports)
-    return vv_error_remedy(trial->error,
-                           "firewalls must let UDP in between all ranks; even to each by itself none came");
+    return vv_error_remedy(
+        trial->error,
+        "firewalls must let UDP in between all ranks: what was sent to each by itself did not come, either");
   return vv_error_remedy(trial->error,
                          "all ranks must be on one subnet; a switch that snoops IGMP needs a querier; "
                          "firewalls must let UDP ports %u and %u in",

@@ -9,7 +9,9 @@
 #include "core/wire/bytes.h"
 #include "io/os/code.h"
 
-#define CALLS UINT32_C(0x7fffff) /* calls are counted in so many bits of a label */
+/* A label is an epoch, which of its calls, a number, and a bit that says whether it is a program's own. */
+#define CALLS   UINT32_C(0x7fffff)
+#define CALL_AT 9
 
 /*
  * A stream that is made again is another one: nothing of the old one is believed in it. The group of all has the
@@ -133,11 +135,15 @@ void vv_job_stream_redirect(struct vv_job_stream *stream, vv_ns now_ns, struct v
 }
 
 uint64_t vv_job_stream_label(const struct vv_job_stream *stream, uint32_t call) {
-  return (uint64_t)stream->epoch << 32 | (call & CALLS) << 9 | stream->number << 1;
+  return (uint64_t)stream->epoch << 32 | (call & CALLS) << CALL_AT | stream->number << 1;
+}
+
+bool vv_job_stream_is_labelled(const struct vv_job_stream *stream, uint64_t label) {
+  return (label & ~((uint64_t)CALLS << CALL_AT)) == vv_job_stream_label(stream, 0);
 }
 
 bool vv_job_stream_has_called(const struct vv_job_stream *stream, uint64_t label) {
-  const uint32_t before = (stream->calls - (uint32_t)(label >> 9)) & CALLS; /* so many calls ago, or ahead */
+  const uint32_t before = (stream->calls - (uint32_t)(label >> CALL_AT)) & CALLS; /* so many calls ago, or ahead */
   return before != 0 && before <= CALLS / 2;
 }
 

@@ -87,6 +87,9 @@ void vv_job_stream_redirect(struct vv_job_stream *stream, vv_ns now_ns, struct v
  */
 uint64_t vv_job_stream_label(const struct vv_job_stream *stream, uint32_t call);
 
+/* Whether that is a label of one of its operations. */
+bool vv_job_stream_is_labelled(const struct vv_job_stream *stream, uint64_t label);
+
 /* Whether the call of that label was made here, too. */
 bool vv_job_stream_has_called(const struct vv_job_stream *stream, uint64_t label);
 

@@ -113,7 +113,7 @@ static void leave_both(struct vv_cast *cast) {
 int vv_cast_join(struct vv_cast *cast, struct in_addr address, uint16_t port, uint32_t stream, bool shared,
                  struct vv_error *error) {
   leave_both(cast);
-  cast->group = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = address, .sin_port = htons(port)};
+  cast->group = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = address};
   if (hear(cast, port, port + 1, stream, error) != 0) return -1;
   const unsigned char loop = shared;
   setsockopt(cast->fds[VV_CAST_OWN], IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof loop);

@@ -58,7 +58,7 @@ bool vv_begun_start(struct vv_begun *begun, struct vv_begun_group *by) {
   if (begun->operation) add(begun);
   vv_gate_leave();
   if (begun->operation) return true;
-  vv_report_say("a broadcast of rank %u, at rank %u: %s", begun->root, begun->rank, problem.text);
+  vv_report_broadcast_failed(begun->root, begun->rank, problem.text);
   vv_area_end(area, begun->convert, false);
   return false;
 }
@@ -71,7 +71,7 @@ static void end(struct vv_begun **place, int result, const struct vv_group_probl
   *place = begun->next;
   __atomic_sub_fetch(&count, 1, __ATOMIC_RELAXED);
   if (--by->under_way == 0 && by->is_freed) end_group(by);
-  if (result != 0) vv_report_say("a broadcast of rank %u, at rank %u: %s", begun->root, begun->rank, problem->text);
+  if (result != 0) vv_report_broadcast_failed(begun->root, begun->rank, problem->text);
   const bool done = vv_area_end(&begun->area, begun->convert, result == 0 && takes) && result == 0;
   begun->ended(begun, done);
 }

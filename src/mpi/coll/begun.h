@@ -31,7 +31,7 @@ struct vv_begun {
   vv_area_convert *convert;
   uint32_t root, rank;
   void (*ended)(struct vv_begun *begun, bool done); /* told once, inside the gate; may free it */
-  intptr_t name;                                    /* by which it is waited for */
+  intptr_t name;                                    /* by which it is waited for, where it is */
   /* Own: */
   struct vv_begun_group *by;
   struct vv_group_operation *operation;

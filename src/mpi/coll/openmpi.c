@@ -246,8 +246,7 @@ static int begin_broadcast(void *buffer, int count, struct ompi_datatype_t *type
   if (!hold) return MPI_ERR_NO_MEM;
   hold->super.req_state = OMPI_REQUEST_ACTIVE;
   hold->super.req_mpi_object.comm = comm;
-  hold->begun = (struct vv_begun){
-      .area = area_of(buffer, (size_t)count, type), .convert = convert, .ended = ended, .name = (intptr_t)hold};
+  hold->begun = (struct vv_begun){.area = area_of(buffer, (size_t)count, type), .convert = convert, .ended = ended};
   if (!__atomic_exchange_n(&turns, true, __ATOMIC_RELAXED)) opal_progress_register(turn);
   if (vv_served_begin_broadcast(&module->served, &hold->begun, (uint32_t)root)) {
     *request = &hold->super;

@@ -25,6 +25,10 @@ void vv_report_say(const char *format, ...) {
   fprintf(stderr, "vaiven: %s\n", text);
 }
 
+void vv_report_broadcast_failed(uint32_t root, uint32_t rank, const char *why) {
+  vv_report_say("a broadcast of rank %u, at rank %u: %s", root, rank, why);
+}
+
 struct vv_report *vv_report_new(uint32_t ranks) {
   struct vv_report *report = calloc(1, sizeof *report);
   if (report) report->ranks = ranks;

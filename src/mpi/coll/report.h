@@ -43,6 +43,9 @@ struct vv_report {
 /* A sentence, whether anybody has asked for it or not. */
 void vv_report_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Why a broadcast of that root has failed at that rank, likewise. */
+void vv_report_broadcast_failed(uint32_t root, uint32_t rank, const char *why);
+
 /* NULL: there is no memory, and nothing is said. */
 struct vv_report *vv_report_new(uint32_t ranks);
 

@@ -359,17 +359,9 @@ static int broadcast_beside_others(struct vv_group *group, void *buffer, size_t 
   return operation ? await(group, operation, false, problem) : -1;
 }
 
-static int broadcast_of_one_thread(struct vv_group *group, void *buffer, size_t bytes, uint32_t root,
-                                   struct vv_group_problem *problem) {
-  vv_gate_enter();
-  const int result = vv_group_broadcast(group, root, buffer, bytes, problem);
-  vv_gate_leave();
-  return result;
-}
-
 static int broadcast(struct vv_group *group, void *buffer, size_t bytes, uint32_t root,
                      struct vv_group_problem *problem) {
-  if (!below->threads) return broadcast_of_one_thread(group, buffer, bytes, root, problem);
+  if (!below->threads) return broadcast_alone(group, buffer, bytes, root, problem);
   const bool alone = __atomic_add_fetch(&calling, 1, __ATOMIC_SEQ_CST) == 1;
   const int result = alone ? broadcast_alone(group, buffer, bytes, root, problem)
                            : broadcast_beside_others(group, buffer, bytes, root, problem);
@@ -404,7 +396,7 @@ int vv_served_broadcast(struct vv_served *served, void *buffer, size_t bytes, ui
   struct vv_group_problem problem;
   const vv_ns began_ns = served->report ? vv_clock_ns() : 0;
   const int result = broadcast(served->group, buffer, bytes, root, &problem);
-  if (result != 0) vv_report_say("a broadcast of rank %u, at rank %u: %s", root, served->rank, problem.text);
+  if (result != 0) vv_report_broadcast_failed(root, served->rank, problem.text);
   if (served->report && result == 0)
     vv_report_went(served->report, VV_COLL_BROADCAST, served->rank == root, bytes, vv_clock_ns() - began_ns);
   return result;

@@ -163,12 +163,17 @@ static void test_a_label_tells_whether_its_call_was_made(void **state) {
     stream->calls = before == 0 ? 5 : 0x800002;
     const uint64_t last = vv_job_stream_label(stream, stream->calls - 1);
     const uint64_t next = vv_job_stream_label(stream, stream->calls);
-    assert_true(last != next && last % 2 == 0 && last >> 32 == 3 && (last >> 1 & 0xff) == NUMBER);
+    assert_true(last != next && last % 2 == 0);
+    assert_true(vv_job_stream_is_labelled(stream, last) && vv_job_stream_is_labelled(stream, next));
+    assert_false(vv_job_stream_is_labelled(stream, last | 1)); /* a program's own */
     assert_true(vv_job_stream_has_called(stream, last));
     assert_true(vv_job_stream_has_called(stream, vv_job_stream_label(stream, stream->calls - 5)));
     assert_false(vv_job_stream_has_called(stream, next));
     assert_false(vv_job_stream_has_called(stream, vv_job_stream_label(stream, stream->calls + 1000)));
   }
+  struct vv_job_stream *other = make(0, 4);
+  assert_false(vv_job_stream_is_labelled(other, vv_job_stream_label(stream, 0)));
+  vv_job_stream_free(other);
   vv_job_stream_free(stream);
 }
 
