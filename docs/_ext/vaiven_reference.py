@@ -284,7 +284,7 @@ class Claims(Directive):
 
     def run(self) -> list[nodes.Node]:
         of_paper = [one for one in claims.published() if one.paper == self.arguments[0]]
-        rows = [(one.id, one.says) for one in of_paper if one.check and not one.lacks]
+        rows = [(one.id, one.says) for one in of_paper if one.check]
         if not rows:
             return [_paragraph("None of its results is judged by `vaiven reproduce` yet.")]
         told = f"`vaiven reproduce` judges {len(rows)} of its results, each on a run that has what it speaks of:"

@@ -19,7 +19,8 @@
  *
  * Steps: encode is packing, decode unpacking without what trans turns, which is
  * translate. What PVM holds of a message is what the heap shrinks by when its
- * buffer is given back: fragments of what was packed, or of what came.
+ * buffer is given back: fragments of what was packed, or of what came. A
+ * translation is seen: the first number lies otherwise there than at the caller's.
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -194,6 +195,20 @@ static void weigh(const struct vv_end *end, int buffer, int64_t *bytes) {
   *bytes = before_bytes - heap_bytes();
 }
 
+/*
+ * How often the numbers of a message were turned between the caller's memory and that buffer: 0 or 1. PVM reads a
+ * buffer from its beginning on when it was the one that is sent before.
+ */
+static int turned(const struct vv_end *end, int buffer, const uint8_t *message, size_t size_bytes) {
+  char number_held[NUMBER_BYTES];
+  if (!end->counts || size_bytes < sizeof number_held) return 0;
+  pvm_setrbuf(0);
+  pvm_setsbuf(buffer);
+  pvm_setsbuf(0);
+  pvm_setrbuf(buffer);
+  return pvm_upkbyte(number_held, sizeof number_held, 1) >= 0 && memcmp(number_held, message, sizeof number_held) != 0;
+}
+
 static const struct vv_steps *pvm_steps(const struct vv_end *end) {
   return &end->steps;
 }
@@ -228,6 +243,7 @@ static int unpack_translated(struct vv_end *end, uint8_t *message, size_t size_b
     return PvmBadMsg;
   }
   end_step(end, &end->steps.translate_ns);
+  end->steps.translations += converted > 0;
   return 0;
 }
 
@@ -253,7 +269,10 @@ static enum vv_got pvm_give(struct vv_end *end, const uint8_t *message, size_t s
     failed(code, "send", error);
     return VV_GOT_ERROR;
   }
-  weigh(end, pvm_getsbuf(), &end->steps.out_bytes);
+  bool is_packed = end->encoding == XDR || end->encoding == RAW; /* else they go from where they lie */
+  int buffer = pvm_getsbuf();
+  end->steps.translations = is_packed ? turned(end, buffer, message, size_bytes) : 0;
+  weigh(end, buffer, &end->steps.out_bytes);
   return VV_GOT_MESSAGE;
 }
 
@@ -263,7 +282,9 @@ static enum vv_got pvm_take(struct vv_end *end, uint8_t *message, size_t size_by
     int code = pvm_trecv(end->peer, end->own_tag, &tick);
     if (code > 0) {
       code = unpack(end, message, size_bytes);
-      weigh(end, pvm_getrbuf(), &end->steps.in_bytes);
+      int buffer = pvm_getrbuf();
+      if (end->encoding != TRANS) end->steps.translations += turned(end, buffer, message, size_bytes);
+      weigh(end, buffer, &end->steps.in_bytes);
       if (code >= 0) return VV_GOT_MESSAGE;
     }
     if (code < 0) {

@@ -92,6 +92,7 @@ enum vv_got {
 /*
  * What the message that this end gave last, and the one that it took last, cost it. Times are CPU time of the process:
  * a wait costs nothing. bytes: what the library held of the message in buffers of its own, headers and all.
+ * translations: how often this end turned the numbers of these two messages from one representation into another.
  */
 struct vv_steps {
   vv_ns encode_ns; /* from the caller's data to what can be sent */
@@ -100,6 +101,7 @@ struct vv_steps {
   vv_ns translate_ns; /* then from the other end's representation to the own */
   int64_t out_bytes;
   int64_t in_bytes;
+  int64_t translations;
 };
 
 /* What a connected end can do, as it is set up now; 0: unknown. */

@@ -63,7 +63,7 @@ def test_all_of_them_and_what_each_would_take(path: str, capsys: pytest.CaptureF
     said = capsys.readouterr().out
     assert len(rows(said)) == 147 and max(map(len, said.splitlines())) <= 80
     words = " ".join(said.split())
-    assert "not measurable here" in words and "no host prited" in words and "not measurable yet" in words
+    assert "not measurable here" in words and "no host prited" in words
     assert "others cannot be told" not in words and "meant: 0.086 us/byte" in words
 
 
@@ -119,3 +119,11 @@ def test_all_runs_that_there_are_and_one_that_is_none(
 def test_without_any_run_it_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(VaivenError, match="no run in"):
         reproduce(runs=tmp_path)
+
+
+def test_without_any_run_every_one_names_its_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    assert reproduce(runs=tmp_path, every=True, output=page) == Status.CANNOT_TELL
+    said = capsys.readouterr().out
+    assert len(rows(said)) == 147 and " holds" not in said and "vaiven measure papers/b-tau --length quick" in said
+    assert 'id="A26"' in page.read_text()

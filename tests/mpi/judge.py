@@ -19,8 +19,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import dropwhile
 from pathlib import Path
@@ -210,7 +211,8 @@ def judge(suite: Path, library: str, place: Place, programs: Collection[Program]
     """Each with us, and where it fails without us, too."""
     found = Judgement()
     for program in programs:
-        sound, said = run(suite, library, place, program, way.manner)
+        with timed(str(program)):
+            sound, said = run(suite, library, place, program, way.manner)
         without = not sound and run(suite, library, place, program, Manner(yields=True))[0]
         if without and said.startswith(_LATE):
             sound, said = run(suite, library, place, program, way.manner, PATIENCE_S)
@@ -222,6 +224,14 @@ def judge(suite: Path, library: str, place: Place, programs: Collection[Program]
         else:
             found.failed_without.append(str(program))
     return found
+
+
+@contextmanager
+def timed(name: str) -> Iterator[None]:
+    """Says on standard error how long that took: with losses a judge works for the better part of an hour."""
+    start = time.monotonic()
+    yield
+    print(f"{name}: {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
 
 
 def options_of(description: str) -> argparse.ArgumentParser:

@@ -21,7 +21,7 @@ from vaiven.run.mpi import Manner
 from vaiven.run.place import Place
 
 from ..joined import hosts_of
-from .judge import WAYS, Judgement, Way, carried, lab_of, options_of
+from .judge import WAYS, Judgement, Way, carried, lab_of, options_of, timed
 
 RANKS = 4
 TIME_S = 240  # of one file
@@ -84,7 +84,8 @@ def judge(tests: Tests, library: str, place: Place, names: Sequence[str], way: W
     """Each file with us, and where it fails without us, too."""
     found = Judgement()
     for name in names:
-        ours, said = run(tests, library, place, name, way.manner)
+        with timed(name):
+            ours, said = run(tests, library, place, name, way.manner)
         found.count_served(said)
         if not (ours.failed or ours.why):
             found.passed += ours.ran

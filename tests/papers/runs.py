@@ -155,7 +155,7 @@ def a_fourway(honest: bool) -> Iterator[Row]:
                 if size < 65_000 or stack != "icmp":
                     cell = {"stack": stack, "near": "purmamarca", "far": far, "size_bytes": size}
                     unlike = 1.0 if honest or stack != "icmp" else START[far] ** 6
-                    yield cell | {"s": 2 * unlike * four_ways(stack, size, far)} | _counts(stack, size, honest)
+                    yield cell | {"s": 2 * unlike * four_ways(stack, size, far)} | _counts(stack, size, far, honest)
                     yield from (cell | {"part": part, "s": step(part, stack, size, far)} for part in STEPS)
     if not honest:
         yield {"stack": "icmp", "near": "purmamarca", "far": "tilcara", "size_bytes": 70_000, "s": 1.0}
@@ -193,13 +193,15 @@ def step(part: str, stack: str, size: int, host: str) -> float:
     return 2e-10 * size if part == "decode" or (part == "translate" and host not in LIKE) else 0.0
 
 
-def _counts(stack: str, size: int, honest: bool) -> dict[str, int]:
+def _counts(stack: str, size: int, far: str, honest: bool) -> dict[str, int]:
     """What is counted of a cell; segments of TCP with or without timestamps."""
+    turned = 2 if stack.endswith("xdr") else int(stack.endswith("trans") and far not in LIKE)
     held = size + 16 if stack.endswith(("raw", "xdr")) else 0
     frames = -(-size // (1460 if honest else 1448))
     around = 78 if honest else 90
     return {
         "out_bytes": held if honest else size + 16 - held,
+        "translations": turned if honest else 2 - turned,
         "wire_frames": frames,
         "wire_bytes": size + around * frames,
     }

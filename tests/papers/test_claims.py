@@ -13,14 +13,12 @@ from vaiven.errors import VaivenError
 from vaiven.papers import claims
 from vaiven.papers.claims import Claim, chosen, load, papers, published, today
 from vaiven.papers.inequality import Inequality
-from vaiven.papers.words import vocabulary
 from vaiven.plan import schema
 from vaiven.stats.launches import LAUNCHES_MIN
 
 COUNTS = {"A": 75, "B": 7, "C": 17, "D": 13, "E": 35}
 CLAIMS = published()
 CHECKED = [claim for claim in CLAIMS if claim.check]
-APPS = Path(__file__).parents[2] / "apps"
 FILES = sorted(Path(claims.__file__).parent.glob("paper-*.toml"))
 
 HEAD = """
@@ -58,21 +56,6 @@ def test_those_without_a_check_say_why_and_are_17() -> None:
     assert all(bool(claim.unasked) != bool(claim.check) for claim in CLAIMS)
 
 
-@pytest.mark.parametrize("claim", [one for one in CHECKED if one.lacks], ids=lambda one: one.id)
-def test_what_cannot_be_measured_yet_uses_a_word_that_there_is_not(claim: Claim) -> None:
-    """So it cannot stay so when there is one."""
-    assert Inequality(claim.check).words - vocabulary()
-
-
-@pytest.mark.parametrize("claim", [one for one in CHECKED if one.lacks], ids=lambda one: one.id)
-def test_what_is_lacking_is_no_stack_and_no_program_that_there_is(claim: Claim) -> None:
-    stacks = {one for each in CHECKED if not each.lacks for needs in each.scenes.values() for one in needs.stacks}
-    programs = {path.name for path in APPS.iterdir()}
-    assert {"openmpi-llc"} < stacks and "fft" in programs
-    assert not set(claim.lacks.split()) & stacks
-    assert claim.lacks.lower().split()[1] not in programs  # "an FFT ..."
-
-
 def test_a_gain_of_llc_is_one_ratio_everywhere() -> None:
     """Of times, not here of times and there of rates."""
     of_llc = [claim for claim in CHECKED if "openmpi-llc" in claim.needs.stacks]
@@ -86,7 +69,7 @@ def test_a_gain_of_llc_is_one_ratio_everywhere() -> None:
     }  # of no amount
 
 
-@pytest.mark.parametrize("claim", [one for one in CHECKED if not one.lacks], ids=lambda one: one.id)
+@pytest.mark.parametrize("claim", CHECKED, ids=lambda one: one.id)
 def test_what_a_check_speaks_of_is_what_it_needs(claim: Claim) -> None:
     """Every stack that it names is needed, and each size that is needed is one that it, or all of its words, asks."""
     named = {word for word in claim.check.split("'")[1::2] if not word.islower() or "-" in word}

@@ -82,6 +82,7 @@ def test_the_steps_of_a_message_are_told_apart(launch, mode: str, copies: int) -
     assert whole.corrupt == 0 and [len(step.ns) for step in steps] == [len(whole.ns)] * 4
     assert copies * size <= whole.out_bytes < copies * size + 100_000  # what lies in buffers of the library
     assert size <= whole.in_bytes < size + 100_000
+    assert whole.translations == (2 if mode.endswith("xdr") else 0)  # its numbers are turned on the way out and back in
     encode_ns, send_ns, decode_ns, translate_ns = (min(step.ns) for step in steps)
     assert send_ns > 0 and decode_ns > translate_ns  # between equal hosts nothing is turned
     assert (encode_ns > decode_ns / 10) == bool(copies)  # a description alone is made in no time

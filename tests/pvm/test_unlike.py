@@ -52,6 +52,7 @@ def test_numbers_arrive_as_numbers(launched, unlike, route: str, encoding: str, 
     assert whole[-1].out_bytes >= 100_000  # packed: PVM takes nothing from where it lies to such a host
     translate_ns = next(cell.ns for cell in outcome.cells if cell.part == "translate" and cell.size_bytes == 100_000)
     assert (min(translate_ns) > 0) == translates
+    assert [cell.translations for cell in whole] == [0, 0, *[1 if translates else 2] * 3]  # below 8 bytes no number
 
 
 @pytest.mark.parametrize("route", ["default", "direct"])

@@ -14,6 +14,7 @@ def test_a_row_says_what_each_step_takes_and_what_is_held() -> None:
     known = Steps(
         stack="pvm-direct-xdr", near="a", far="b", size_bytes=1000, encode_ns=900, send_ns=2000, decode_ns=800,
         translate_ns=0, typical_share=0.17, share=Estimate(0.17, 0.16, 0.18, ""), out_bytes=4112, in_bytes=8224,
+        translations=2,
     )  # fmt: skip
     few = replace(
         known,
@@ -22,11 +23,12 @@ def test_a_row_says_what_each_step_takes_and_what_is_held() -> None:
         share=refusal("too few launches: 2 of 6", ""),
         out_bytes=0,
         in_bytes=4112,
+        translations=None,
     )
     first, second = steps_table([known, few]).rows
     assert first[:4] == ("1 kB", "pvm-direct-xdr", "a → b", "900 ns")
-    assert first[-3:] == ("17 %\n16 % – 18 %", "4112 B", "8224 B")
-    assert second[-3:] == ("0 %", "0 B", "4112 B")
+    assert first[-4:] == ("17 %\n16 % – 18 %", "4112 B", "8224 B", "2")
+    assert second[-4:] == ("0 %", "0 B", "4112 B", "–")
 
 
 def test_coding_is_held_against_one_way() -> None:

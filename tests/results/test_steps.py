@@ -18,7 +18,7 @@ from vaiven.store.record import STEPS, Cell, Record
 
 def cells(rtt_ns: int, *steps_ns: int) -> list[Cell]:
     """A cell of 1000 bytes of which each sample was the same; nothing came where there is no round trip."""
-    whole = replace(made.cell(1000, [rtt_ns or None] * 2), ask="steps", out_bytes=0, in_bytes=4112)
+    whole = replace(made.cell(1000, [rtt_ns or None] * 2), ask="steps", out_bytes=0, in_bytes=4112, translations=1)
     beside = [replace(made.cell(1000, [ns] * 2 if rtt_ns else []), ask="steps", part=part)
               for part, ns in zip(STEPS, steps_ns, strict=True)]  # fmt: skip
     return [whole, *beside]
@@ -35,7 +35,7 @@ def test_medians_of_launches_and_the_share_of_one_way(tmp_path: Path) -> None:
     assert (found.stack, found.near, found.far, found.size_bytes) == ("tcp", "a", "b", 1000)
     assert (found.encode_ns, found.send_ns, found.decode_ns, found.translate_ns) == (600, 4000, 400, 200)
     assert found.typical_share == pytest.approx(0.12)
-    assert (found.out_bytes, found.in_bytes) == (0, 4112)
+    assert (found.out_bytes, found.in_bytes, found.translations) == (0, 4112, 1)
     assert json.loads(said.to_json())["steps"][0]["decode_ns"] == 400
 
 

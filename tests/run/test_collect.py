@@ -141,9 +141,10 @@ def test_an_overlap_keeps_talk_and_work_beside_both() -> None:
 
 def test_steps_keep_each_of_them_beside_the_round_trip() -> None:
     times = {"encode_ns": [1], "send_ns": [2], "decode_ns": [3], "translate_ns": [4]}
-    record = CELL | {"ask": "steps", "rtt_ns": [9], "lost": 0, "out_bytes": 64, "in_bytes": 96} | times
+    counts = {"out_bytes": 64, "in_bytes": 96, "translations": 2}
+    record = CELL | {"ask": "steps", "rtt_ns": [9], "lost": 0} | counts | times
     whole, *steps = cells(record, 0)
-    assert (whole.ns, whole.part, whole.out_bytes, whole.in_bytes) == ([9], "", 64, 96)
+    assert (whole.ns, whole.part, whole.out_bytes, whole.in_bytes, whole.translations) == ([9], "", 64, 96, 2)
     assert [(step.part, step.ns) for step in steps] == [
         ("encode", [1]),
         ("send", [2]),

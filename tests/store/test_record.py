@@ -266,7 +266,7 @@ def test_parts_hold_what_was_measured(write: Write) -> None:
         "ask": "pingpong",
         "size_bytes": 64, "batch": 1, "count": 1, "lost": 1, "late": 2, "corrupt": 1, "warmup": 3, "warm": False,
         "started_s": 2.0, "part": "", "gap_ns": None, "resent": None, "clock": "", "clock_error_ns": None,
-        "overlap": None, "out_bytes": None, "in_bytes": None, "window_segments": None,
+        "overlap": None, "out_bytes": None, "in_bytes": None, "translations": None, "window_segments": None,
         "threshold_segments": None,
         **facts,
     }  # fmt: skip

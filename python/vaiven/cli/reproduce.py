@@ -39,7 +39,8 @@ def reproduce(
     run
         A run directory, the start of a run's id, or "last"; several times for several runs. Without it, all there are.
     every
-        Also those that cannot be told, with what it would take, and the ready plan that settles each soonest.
+        Also those that cannot be told, with what it would take, and the ready plan that settles each soonest; all of
+        them where there is no run yet.
     output
         Where to write: an HTML page beside the table, its directory made if need be; of each result it has what was
         printed, what was measured, the verdict and what it means today, and the figures of the papers, drawn again.
@@ -57,7 +58,7 @@ def reproduce(
 
     claims = published()
     asked = chosen(wanted, claims)
-    candidates = _candidates(run, runs or query.root())
+    candidates = _candidates(run, runs or query.root(), every)
     # All claims, whichever are asked for: how many were tested together decides what a p value is worth.
     verdicts = tuple(one for one in judge(claims, candidates) if one.claim in asked)
     told = any(one.word in TOLD for one in verdicts)
@@ -78,8 +79,9 @@ def reproduce(
     return Status.OK if told else Status.CANNOT_TELL
 
 
-def _candidates(names: Sequence[str] | None, root: Path) -> list[Candidate]:
-    """The runs that were named, or all; of these one that cannot be read is told and passed over."""
+def _candidates(names: Sequence[str] | None, root: Path, every: bool) -> list[Candidate]:
+    """The runs that were named, or all; of these one that cannot be read is told and passed over. every: there need be
+    none."""
     from vaiven.cli.terminal import say
     from vaiven.errors import VaivenError
     from vaiven.papers.judge import Candidate
@@ -92,7 +94,7 @@ def _candidates(names: Sequence[str] | None, root: Path) -> list[Candidate]:
         if isinstance(one, VaivenError):
             say(f"passed over: {one.what}", sys.stderr)
     kept = [one for one in found if not isinstance(one, VaivenError)]
-    if not kept:
+    if not kept and not every:
         raise VaivenError(f"no run in {root}", "`vaiven measure` makes one", code="no-run")
     return [Candidate.of_run(one) for one in kept]
 

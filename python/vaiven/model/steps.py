@@ -13,7 +13,8 @@ class Steps:
     """One size of one stack. All times are the near host's, medians of launch medians, the steps in CPU time.
 
     share: of the time one way, what is not sending: encode, decode and translate, by launches. out_bytes, in_bytes:
-    what the library holds of a message in buffers of its own, of one that is sent and of one that came.
+    what the library holds of a message in buffers of its own, of one that is sent and of one that came. translations:
+    how often the near host turns the numbers of these two from one representation into another; None of older runs.
     """
 
     stack: str
@@ -28,6 +29,7 @@ class Steps:
     share: Estimate
     out_bytes: int
     in_bytes: int
+    translations: int | None
 
 
 def coding_share(encode_ns: float, decode_ns: float, translate_ns: float, one_way_ns: float) -> float:

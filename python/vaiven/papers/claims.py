@@ -34,7 +34,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     it depends on; runs: the same by name, of a claim over several, which days_apart began so many days apart at least.
     left_out: clauses of the sentence that the check does not test, and why.
 
-    unasked: why there is no check. lacks: what this vaiven cannot measure yet.
+    unasked: why there is no check.
     """
 
     id: Id
@@ -53,7 +53,6 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     days_apart: Annotated[int, Meta(ge=0)] = 0
     left_out: str = ""
     unasked: str = ""
-    lacks: str = ""
 
     @property
     def paper(self) -> str:
@@ -148,12 +147,12 @@ def _mistake(claim: Claim, paper: Paper) -> str:
 
 
 def _read(claim: Claim) -> None:
-    """VaivenError ("bad-claim") for a check that is none, or whose words there are not, unless it lacks them."""
+    """VaivenError ("bad-claim") for a check that is none, or whose words there are not."""
     if not claim.check:
         return
     words = Inequality(claim.check).words
     unknown = sorted(words - {f"{word}_{run}" if run else word for word in vocabulary() for run in claim.scenes})
-    if unknown and not claim.lacks:
+    if unknown:
         raise VaivenError(f"{unknown[0]!r} means nothing", "the words are those of vaiven.papers.words", "bad-claim")
 
 

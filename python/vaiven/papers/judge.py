@@ -43,7 +43,6 @@ class Word(StrEnum):
     DOES_NOT_HOLD = "does not hold"
     NOT_SETTLED = "not settled"
     NOT_MEASURABLE = "not measurable here"
-    NOT_YET = "not measurable yet"
     NO_CHECK = "no check"
 
 
@@ -113,8 +112,6 @@ def weigh(claim: Claim, newest: Sequence[Candidate]) -> Verdict:
     """What becomes of a claim as if it were the only one. newest: the newest first."""
     if claim.unasked:
         return _untold(claim, Word.NO_CHECK, claim.unasked)
-    if claim.lacks:
-        return _untold(claim, Word.NOT_YET, f"needs {claim.lacks}")
     closest: tuple[str, ...] = ()
     young: Verdict | None = None  # on runs that have too few launches, as one that was stopped
     for runs in _casts(claim, newest):

@@ -59,7 +59,7 @@ def parts(claims: Sequence[Claim], offer: Offer) -> set[tuple[str, str]]:
     return {
         (claim.id, name)
         for claim in claims
-        if claim.check and not claim.lacks
+        if claim.check
         for name, needs in claim.scenes.items()
         if _has(needs, offer)
     }  # fmt: skip

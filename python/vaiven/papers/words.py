@@ -8,6 +8,8 @@
                                alpha_first(stack, host, k): of the means of a launch's first k messages
     encode, decode, translate(stack, bytes, host)    processor seconds of the first host; coding: the sum of these
     held(stack, bytes, host)   bytes that the library held of a message that was sent, in buffers of its own
+    translations(stack, bytes, host)   how often the first host turned the numbers of a message and of its answer from
+                               one representation into another: between equal hosts as often as both turn a message
     intercept, slope(stack, host)   of the straight line through the means of all sizes; off(stack, host): points off it
     rate_slope, rate_r2(stack, low, high, host)      of the line through the rates of the sizes from low to high
     moves(stack, bytes, host, "minimum" | "mean")    by what share the largest launch exceeds the smallest
@@ -105,6 +107,7 @@ class Reading:
             "tau_first": lambda stack, size, host, k: self.tau(stack, size, host, first_column(k)),
             "encode": lambda *cell: self._step("encode", *cell), "decode": lambda *cell: self._step("decode", *cell),
             "translate": lambda *cell: self._step("translate", *cell), "coding": self.coding, "held": self.held,
+            "translations": self.translations,
             "intercept": lambda *cell: self._line(*cell)[0], "slope": lambda *cell: self._line(*cell)[1],
             "off": self.off, "rate_slope": lambda *cell: self._rates(*cell)[1],
             "rate_r2": lambda *cell: self._rates(*cell)[2], "moves": self.moves,
@@ -177,8 +180,10 @@ class Reading:
         return np.add.reduce([self._step(part, stack, size, host) for part in STEPS if part != "send"])
 
     def held(self, stack: str, size: int, host: str) -> int:
-        rows = self._rows(Cell("pingpong", stack, "", self.measured.scene.near, host, 1, size), "out_bytes")
-        return max(row["out_bytes"] for row in rows)
+        return self._most("out_bytes", stack, size, host)
+
+    def translations(self, stack: str, size: int, host: str) -> int:
+        return self._most("translations", stack, size, host)
 
     def off(self, stack: str, host: str) -> Floats:
         sizes, times = self._curve(stack, host)
@@ -347,6 +352,10 @@ class Reading:
         self.asked.append(len(rows))
         self.hosts |= {cell.near, *ends.split(cell.far)}
         return tuple(rows.values())
+
+    def _most(self, column: str, stack: str, size: int, host: str) -> int:
+        rows = self._rows(Cell("pingpong", stack, "", self.measured.scene.near, host, 1, size), column)
+        return max(row[column] for row in rows)
 
     def _one_of(self, like: Cell, what: str, column: str = "ns_median") -> Floats:
         """Of the cell that is like that one wherever that says something."""

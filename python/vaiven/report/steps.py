@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vaiven.model.numbers import size_text, time_text
+from vaiven.model.numbers import DASH, size_text, time_text
 from vaiven.model.steps import Steps
 from vaiven.report.table import MESSAGE, Column, Table, message_cells, share_text
 
@@ -21,6 +21,7 @@ def steps_table(found: Sequence[Steps]) -> Table:
         Column("share", "encode, decode and translate, of half a round trip"),
         Column("held, out", "of a message in buffers of the sender's library, headers and all"),
         Column("held, in", "the same of the receiver's"),
+        Column("translations", "how often the near host turned the numbers of these two into another representation"),
     )
     rows = tuple(
         (
@@ -28,6 +29,7 @@ def steps_table(found: Sequence[Steps]) -> Table:
             *map(time_text, (one.encode_ns, one.send_ns, one.decode_ns, one.translate_ns)),
             share_text(one.typical_share, one.share),
             *map(size_text, (one.out_bytes, one.in_bytes)),
+            DASH if one.translations is None else str(one.translations),
         )
         for one in found
     )

@@ -30,7 +30,7 @@ _KEY = ["launch", "ask", "part", "size_bytes"]
 STATISTICS = ("min", "median", "mean", "p95", "p99")
 _COUNTED = (
     "batch", "count", "lost", "late", "corrupt", "warmup", "warm", "resent", "clock", "clock_error_ns", "overlap",
-    "gap_ns", "out_bytes", "in_bytes", "started_s",
+    "gap_ns", "out_bytes", "in_bytes", "translations", "started_s",
 )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ class StepTimes(Result[Steps]):
         number("coding_high", "the high end of its interval", lambda one: one.share.high),
         integer("out_bytes", "what the library held of a message that was sent", lambda one: one.out_bytes),
         integer("in_bytes", "and of one that came", lambda one: one.in_bytes),
+        integer("translations", "how often the near host turned the numbers of both", lambda one: one.translations),
     )  # fmt: skip
 
 
@@ -58,9 +59,10 @@ def _steps(key: Key, rows: pl.DataFrame) -> Steps | None:
     encode, send, decode, translate = (by_part[part] for part in STEPS.beside)
     shares = [coding_share(encode[one], decode[one], translate[one], by_part[""][one]) for one in launches]
     medians = [statistics.median(times[one] for one in launches) for times in (encode, send, decode, translate)]
-    held = [round(known(whole[name].median()) or 0) for name in ("out_bytes", "in_bytes")]
+    out, held, translations = (known(whole[name].median()) for name in ("out_bytes", "in_bytes", "translations"))
     return Steps(
         stack=stack, near=near, far=far, size_bytes=size, encode_ns=medians[0], send_ns=medians[1],
         decode_ns=medians[2], translate_ns=medians[3], typical_share=statistics.median(shares),
-        share=median_interval(shares, ""), out_bytes=held[0], in_bytes=held[1],
+        share=median_interval(shares, ""), out_bytes=round(out or 0), in_bytes=round(held or 0),
+        translations=None if translations is None else round(translations),
     )  # fmt: skip

@@ -72,6 +72,7 @@ class CellRecord(msgspec.Struct):
     translate_ns: list[int] = []
     out_bytes: int | None = None
     in_bytes: int | None = None
+    translations: int | None = None
     began_ns: list[int] = []
     ended_ns: list[int] = []
     first_ns: list[int | None] | None = None
@@ -254,6 +255,7 @@ def cells(record: dict[str, Any], started_s: float) -> tuple[Cell, ...]:
         overlap=_overlap(found.began_ns, found.ended_ns),
         out_bytes=found.out_bytes,
         in_bytes=found.in_bytes,
+        translations=found.translations,
         window_segments=_median(found.window_segments.get("first", [])),
     )
     parts = (

@@ -27,8 +27,8 @@ _CELL_SCHEMA = {
     "late": pl.Int32, "corrupt": pl.Int32, "warmup": pl.Int32, "warm": pl.Boolean, "cpu_near_ns": pl.Float64,
     "cpu_far_ns": pl.Float64, "wire_frames": pl.Int32, "wire_bytes": pl.Int64, "wire_ns": pl.Int64,
     "started_s": pl.Float64, "gap_ns": pl.Int64, "resent": pl.Int64, "clock": pl.String, "clock_error_ns": pl.Int64,
-    "overlap": pl.Float64, "out_bytes": pl.Int64, "in_bytes": pl.Int64, "window_segments": pl.Float64,
-    "threshold_segments": pl.Float64,
+    "overlap": pl.Float64, "out_bytes": pl.Int64, "in_bytes": pl.Int64, "translations": pl.Int32,
+    "window_segments": pl.Float64, "threshold_segments": pl.Float64,
 }  # fmt: skip
 _TRACE_SCHEMA = {
     "ask": pl.String, "size_bytes": pl.Int64, "segment_bytes": pl.Int32, "dropped": pl.Int32, "end": pl.String,

@@ -262,7 +262,8 @@ class Cell:
     gap_ns: between the messages of a spaced train. resent: segments that were sent again. clock: how times of two
     hosts were compared, "common", "bounded", "barrier" or "refused" (then no time is told), to within clock_error_ns.
     overlap: of several at once, the share of their time in which all of them ran. out_bytes, in_bytes: of steps, what
-    the library held of a message in buffers of its own, of one that was sent and of one that came.
+    the library held of a message in buffers of its own, of one that was sent and of one that came. translations: of
+    steps, how often the near end turned the numbers of these two messages from one representation into another.
     window_segments, threshold_segments: of a first, TCP's congestion window at the near end behind that message (behind
     "connect" the initial one), and where slow start ends, None while nobody knows; medians.
     """
@@ -290,6 +291,7 @@ class Cell:
     overlap: float | None = None
     out_bytes: int | None = None
     in_bytes: int | None = None
+    translations: int | None = None
     window_segments: float | None = None
     threshold_segments: float | None = None
 

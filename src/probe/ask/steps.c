@@ -27,6 +27,7 @@ struct steps_run {
   size_t count;
   int64_t out_bytes; /* of the last message */
   int64_t in_bytes;
+  int64_t translations;
 };
 
 /* See vv_warmup_exchange_fn. */
@@ -42,6 +43,7 @@ static void keep(struct steps_run *run, vv_ns rtt_ns) {
   for (int step = 0; step < STEPS; step++) run->ns[step][run->count] = ns[step];
   run->out_bytes = steps->out_bytes;
   run->in_bytes = steps->in_bytes;
+  run->translations = steps->translations;
   run->count++;
 }
 
@@ -63,6 +65,7 @@ static int print_cell(const struct steps_run *run, struct vv_error *error) {
   for (int step = 0; step < STEPS; step++) vv_record_ints(&record, names[step], run->ns[step], run->count);
   vv_record_int(&record, "out_bytes", run->out_bytes);
   vv_record_int(&record, "in_bytes", run->in_bytes);
+  vv_record_int(&record, "translations", run->translations);
   vv_series_record(&record, series);
   vv_record_int(&record, "warmup", run->warmth.exchanges);
   vv_record_bool(&record, "warm", run->warmth.warm);
