@@ -17,7 +17,7 @@ import pytest
 from tests.lab.texts import lab_text
 
 from vaiven.errors import VaivenError
-from vaiven.lab import fabric, limits, namespace, state, topology
+from vaiven.lab import cgroups, fabric, namespace, state, topology
 from vaiven.lab import lab as labs
 
 pytestmark = pytest.mark.lab
@@ -206,7 +206,7 @@ print((time.process_time() - used_s) / (time.monotonic() - begin_s))
 
 
 def test_a_limit_that_cannot_be_is_said(raise_lab, monkeypatch) -> None:
-    monkeypatch.setattr(limits, "_hierarchies", dict)
+    monkeypatch.setattr(cgroups, "mounted", dict)
     lab = raise_lab(TWO + '[[hosts]]\nname = "small"\nmemory_mb = 32\n')
     assert any("small: its memory is not limited" in warning for warning in lab.warnings)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from vaiven.errors import VaivenError
-from vaiven.lab import limits
-from vaiven.lab.topology import HostSpec
+from vaiven.lab import cgroups, limits
+from vaiven.lab.swap import Area
+from vaiven.lab.topology import HostSpec, Swap
 
 SPEC = HostSpec(name="small", memory_mb=32, cpu_share=0.25)
 
@@ -20,16 +21,34 @@ def contents(group: Path) -> dict[str, str]:
 
 def test_version_2_is_one_group_with_both_controllers(tmp_path, monkeypatch) -> None:
     (tmp_path / "cgroup.subtree_control").write_text("cpu memory pids\n")
-    monkeypatch.setattr(limits, "_hierarchies", lambda: {"memory": (tmp_path, 2), "cpu": (tmp_path, 2)})
+    monkeypatch.setattr(cgroups, "mounted", lambda: {"memory": (tmp_path, 2), "cpu": (tmp_path, 2)})
     joins, warnings = limits.create("owner", SPEC)
     assert warnings == () and joins == (str(tmp_path / "vaiven-owner-small" / "cgroup.procs"),)
     assert contents(tmp_path / "vaiven-owner-small") == {"memory.max": "32000000", "cpu.max": "5000 20000"}
     assert (tmp_path / "cgroup.subtree_control").read_text() == "cpu memory pids\n"
 
 
+def test_what_a_host_swaps_is_limited_too_where_the_kernel_counts_it(tmp_path, monkeypatch) -> None:
+    """Nothing, without an area of its lab's: else it would go to that of the machine."""
+    small = HostSpec(name="small", memory_mb=32)
+    area = Area("/dev/loop3", "7:3", Swap(size_mb=64, byte_ns=400))
+    for version, file, owner in ((2, "memory.swap.max", "two"), (1, "memory.memsw.limit_in_bytes", "one")):
+        (tmp_path / "cgroup.subtree_control").write_text("memory io\n")
+        there = {name: (tmp_path, version) for name in ("memory", "io" if version == 2 else "blkio")}
+        monkeypatch.setattr(cgroups, "mounted", lambda there=there: there)
+        group = tmp_path / f"vaiven-{owner}-small"
+        group.mkdir()
+        (group / file).write_text("max")
+        assert limits.create(owner, small)[1] == ()
+        assert contents(group)[file] == ("0" if version == 2 else "32000000")
+        assert limits.create(owner, small, area)[1] == ()
+        assert contents(group)[file] == ("64000000" if version == 2 else "96000000")
+        assert contents(group).get("io.max") == ("7:3 rbps=2500000 wbps=2500000" if version == 2 else None)
+
+
 def test_version_2_hands_a_controller_down_when_it_must(tmp_path, monkeypatch) -> None:
     (tmp_path / "cgroup.subtree_control").write_text("\n")
-    monkeypatch.setattr(limits, "_hierarchies", lambda: {"memory": (tmp_path, 2)})
+    monkeypatch.setattr(cgroups, "mounted", lambda: {"memory": (tmp_path, 2)})
     limits.create("owner", HostSpec(name="small", memory_mb=32))
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory"
 
@@ -38,7 +57,7 @@ def test_version_1_is_a_group_in_each_hierarchy(tmp_path, monkeypatch) -> None:
     roots = {name: (tmp_path / name, 1) for name in ("memory", "cpu")}
     for root, _ in roots.values():
         root.mkdir()
-    monkeypatch.setattr(limits, "_hierarchies", lambda: roots)
+    monkeypatch.setattr(cgroups, "mounted", lambda: roots)
     joins, warnings = limits.create("owner", SPEC)
     assert warnings == ()
     assert joins == tuple(str(root / "vaiven-owner-small" / "cgroup.procs") for root, _ in roots.values())
@@ -48,13 +67,13 @@ def test_version_1_is_a_group_in_each_hierarchy(tmp_path, monkeypatch) -> None:
 
 
 def test_a_plain_host_has_no_group(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(limits, "_hierarchies", lambda: {"memory": (tmp_path, 1), "cpu": (tmp_path, 1)})
+    monkeypatch.setattr(cgroups, "mounted", lambda: {"memory": (tmp_path, 1), "cpu": (tmp_path, 1)})
     assert limits.create("owner", HostSpec(name="plain")) == ((), ())
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_not_mounted_or_not_allowed_is_a_warning(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(limits, "_hierarchies", lambda: {"memory": (tmp_path / "nosuch", 1)})
+    monkeypatch.setattr(cgroups, "mounted", lambda: {"memory": (tmp_path / "nosuch", 1)})
     joins, warnings = limits.create("owner", SPEC)
     assert joins == ()
     assert warnings == (
@@ -64,7 +83,7 @@ def test_what_is_not_mounted_or_not_allowed_is_a_warning(tmp_path, monkeypatch) 
 
 
 def test_groups_are_removed_by_owner_alone(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(limits, "_hierarchies", lambda: {"memory": (tmp_path, 1), "cpu": (tmp_path, 1)})
+    monkeypatch.setattr(cgroups, "mounted", lambda: {"memory": (tmp_path, 1), "cpu": (tmp_path, 1)})
     for name in ("vaiven-mine-a", "vaiven-mine-b", "vaiven-other-a", "system"):
         (tmp_path / name).mkdir()
     limits.remove("mine")
@@ -72,7 +91,7 @@ def test_groups_are_removed_by_owner_alone(tmp_path, monkeypatch) -> None:
 
 
 def test_a_group_that_stays_busy_is_an_error(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(limits, "_hierarchies", lambda: {"memory": (tmp_path, 1)})
+    monkeypatch.setattr(cgroups, "mounted", lambda: {"memory": (tmp_path, 1)})
     monkeypatch.setattr(limits, "_BUSY_S", 0.05)
     monkeypatch.setattr(limits, "_removed", lambda group: False)
     (tmp_path / "vaiven-mine-a").mkdir()

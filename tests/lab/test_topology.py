@@ -184,6 +184,7 @@ def test_every_ready_lab_loads_under_its_own_name() -> None:
         [
             "alicante",
             "cetad",
+            "cetad-swap",
             "demo",
             "free",
             "hub8",
@@ -206,6 +207,7 @@ def test_every_ready_lab_loads_under_its_own_name() -> None:
     [
         ("alicante", "switch", "timed", 100, 2),
         ("cetad", "hub", "timed", 10, 10),
+        ("cetad-swap", "hub", "timed", 10, 2),
         ("demo", "switch", "timed", 100, 4),
         ("free", "switch", "free", None, 4),
         ("hub8", "hub", "timed", 10, 8),

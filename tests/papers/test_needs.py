@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from vaiven.papers.needs import Needs, Scene, counts, differences
-from vaiven.store.record import DesignRecord, HostsPlace, LinkRecord
+from vaiven.store.record import DesignRecord, HostsPlace, LabPlace, LinkRecord
 
 from . import runs
 
@@ -59,6 +59,13 @@ def test_hosts_without_a_lab_are_what_their_inventories_say() -> None:
 def test_what_a_lab_makes_slow_is_a_model() -> None:
     assert scene().models == {*runs.START} and not scene("lidi").models
     assert scene("ufsm").models == {"p3dual1", "p3dual2", "k6ii1", "k6ii2", "p2mmx1", "p2mmx2"}
+
+
+def test_so_is_a_host_that_swaps() -> None:
+    fabric = {"kind": "hub", "class": "timed", "rate_mbps": 10}
+    lab = {"fabric": fabric, "hosts": [{"name": "a"}, {"name": "b", "memory_mb": 32}]}
+    assert scene(place=LabPlace(lab=lab)).models == frozenset()
+    assert scene(place=LabPlace(lab=lab | {"swap": {"size_mb": 64, "byte_ns": 400}})).models == {"b"}
 
 
 def test_of_a_job_the_first_counts_too() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from vaiven.errors import VaivenError
-from vaiven.lab import calibration, hosts, kernel, limits, namespace, state
+from vaiven.lab import calibration, hosts, kernel, limits, namespace, state, swap
 from vaiven.lab import topology as topologies
 from vaiven.lab.calibration import Calibration
 from vaiven.lab.hosts import LabHost
@@ -233,11 +233,12 @@ def _sweep() -> None:
 def _clear(path: Path) -> None:
     namespace.end(namespace.holders(path / state.HOSTS_FILE))
     limits.remove(_owner(path))
+    swap.remove(_owner(path))
     state.remove(path)
 
 
 def _owner(path: Path) -> str:
-    """A word for the control groups of the lab recorded there: the same each time, and no other lab's."""
+    """A word for the control groups and the swap of the lab recorded there: the same each time, and no other lab's."""
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
 
 
@@ -273,10 +274,12 @@ def _populate(topology: Topology, instance: str, path: Path, nursery: Nursery) -
         warnings.append(trouble)
     if topology.fabric.mtu < hosts.MTU6_MIN:
         warnings.append(f"no IPv6: it needs an MTU of {hosts.MTU6_MIN} or more")
+    area, unswapped = swap.add(_owner(path), topology.swap) if topology.swap else (None, ())
+    warnings += unswapped
     nursery.start(f"{instance}/", topology.name, hosts_file, new_user=os.geteuid() != 0)
     switch = nursery.ready(f"{instance}/")
     for spec in topology.hosts:
-        joins, refused = limits.create(_owner(path), spec)
+        joins, refused = limits.create(_owner(path), spec, area)
         warnings += refused
         nursery.start(
             f"{instance}/{spec.name}",

@@ -7,49 +7,37 @@ that a lab's groups are found again without any record of them.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import time
 from pathlib import Path
 
 from vaiven.errors import VaivenError
+from vaiven.lab import cgroups
+from vaiven.lab.swap import Area
 from vaiven.lab.topology import HostSpec
 
 PERIOD_US = 20_000  # of the processor quota: the shortest with which the smallest share is still 1 ms
+_SWAPPED = ("memory.memsw.limit_in_bytes", "memory.swap.max")  # which only a kernel that counts what is swapped has
 _BUSY_S = 5.0  # a group stays busy until the kernel has buried the last process in it
 
 
-def create(owner: str, spec: HostSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def create(owner: str, spec: HostSpec, area: Area | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Makes the groups of a host. Answers (cgroup.procs files that its commands join, warnings about what cannot be).
 
-    memory_mb * 10^6 bytes together; cpu_share of one processor.
+    memory_mb * 10^6 bytes together, and beyond them what `area` has room for; cpu_share of one processor.
     """
     joins: list[str] = []
     warnings: list[str] = []
-    quota_us = round((spec.cpu_share or 0) * PERIOD_US)
-    wanted = {
-        "memory": (
-            spec.memory_mb,
-            [("memory.limit_in_bytes", f"{(spec.memory_mb or 0) * 1_000_000}")],
-            [("memory.max", f"{(spec.memory_mb or 0) * 1_000_000}")],
-        ),
-        "cpu": (
-            spec.cpu_share,
-            [("cpu.cfs_period_us", f"{PERIOD_US}"), ("cpu.cfs_quota_us", f"{quota_us}")],
-            [("cpu.max", f"{quota_us} {PERIOD_US}")],
-        ),
-    }
-    hierarchies = _hierarchies()
-    for controller, (limit, settings1, settings2) in wanted.items():
-        if limit is None:
-            continue
+    there = cgroups.mounted()
+    for controller, (settings1, settings2) in _settings(spec, area).items():
         try:
-            if controller not in hierarchies:
+            if controller not in there:
                 raise OSError(errno.ENOENT, f"no hierarchy with the controller {controller} is mounted")
-            root, version = hierarchies[controller]
+            root, version = there[controller]
             group = _make(root, version, controller, f"vaiven-{owner}-{spec.name}")
             for file, value in settings1 if version == 1 else settings2:
-                (group / file).write_text(value)
+                if file not in _SWAPPED or area or (group / file).exists():
+                    (group / file).write_text(value)
             joins.append(str(group / "cgroup.procs"))
         except OSError as error:
             warnings.append(f"{spec.name}: its {controller} is not limited: {error.strerror}")
@@ -59,7 +47,7 @@ def create(owner: str, spec: HostSpec) -> tuple[tuple[str, ...], tuple[str, ...]
 def remove(owner: str) -> None:
     """Removes every group of that owner; its processes must have been killed. Raises VaivenError ("no-end")."""
     deadline = time.monotonic() + _BUSY_S
-    for root, _ in set(_hierarchies().values()):
+    for root, _ in set(cgroups.mounted().values()):
         for group in root.glob(f"vaiven-{owner}-*"):
             while not _removed(group):
                 if time.monotonic() > deadline:
@@ -86,15 +74,24 @@ def _make(root: Path, version: int, controller: str, name: str) -> Path:
     return root / name
 
 
-def _hierarchies() -> dict[str, tuple[Path, int]]:
-    """controller -> (where its hierarchy is mounted, version)."""
-    found: dict[str, tuple[Path, int]] = {}
-    for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, place, kind, options, *_ = line.split(" ")
-        if kind == "cgroup":
-            found |= dict.fromkeys(options.split(","), (Path(place), 1))
-        elif kind == "cgroup2":
-            with contextlib.suppress(OSError):
-                for controller in (Path(place) / "cgroup.controllers").read_text().split():
-                    found.setdefault(controller, (Path(place), 2))
-    return {controller: found[controller] for controller in ("memory", "cpu") if controller in found}
+Settings = list[tuple[str, str]]  # of a group: (file, what is written there), in this order
+
+
+def _settings(spec: HostSpec, area: Area | None) -> dict[str, tuple[Settings, Settings]]:
+    """controller -> what it is told in version 1 and 2."""
+    found: dict[str, tuple[Settings, Settings]] = {}
+    if spec.memory_mb is not None:
+        most, more = spec.memory_mb * 1_000_000, area.size_bytes if area else 0
+        found["memory"] = (
+            [("memory.limit_in_bytes", f"{most}"), ("memory.memsw.limit_in_bytes", f"{most + more}")],
+            [("memory.max", f"{most}"), ("memory.swap.max", f"{more}")],
+        )
+    if spec.memory_mb is not None and area and "blkio" not in cgroups.mounted():  # which slows the disk itself
+        found["io"] = ([], [("io.max", f"{area.number} rbps={area.bytes_per_s} wbps={area.bytes_per_s}")])
+    if spec.cpu_share is not None:
+        quota_us = round(spec.cpu_share * PERIOD_US)
+        found["cpu"] = (
+            [("cpu.cfs_period_us", f"{PERIOD_US}"), ("cpu.cfs_quota_us", f"{quota_us}")],
+            [("cpu.max", f"{quota_us} {PERIOD_US}")],
+        )
+    return found

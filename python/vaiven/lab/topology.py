@@ -66,11 +66,21 @@ class Tcp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     offloads: bool | None = None
 
 
+class Swap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where hosts put what goes beyond their memory_mb, instead of being ended there: a model of a disk.
+
+    size_mb: 10^6 bytes, for all hosts together. byte_ns: so long each byte takes on its way out, or back.
+    """
+
+    size_mb: Annotated[int, Meta(ge=1, le=4096)]
+    byte_ns: Annotated[float, Meta(ge=1, le=1_000_000)]
+
+
 class HostTraits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """In what a host differs from a plain, fast one.
 
     role: what it stands for; text for people.
-    memory_mb: 10^6 bytes that its processes may use together.
+    memory_mb: 10^6 bytes that its processes may use together; beyond it one is ended, or swaps in a lab that does.
     byte_order: "big" means that programs run under qemu-user for s390x: the other representation, not a slower network.
     frame_us, byte_ns: a slow host: a serial server in its path that takes frame_us + bytes * byte_ns for each
     frame, both directions through the same server.
@@ -143,6 +153,7 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
     hosts: tuple[HostSpec, ...]
     faults: tuple[Fault, ...] = ()
     tcp: Tcp = Tcp()
+    swap: Swap | None = None
 
     def tcp_of(self, host: HostSpec) -> Tcp:
         """How TCP of that host sends: what its own table says, then what the lab says."""
@@ -204,6 +215,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     hosts: tuple[_HostEntry, ...]
     title: str = ""
     tcp: Tcp = Tcp()
+    swap: Swap | None = None
     faults: tuple[Fault, ...] = ()
 
 
@@ -273,9 +285,12 @@ def _build(document: tomlfile.Document[_File]) -> Topology:
     if not 1 <= len(hosts) <= HOSTS_MAX:
         raise document.error(f"{len(hosts)} hosts", f"a lab has 1 to {HOSTS_MAX} hosts", "hosts")
     _check_faults(document, {host.name for host in hosts})
+    if file.swap and not any(host.memory_mb for host in hosts):
+        raise document.error("no host has an end of its memory, beyond which it would swap", "memory_mb = 32", "swap")
     return Topology(
-        name=file.name, title=file.title, fabric=file.fabric, hosts=tuple(hosts), faults=file.faults, tcp=file.tcp
-    )
+        name=file.name, title=file.title, fabric=file.fabric, hosts=tuple(hosts), faults=file.faults, tcp=file.tcp,
+        swap=file.swap,
+    )  # fmt: skip
 
 
 def _check_fabric(document: tomlfile.Document[_File]) -> None:

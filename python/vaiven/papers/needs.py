@@ -72,9 +72,8 @@ class Scene:
     """Where a run was measured, as its manifest says it. None: nobody knows.
 
     near: the first host. others: the rest, in order. traits: of each host of a lab, as its file has them; of real hosts
-    what tells machines apart. models: those that a lab
-    slows down, or gives a defect of its own making. congestion_controls: of TCP on all of them, None of one that does
-    not say.
+    what tells machines apart. models: those that a lab slows down, also where their memory ends, or gives a defect of
+    its own making. congestion_controls: of TCP on all of them, None of one that does not say.
     """
 
     fabric: str | None
@@ -107,7 +106,7 @@ class Scene:
             others=tuple(name for name in manifest.hosts if name != near),
             orders={name: known.get("byte_order") for name, known in manifest.hosts.items()},
             traits=traits,
-            models=frozenset(name for name, one in traits.items() if _is_model(one)),
+            models=frozenset(name for name, one in traits.items() if _is_model(one, bool(lab.get("swap")))),
             processors=_processors(manifest, bool(lab)),
             pairs_at_once=len({host for pair in pairs for host in pair}) // 2 if manifest.design.rounds else 1,
             congestion_controls=frozenset(
@@ -181,8 +180,9 @@ def _of_hosts(needs: Needs, scene: Scene) -> Iterator[str]:
         yield f"{len(scene.others)} other hosts of {needs.hosts_min}"
 
 
-def _is_model(traits: Mapping[str, Any]) -> bool:
-    return any(traits.get(key) for key in ("frame_us", "byte_ns", "cpu_share", "tcp_defect"))
+def _is_model(traits: Mapping[str, Any], swaps: bool) -> bool:
+    keys = ("frame_us", "byte_ns", "cpu_share", "tcp_defect", *(["memory_mb"] if swaps else []))
+    return any(traits.get(key) for key in keys)
 
 
 def _processors(manifest: Manifest, lab: bool) -> int | None:
