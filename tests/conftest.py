@@ -14,6 +14,7 @@ import os
 import resource
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -40,6 +41,14 @@ settings.load_profile("vaiven")
 BUDGET_S = float(os.environ.get("TEST_BUDGET_S", "inf"))  # tools/test says it; a sanitizer or an emulator takes longer
 _PRESSURE = Path("/proc/pressure/cpu")
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Has a cache of this run alone, for all workers: what is found of labs beside tests is nothing for their user."""
+    if not hasattr(config, "workerinput"):
+        home = tempfile.TemporaryDirectory(prefix="vaiven-tests-")
+        os.environ["XDG_CACHE_HOME"] = home.name
+        config.add_cleanup(home.cleanup)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
