@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import time
@@ -121,11 +122,24 @@ def test_what_cannot_be_made_leaves_nothing(command: str, monkeypatch) -> None:
 def test_a_file_that_was_there_is_nobodys_to_swap_to() -> None:
     path = Path("/var/tmp/vaiven-0123abcd.swap")
     path.write_text("somebody's")
+    os.chown(path, 65534, 65534)
     try:
         area, (warning,) = swap.add("0123abcd", Swap(size_mb=1, byte_ns=100))
         assert area is None and warning.endswith("File exists") and path.read_text() == "somebody's"
     finally:
         path.unlink()
+
+
+def test_what_a_killed_process_left_is_removed() -> None:
+    path = Path("/var/tmp/vaiven-0123abcd.swap")
+    path.touch(0o600)
+    swap.remove("0123abcd")
+    assert not path.exists()
+    assert swap.add("0123abcd", Swap(size_mb=1, byte_ns=100))[1] == ()
+    disk = areas()[0].split()[0]
+    subprocess.run(["swapoff", disk], check=True)  # by somebody else, or before it was ever swapped to
+    swap.remove("0123abcd")
+    assert (areas(), disks(), slowed()) == ([], [], [])
 
 
 def test_without_a_group_that_slows_disks_nobody_swaps(monkeypatch) -> None:

@@ -4,8 +4,7 @@ the lab says.
 
 The kernel has areas to swap to for the whole machine, and gives no group one of its own. So hosts swap only where the
 machine does not: elsewhere they would go to its own disk, or its own programs to the slow one. The file loses its name
-at once, and its disk goes when nothing swaps to it any more, so that nothing but the area has to be found again: by
-the name that the file had, which only one lab has.
+at once; its disk is found again by the name that it had, which only one lab has.
 """
 
 from __future__ import annotations
@@ -65,13 +64,15 @@ def add(owner: str, swap: Swap) -> tuple[Area | None, tuple[str, ...]]:
 
 def remove(owner: str) -> None:
     """Ends swapping to the area of that owner, if there is one. Raises VaivenError ("no-end")."""
+    with contextlib.suppress(OSError):  # its file has a name only if who made it was killed at once
+        if _path(owner).lstat().st_uid == os.geteuid():
+            _path(owner).unlink()
     for device in _devices(_path(owner)):
         try:
             _slow(_number(device), 0)  # what lies there comes back at once, and the next disk of that name is no slower
             if device in (line.split()[0] for line in AREAS.read_text().splitlines()):
                 _run("swapoff", device)
-            with contextlib.suppress(OSError):
-                _run("losetup", "--detach", device)  # it has gone with the area, unless that was never there
+            _run("losetup", "--detach", device)
         except OSError as error:
             what = f"{device}, to which hosts of a lab swapped, is still there: {error}"
             raise VaivenError(what, f"swapoff {device}", code="no-end") from None
@@ -94,7 +95,6 @@ def _add(path: Path, swap: Swap) -> Area:
     _run("mkswap", device)
     _slow(area.number, area.bytes_per_s)
     _run("swapon", device)
-    _run("losetup", "--detach", device)  # when nothing swaps to it any more
     return area
 
 
