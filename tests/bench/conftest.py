@@ -20,7 +20,8 @@ def bench() -> Iterator[dict[str, ModuleType]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(BENCH))
         yield {
-            name: importlib.import_module(name) for name in ("between", "flips", "rules", "said", "strangers", "wolf")
+            name: importlib.import_module(name)
+            for name in ("again", "between", "flips", "rules", "said", "strangers", "wolf")
         }
     for name in [path.stem for path in BENCH.glob("*.py")]:
         sys.modules.pop(name, None)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Do fresh runs of the papers' plans say the same? The verdicts of several directories of runs, side by side.
+
+    vaiven measure papers/d --length standard --runs /tmp/first      again, labs raised anew, into /tmp/second
+    python bench/again.py /tmp/first /tmp/second [--papers ABCD]
+
+Each directory is judged by itself, as `vaiven reproduce --runs` does. No claim may hold in one and not hold in another;
+of the 102 claims of papers A to D that can be checked without collectives at least 88 are to be settled in each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vaiven.errors import VaivenError
+from vaiven.papers.claims import published
+from vaiven.papers.judge import SETTLED, TOLD, Candidate, Verdict, Word, judge
+from vaiven.store import query
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of a claim in each directory."""
+
+    claim: str
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def opposite(self) -> bool:
+        """Whether it holds in one and does not in another."""
+        return {one.word for one in self.verdicts} >= set(SETTLED)
+
+    @property
+    def told(self) -> bool:
+        """Whether any can tell it."""
+        return any(one.word in TOLD for one in self.verdicts)
+
+
+def verdicts(root: Path) -> tuple[Verdict, ...]:
+    """Of all claims, on the runs below that directory. Raises VaivenError where one is damaged."""
+    candidates = []
+    for run in query.runs(root):
+        if isinstance(run, VaivenError):
+            raise run
+        candidates.append(Candidate.of_run(run))
+    return judge(published(), candidates)
+
+
+def rows(judged: Sequence[Sequence[Verdict]], papers: str) -> list[Row]:
+    """Of the claims of those papers that any directory can tell."""
+    found = [Row(alike[0].claim.id, tuple(alike)) for alike in zip(*judged, strict=True)]
+    return [one for one in found if one.claim[0] in papers and one.told]
+
+
+def table(found: Sequence[Row], names: Sequence[str]) -> str:
+    """Markdown, a line for each claim."""
+    lines = [f"| claim | {' | '.join(names)} |", "|---" * (1 + len(names)) + "|"]
+    lines += [f"| {one.claim} | {' | '.join(map(_text, one.verdicts))} |" for one in found]
+    return "\n".join(lines)
+
+
+def _text(one: Verdict) -> str:
+    if one.margin is None or not one.interval.known:
+        return str(one.word)
+    if one.claim.kind == "fact":
+        return f"{one.word}, a fact"
+    return f"{one.word}, {one.margin:.3g} ({one.interval.low:.3g} - {one.interval.high:.3g})"
+
+
+def counts(found: Sequence[Row], names: Sequence[str]) -> Mapping[str, Mapping[Word, int]]:
+    """Name of a directory -> word -> how many claims."""
+    return {
+        name: {word: sum(one.verdicts[number].word is word for one in found) for word in TOLD}
+        for number, name in enumerate(names)
+    }
+
+
+def main() -> int:
+    """Prints the table, how many claims each directory settles, and which are opposite."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("runs", type=Path, nargs="+", help="directories of runs")
+    options.add_argument("--papers", default="ABCD", help="letters")
+    given = options.parse_args()
+    names = [str(one) for one in given.runs]
+    found = rows([verdicts(root) for root in given.runs], given.papers)
+    if not found:
+        options.error(f"no claim of {given.papers} can be told from {', '.join(names)}")
+    print(table(found, names), end="\n\n")
+    for name, words in counts(found, names).items():
+        settled = sum(words[word] for word in SETTLED)
+        print(f"{name}: {settled} settled: " + ", ".join(f"{count} {word}" for word, count in words.items()))
+    opposite = [one.claim for one in found if one.opposite]
+    print(f"opposite: {', '.join(opposite) or 'none'}")
+    return 1 if opposite else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
