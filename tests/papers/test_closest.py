@@ -42,11 +42,13 @@ def told(text: str, **words: object) -> tuple[str, str, float, float]:
         ("t('b') / t('a') < 4", ("t('b') / t('a') < 4", "", 3, 4)),
         ("2000 / t('a') < LINK", ("2000 / t('a') < LINK", "byte/s", 2e6, 1.25e6)),
         ("all(n / bw('a') < 0.001 for n in (8, 100))", ("100 / bw('a') < 0.001", "ns", 1e5, 1e6)),
+        ("t('a') < 0.5 and held('a') < 1000", ("held('a') < 1000", "", 1024, 1000)),
+        ("t('a') < 0.0011 and held('a') < 9000", ("t('a') < 0.0011", "ns", 1e6, 1.1e6)),
         ("t_fast('a') < 1", ("t_fast('a') < 1", "ns", 1e6, 1e9)),
     ],
 )
 def test_it_is_the_one_that_the_margin_is_of(text: str, what: tuple[str, str, float, float]) -> None:
-    comparison, unit, *sides = told(text, t_fast=lambda host: around(SECONDS[host]))
+    comparison, unit, *sides = told(text, t_fast=lambda host: around(SECONDS[host]), held=lambda _: 1024)
     assert (comparison, unit) == what[:2] and sides == pytest.approx(what[2:])
 
 

@@ -44,14 +44,13 @@ class Closest:
 
 
 def closest(made: Sequence[Comparison], margin: float, launches: int, runs: Sequence[str]) -> Closest | None:
-    """Of the comparisons of numbers that were made, that whose margin is the whole claim's, turned over under a `not`.
+    """Of the comparisons that were made, that whose margin is the whole claim's, turned over under a `not`.
 
-    runs: their names, which stand behind words.
+    It is of times, or of counts, which have no width. runs: their names, which stand behind words.
     """
-    numbers = [one for one in made if one.margin.size > 1]
-    if not numbers:
+    if not made:
         return None
-    found = min(numbers, key=lambda one: abs(abs(np.log(one.margin[0])) - abs(np.log(margin))))
+    found = min(made, key=lambda one: abs(abs(np.log(one.margin[0])) - abs(np.log(margin))))
     told = found.told
     units = [_unit(side, runs) for side in (told.left, *told.comparators)]
     unit = next((one for one in units if one in SCALES), "")
