@@ -21,7 +21,7 @@ pytestmark = pytest.mark.alone  # a machine has one place to swap to
 BYTE_NS = 100.0
 FABRIC = '[fabric]\nkind = "switch"\nclass = "free"\n'
 HOSTS = '[[hosts]]\nname = "plain"\n[[hosts]]\nname = "small"\nmemory_mb = 12\n'
-SWAPS = f'name = "swaps"\n{FABRIC}[swap]\nsize_mb = 16\nbyte_ns = {BYTE_NS:g}\n{HOSTS}'
+SWAPS = f'name = "swaps"\n{FABRIC}[swap]\nsize_mb = 32\nbyte_ns = {BYTE_NS:g}\n{HOSTS}'
 ENDS = f'name = "ends"\n{FABRIC}{HOSTS}'
 TAKE = """
 import sys
@@ -75,7 +75,7 @@ def test_a_host_swaps_beyond_its_memory_as_slowly_as_its_lab_says(raise_lab) -> 
     assert took_s is not None and plain_s is not None
     # In its order most of it has just gone out when it is written to again.
     assert took_s - plain_s > size_bytes * BYTE_NS / 1e9
-    assert takes(lab, "small", 40_000_000) is None  # memory and swap are full
+    assert takes(lab, "small", 64_000_000) is None  # memory and swap are full
 
 
 def test_nothing_of_it_stays(raise_lab, state_dir) -> None:
@@ -90,7 +90,7 @@ def test_hosts_of_another_lab_are_ended_beyond_their_memory(raise_lab) -> None:
     """Though the kernel would have them swap there, too."""
     raise_lab(SWAPS)
     other = raise_lab(ENDS)
-    assert takes(other, "small", 32_000_000) is None and takes(other, "plain", 32_000_000) is not None
+    assert takes(other, "small", 64_000_000) is None and takes(other, "plain", 64_000_000) is not None
 
 
 def test_where_the_machine_swaps_itself_hosts_are_ended_and_it_is_said(raise_lab) -> None:
@@ -101,7 +101,7 @@ def test_where_the_machine_swaps_itself_hosts_are_ended_and_it_is_said(raise_lab
         "hosts do not swap, and are ended where their memory is full: this machine has an area to swap to, which they "
         "would share"
     )
-    assert len(areas()) == 1 and takes(second, "small", 32_000_000) is None
+    assert len(areas()) == 1 and takes(second, "small", 64_000_000) is None
 
 
 @pytest.mark.parametrize("command", ["losetup", "mkswap", "swapon"])
