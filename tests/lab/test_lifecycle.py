@@ -70,7 +70,7 @@ def test_hosts_share_no_processes_memory_or_mounts(raise_lab, on) -> None:
     one, two = raise_lab(TWO).hosts
     on(one, "touch", "/dev/shm/mine")
     assert on(two, "ls", "/dev/shm") == "" and not Path("/dev/shm/mine").exists()
-    assert on(one, "cat", "/proc/1/comm").strip() == "sleep"
+    assert on(one, "cat", "/proc/1/comm").strip() in ("sh", "sleep")  # its holder, which only waits in the end
     assert on(one, "ls", "/sys/class/net").split() == ["eth0", "lo"]
     kinds = ("net", "uts", "ipc", "mnt", "pid")
     inodes = [
