@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vaiven.errors import VaivenError
+from flips import sound
+
 from vaiven.papers.claims import published
 from vaiven.papers.judge import SETTLED, TOLD, Candidate, Verdict, Word, judge
-from vaiven.store import query
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,7 @@ class Row:
 
 def verdicts(root: Path) -> tuple[Verdict, ...]:
     """Of all claims, on the runs below that directory. Raises VaivenError where one is damaged."""
-    candidates = []
-    for run in query.runs(root):
-        if isinstance(run, VaivenError):
-            raise run
-        candidates.append(Candidate.of_run(run))
-    return judge(published(), candidates)
+    return judge(published(), [Candidate.of_run(run) for run in sound(root)])
 
 
 def rows(judged: Sequence[Sequence[Verdict]], papers: str) -> list[Row]:

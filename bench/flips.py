@@ -88,16 +88,20 @@ class Told:
         return self.opposite <= OPPOSITE_MOST and (self.distance_se < FAR_SE or self.kept >= KEPT_LEAST)
 
 
-def wholes(root: Path) -> list[Whole]:
-    """The runs below that directory that have blocks enough. Raises VaivenError where one is damaged."""
+def sound(root: Path) -> list[query.Run]:
+    """The runs below that directory. Raises VaivenError where one is damaged."""
     found = []
     for run in query.runs(root):
         if isinstance(run, VaivenError):
             raise run
-        whole = Whole(run.manifest, Measured.of_run(run))
-        if len(whole.measured.blocks) >= OF_LEAST:
-            found.append(whole)
+        found.append(run)
     return found
+
+
+def wholes(root: Path) -> list[Whole]:
+    """The runs below that directory that have blocks enough. Raises VaivenError where one is damaged."""
+    found = [Whole(run.manifest, Measured.of_run(run)) for run in sound(root)]
+    return [one for one in found if len(one.measured.blocks) >= OF_LEAST]
 
 
 def drawn(whole: Whole, rng: np.random.Generator) -> Candidate:

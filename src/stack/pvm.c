@@ -196,12 +196,12 @@ static void weigh(const struct vv_end *end, int buffer, int64_t *bytes) {
 }
 
 /*
- * How often the numbers of a message were turned between the caller's memory and that buffer: 0 or 1. PVM reads a
- * buffer from its beginning on when it was the one that is sent before.
+ * How often PVM turned the numbers of a message between the caller's memory and that buffer: 0 or 1. What is turned
+ * under trans is none of PVM's. It reads a buffer from its beginning on when it was the one that is sent before.
  */
 static int turned(const struct vv_end *end, int buffer, const uint8_t *message, size_t size_bytes) {
   char number_held[NUMBER_BYTES];
-  if (!end->counts || size_bytes < sizeof number_held) return 0;
+  if (!end->counts || end->encoding == TRANS || size_bytes < sizeof number_held) return 0;
   pvm_setrbuf(0);
   pvm_setsbuf(buffer);
   pvm_setsbuf(0);
@@ -269,9 +269,8 @@ static enum vv_got pvm_give(struct vv_end *end, const uint8_t *message, size_t s
     failed(code, "send", error);
     return VV_GOT_ERROR;
   }
-  bool is_packed = end->encoding == XDR || end->encoding == RAW; /* else they go from where they lie */
   int buffer = pvm_getsbuf();
-  end->steps.translations = is_packed ? turned(end, buffer, message, size_bytes) : 0;
+  end->steps.translations = turned(end, buffer, message, size_bytes);
   weigh(end, buffer, &end->steps.out_bytes);
   return VV_GOT_MESSAGE;
 }
@@ -283,7 +282,7 @@ static enum vv_got pvm_take(struct vv_end *end, uint8_t *message, size_t size_by
     if (code > 0) {
       code = unpack(end, message, size_bytes);
       int buffer = pvm_getrbuf();
-      if (end->encoding != TRANS) end->steps.translations += turned(end, buffer, message, size_bytes);
+      end->steps.translations += turned(end, buffer, message, size_bytes);
       weigh(end, buffer, &end->steps.in_bytes);
       if (code >= 0) return VV_GOT_MESSAGE;
     }

@@ -28,22 +28,27 @@ def test_version_2_is_one_group_with_both_controllers(tmp_path, monkeypatch) -> 
     assert (tmp_path / "cgroup.subtree_control").read_text() == "cpu memory pids\n"
 
 
-def test_what_a_host_swaps_is_limited_too_where_the_kernel_counts_it(tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("version", "slows", "file", "alone", "more", "io"),
+    [
+        (1, "blkio", "memory.memsw.limit_in_bytes", "32000000", "96000000", None),
+        (2, "io", "memory.swap.max", "0", "64000000", "7:3 rbps=2500000 wbps=2500000"),
+    ],
+)
+def test_what_a_host_swaps_is_limited_too_where_the_kernel_counts_it(
+    version: int, slows: str, file: str, alone: str, more: str, io: str | None, tmp_path: Path, monkeypatch
+) -> None:
     """Nothing, without an area of its lab's: else it would go to that of the machine."""
     small = HostSpec(name="small", memory_mb=32)
+    (tmp_path / "cgroup.subtree_control").write_text("memory io\n")
+    monkeypatch.setattr(cgroups, "mounted", lambda: dict.fromkeys(("memory", slows), (tmp_path, version)))
+    group = tmp_path / "vaiven-owner-small"
+    group.mkdir()
+    (group / file).write_text("max")
+    assert limits.create("owner", small)[1] == () and contents(group)[file] == alone
     area = Area("/dev/loop3", "7:3", Swap(size_mb=64, byte_ns=400))
-    for version, file, owner in ((2, "memory.swap.max", "two"), (1, "memory.memsw.limit_in_bytes", "one")):
-        (tmp_path / "cgroup.subtree_control").write_text("memory io\n")
-        there = {name: (tmp_path, version) for name in ("memory", "io" if version == 2 else "blkio")}
-        monkeypatch.setattr(cgroups, "mounted", lambda there=there: there)
-        group = tmp_path / f"vaiven-{owner}-small"
-        group.mkdir()
-        (group / file).write_text("max")
-        assert limits.create(owner, small)[1] == ()
-        assert contents(group)[file] == ("0" if version == 2 else "32000000")
-        assert limits.create(owner, small, area)[1] == ()
-        assert contents(group)[file] == ("64000000" if version == 2 else "96000000")
-        assert contents(group).get("io.max") == ("7:3 rbps=2500000 wbps=2500000" if version == 2 else None)
+    assert limits.create("owner", small, area)[1] == () and contents(group)[file] == more
+    assert contents(group).get("io.max") == io
 
 
 def test_version_2_hands_a_controller_down_when_it_must(tmp_path, monkeypatch) -> None:

@@ -55,10 +55,7 @@ def slowed() -> list[str]:
     if "blkio" not in there:
         return []
     return [
-        line
-        for way in ("read", "write")
-        for line in (there["blkio"][0] / SLOWED.format(way)).read_text().split("\n")
-        if line
+        line for way in ("read", "write") for line in (there["blkio"][0] / SLOWED.format(way)).read_text().splitlines()
     ]
 
 

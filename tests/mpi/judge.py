@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPICH's test suite as a judge of what we carry for an MPI: its programs as they are, with us and without.
 
-    python -m tests.mpi.judge group|llc [--library LIBRARY] [--loss P] [--rooms coll,comm,...] [--programs NAME,...]
+    python -m tests.mpi.judge group|llc [--library LIBRARY] [--loss P] [--rooms coll,comm,...] [--only NAME,...]
 
 `group`: collective operations by multicast; `llc`: all messages of Open MPI over LLC, with no TCP among its transports.
 
@@ -240,17 +240,16 @@ def options_of(description: str) -> argparse.ArgumentParser:
     options.add_argument("way", choices=list(WAYS))
     options.add_argument("--library", choices=list(mpi.LIBRARIES), action="append", help="all that know the way")
     options.add_argument("--loss", type=float, default=0.0)
+    options.add_argument("--only", type=lambda names: names.split(","), default=[], help="names, with commas between")
     return options
 
 
 def main() -> int:
     options = options_of(__doc__.splitlines()[0])
     options.add_argument("--rooms", default="", help="of its test suite, with commas between; those of the way")
-    options.add_argument("--programs", default="", help="only these, with commas between")
     given = options.parse_args()
     way = WAYS[given.way]
     rooms = [*filter(None, given.rooms.split(","))] or way.rooms
-    only = set(filter(None, given.programs.split(",")))
     differ = 0
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
@@ -259,7 +258,7 @@ def main() -> int:
         for library in given.library or way.libraries:
             own = configured(suite, library, home)
             listing = [one for room in rooms for one in listed(own, room)]
-            programs = build(own, [one for one in listing if not only or one.name in only])
+            programs = build(own, [one for one in listing if not given.only or one.name in given.only])
             with hosts_of(lab_of(given.loss), home / "state") as place:
                 found = judge(own, library, place, programs, way)
             found.tell(library, f"{found.passed} of {len(programs)} programs")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpi4py's own tests as a judge of what we carry for an MPI: each file of them as a job, with us and without.
 
-    python -m tests.mpi.judge_mpi4py group|llc [--library LIBRARY] [--loss P] [--files NAME,...]
+    python -m tests.mpi.judge_mpi4py group|llc [--library LIBRARY] [--loss P] [--only NAME,...]
 
 The module and its tests come from PyPI when they are wanted, and nothing of them is kept. A test that fails with us and
 without us says nothing: what counts is the difference. Prints a line for each that differs, and how many there were.
@@ -101,14 +101,13 @@ def judge(tests: Tests, library: str, place: Place, names: Sequence[str], way: W
 
 def main() -> int:
     options = options_of(__doc__.splitlines()[0])
-    options.add_argument("--files", default="", help="only these, with commas between")
     given = options.parse_args()
     way, differ = WAYS[given.way], 0
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
         (home / "state").mkdir()
         tests = fetched(home)
-        names = [*filter(None, given.files.split(","))] or tests.files()
+        names = given.only or tests.files()
         for library in given.library or way.libraries:
             with hosts_of(lab_of(given.loss), home / "state") as place:
                 found = judge(tests, library, place, names, way)

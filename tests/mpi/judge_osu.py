@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OSU's benchmarks as a judge of what we carry for an MPI: they look at every byte of what came, with us and without.
 
-    python -m tests.mpi.judge_osu group|llc SOURCE [--library LIBRARY] [--loss P] [--programs NAME,...]
+    python -m tests.mpi.judge_osu group|llc SOURCE [--library LIBRARY] [--loss P] [--only NAME,...]
 
 SOURCE is a tree of their release 7 as it is unpacked, which nobody packages: neither Debian nor PyPI has one. Nothing
 is said of their times. Prints a line for each program that differs, and how many there were.
@@ -55,17 +55,15 @@ def programs(suite: Path, room: str, ranks: int) -> Iterator[Program]:
 def main() -> int:
     options = options_of(__doc__.splitlines()[0])
     options.add_argument("source", type=Path, help="a tree of OSU's benchmarks")
-    options.add_argument("--programs", default="", help="only these, with commas between")
     given = options.parse_args()
     way, rooms, differ = WAYS[given.way], ROOMS[given.way], 0
-    only = set(filter(None, given.programs.split(",")))
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
         (home / "state").mkdir()
         for library in given.library or way.libraries:
             suite = built(given.source, library, rooms, home)
             listing = [one for room, ranks in rooms.items() for one in programs(suite, room, ranks)]
-            listing = [one for one in listing if not only or one.name in only]
+            listing = [one for one in listing if not given.only or one.name in given.only]
             with hosts_of(lab_of(given.loss), home / "state") as place:
                 found = judge(suite, library, place, listing, way)
             found.tell(library, f"{found.passed} of {len(listing)} programs")

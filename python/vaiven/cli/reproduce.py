@@ -50,6 +50,7 @@ def reproduce(
     from vaiven.cli import lengths
     from vaiven.cli import published as words
     from vaiven.cli.terminal import open_console, rich_table, say
+    from vaiven.errors import VaivenError
     from vaiven.papers.claims import chosen, published
     from vaiven.papers.judge import TOLD, judge
     from vaiven.report.files import write_page_text
@@ -58,7 +59,10 @@ def reproduce(
 
     claims = published()
     asked = chosen(wanted, claims)
-    candidates = _candidates(run, runs or query.root(), every)
+    root = runs or query.root()
+    candidates = _candidates(run, root)
+    if not candidates and not every:
+        raise VaivenError(f"no run in {root}", "`vaiven measure` makes one", code="no-run")
     # All claims, whichever are asked for: how many were tested together decides what a p value is worth.
     verdicts = tuple(one for one in judge(claims, candidates) if one.claim in asked)
     told = any(one.word in TOLD for one in verdicts)
@@ -79,9 +83,8 @@ def reproduce(
     return Status.OK if told else Status.CANNOT_TELL
 
 
-def _candidates(names: Sequence[str] | None, root: Path, every: bool) -> list[Candidate]:
-    """The runs that were named, or all; of these one that cannot be read is told and passed over. every: there need be
-    none."""
+def _candidates(names: Sequence[str] | None, root: Path) -> list[Candidate]:
+    """The runs that were named, or all; of these one that cannot be read is told and passed over."""
     from vaiven.cli.terminal import say
     from vaiven.errors import VaivenError
     from vaiven.papers.judge import Candidate
@@ -93,10 +96,7 @@ def _candidates(names: Sequence[str] | None, root: Path, every: bool) -> list[Ca
     for one in found:
         if isinstance(one, VaivenError):
             say(f"passed over: {one.what}", sys.stderr)
-    kept = [one for one in found if not isinstance(one, VaivenError)]
-    if not kept and not every:
-        raise VaivenError(f"no run in {root}", "`vaiven measure` makes one", code="no-run")
-    return [Candidate.of_run(one) for one in kept]
+    return [Candidate.of_run(one) for one in found if not isinstance(one, VaivenError)]
 
 
 def verdicts_table(verdicts: Sequence[Verdict], plans: Mapping[str, tuple[str, LengthName]], every: bool) -> Table:

@@ -162,7 +162,7 @@ def running() -> list[Status]:
 
 
 def down(lab: Lab | str) -> None:
-    """Takes a lab (or the instance of that name, however broken) down: processes, namespaces, groups, files.
+    """Takes a lab (or the instance of that name, however broken) down: processes, namespaces, groups, swap, files.
 
     Raises VaivenError: "no-lab", "bad-instance", "lab-busy", "no-end", "not-ours".
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import time
+from collections.abc import Container
 from pathlib import Path
 
 from vaiven.errors import VaivenError
@@ -29,7 +30,7 @@ def create(owner: str, spec: HostSpec, area: Area | None = None) -> tuple[tuple[
     joins: list[str] = []
     warnings: list[str] = []
     there = cgroups.mounted()
-    for controller, (settings1, settings2) in _settings(spec, area).items():
+    for controller, (settings1, settings2) in _settings(spec, area, there).items():
         try:
             if controller not in there:
                 raise OSError(errno.ENOENT, f"no hierarchy with the controller {controller} is mounted")
@@ -77,8 +78,8 @@ def _make(root: Path, version: int, controller: str, name: str) -> Path:
 Settings = list[tuple[str, str]]  # of a group: (file, what is written there), in this order
 
 
-def _settings(spec: HostSpec, area: Area | None) -> dict[str, tuple[Settings, Settings]]:
-    """controller -> what it is told in version 1 and 2."""
+def _settings(spec: HostSpec, area: Area | None, there: Container[str]) -> dict[str, tuple[Settings, Settings]]:
+    """controller -> what it is told in version 1 and 2. there: those that are mounted."""
     found: dict[str, tuple[Settings, Settings]] = {}
     if spec.memory_mb is not None:
         most, more = spec.memory_mb * 1_000_000, area.size_bytes if area else 0
@@ -86,8 +87,8 @@ def _settings(spec: HostSpec, area: Area | None) -> dict[str, tuple[Settings, Se
             [("memory.limit_in_bytes", f"{most}"), ("memory.memsw.limit_in_bytes", f"{most + more}")],
             [("memory.max", f"{most}"), ("memory.swap.max", f"{more}")],
         )
-    if spec.memory_mb is not None and area and "blkio" not in cgroups.mounted():  # which slows the disk itself
-        found["io"] = ([], [("io.max", f"{area.number} rbps={area.bytes_per_s} wbps={area.bytes_per_s}")])
+        if area and "blkio" not in there:  # which slows the disk itself
+            found["io"] = ([], [("io.max", f"{area.number} rbps={area.bytes_per_s} wbps={area.bytes_per_s}")])
     if spec.cpu_share is not None:
         quota_us = round(spec.cpu_share * PERIOD_US)
         found["cpu"] = (

@@ -51,7 +51,7 @@ def add(owner: str, swap: Swap) -> tuple[Area | None, tuple[str, ...]]:
         if os.geteuid() != 0:
             raise OSError("only root may add an area to swap to")
         there = cgroups.mounted()
-        if "blkio" not in there and ("io" not in there or there.get("memory", there["io"]) != there["io"]):
+        if "blkio" not in there and ("io" not in there or there["io"] != there.get("memory")):
             raise OSError("no control group slows a disk for what is swapped")
         if len(AREAS.read_text().splitlines()) > 1:
             raise OSError("this machine has an area to swap to, which they would share")

@@ -181,8 +181,8 @@ def _of_hosts(needs: Needs, scene: Scene) -> Iterator[str]:
 
 
 def _is_model(traits: Mapping[str, Any], swaps: bool) -> bool:
-    keys = ("frame_us", "byte_ns", "cpu_share", "tcp_defect", *(["memory_mb"] if swaps else []))
-    return any(traits.get(key) for key in keys)
+    keys = ("frame_us", "byte_ns", "cpu_share", "tcp_defect")
+    return any(traits.get(key) for key in keys) or (swaps and traits.get("memory_mb") is not None)
 
 
 def _processors(manifest: Manifest, lab: bool) -> int | None:

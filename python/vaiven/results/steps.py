@@ -59,10 +59,12 @@ def _steps(key: Key, rows: pl.DataFrame) -> Steps | None:
     encode, send, decode, translate = (by_part[part] for part in STEPS.beside)
     shares = [coding_share(encode[one], decode[one], translate[one], by_part[""][one]) for one in launches]
     medians = [statistics.median(times[one] for one in launches) for times in (encode, send, decode, translate)]
-    out, held, translations = (known(whole[name].median()) for name in ("out_bytes", "in_bytes", "translations"))
+    out_bytes, in_bytes, translations = (
+        known(whole[name].median()) for name in ("out_bytes", "in_bytes", "translations")
+    )
     return Steps(
         stack=stack, near=near, far=far, size_bytes=size, encode_ns=medians[0], send_ns=medians[1],
         decode_ns=medians[2], translate_ns=medians[3], typical_share=statistics.median(shares),
-        share=median_interval(shares, ""), out_bytes=round(out or 0), in_bytes=round(held or 0),
+        share=median_interval(shares, ""), out_bytes=round(out_bytes or 0), in_bytes=round(in_bytes or 0),
         translations=None if translations is None else round(translations),
     )  # fmt: skip
