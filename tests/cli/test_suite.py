@@ -47,7 +47,7 @@ def test_all_plans_are_measured_and_none_again(vaiven, plans: Path) -> None:
     run = query.find("last", plans / "runs")
     (run.path / "end.json").unlink()  # as if it had been stopped
     again = vaiven("measure", "--resume", "mine", "--no-page", cwd=plans)
-    assert again.stderr.count("measured already") == 1
+    assert again.stderr.count("measured already") == 2  # said before all, and in its turn
     assert titles(plans) == ["one", "two"]
     assert query.find("last", plans / "runs").state == "ended"
 
@@ -56,6 +56,18 @@ def test_a_dry_run_says_how_long_all_take_and_measures_nothing(vaiven, plans: Pa
     done = vaiven("measure", "mine", "--dry-run", cwd=plans)
     assert done.returncode == 0 and "together: about" in done.stderr
     assert not (plans / "runs").exists()
+
+
+def test_a_dry_run_of_what_is_gone_on_with_says_what_is_left_and_measures_nothing(vaiven, plans: Path) -> None:
+    vaiven("measure", "mine", "--no-page", cwd=plans)
+    run = query.find("last", plans / "runs")
+    (run.path / "end.json").unlink()  # as if it had been stopped
+    for asked in ("mine/two.toml", run.id):
+        done = vaiven("measure", "--resume", asked, "--dry-run", cwd=plans)
+        assert done.returncode == 0 and "4 launches are there, the others take about" in done.stdout, done
+    done = vaiven("measure", "--resume", "mine", "--dry-run", cwd=plans)
+    assert re.search(r"one.toml: measured already\n.*two.toml: about \d+ s more\n", done.stderr), done.stderr
+    assert query.find("last", plans / "runs").state == "stopped"
 
 
 def test_how_long_all_take_is_of_what_was_asked_for(vaiven, plans: Path) -> None:

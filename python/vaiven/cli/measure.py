@@ -127,17 +127,22 @@ def measure(
     bound = dict(word.partition("=")[::2] for word in words(bind))
     reach = Reach(interface=iface, ports=ports, bind=bound, link=link, awake=awake)
     wanted = partial(requested, changes=changes, reach=reach, length=length)
+    root = runs or query.root()
     if suite.members(name):
         one = partial(_member, asked=asked)
-        return suite.carry_out(name, length, lambda plan: wanted(plan).plan, one, dry_run=dry_run)
-    root, show = runs or query.root(), partial(_show, page=page, as_json=as_json)
+        there = partial(suite.newest, root=root) if resume else None
+        return suite.carry_out(name, length, lambda plan: wanted(plan).plan, one, there, dry_run=dry_run)
+    show = partial(_show, page=page, as_json=as_json)
     with signals.interruptible():
         if resume and not suite.is_plan(resume):
-            return _resumed(query.find(resume, root), show)
+            found = query.find(resume, root)
+            return _left(found, as_json) if dry_run else _resumed(found, show)
         request = wanted(name)
         _note_length(name, length)
         if resume and (run := suite.newest(request.plan, root)):
-            return _resumed(run, show) if run.end is None else _measured_already(run)
+            if run.end:
+                return _measured_already(run)
+            return _left(run, as_json) if dry_run else _resumed(run, show)
         if dry_run:
             _dry_run(request, as_json)
             return Status.OK
@@ -169,6 +174,19 @@ def _member(name: str, asked: dict[str, Any]) -> Status:
     """Measures one plan of a suite as the suite was asked for, or goes on with it."""
     options = {key: value for key, value in asked.items() if key not in ("plan", "resume")}
     return measure(name, **options, resume=name if asked["resume"] else "")
+
+
+def _left(run: Run, as_json: bool) -> Status:
+    """How long a run that was stopped still takes."""
+    from vaiven.cli.plan import launches_json, span_text
+    from vaiven.measuring import measure as measuring
+
+    left = measuring.left(run)
+    if as_json:
+        print(launches_json(left.design, left.plan, left.ground))
+    else:
+        say(f"{run.path}: {left.launches} launches are there, the others take about {span_text(*left.left_s)}")
+    return Status.OK
 
 
 def _measured_already(run: Run) -> Status:

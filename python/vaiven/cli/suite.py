@@ -54,14 +54,21 @@ def newest(plan: Plan, root: Path) -> Run | None:
 
 
 def carry_out(
-    name: str, length: LengthName, asked: Callable[[str], Plan], one: Callable[[str], Status], *, dry_run: bool
+    name: str,
+    length: LengthName,
+    asked: Callable[[str], Plan],
+    one: Callable[[str], Status],
+    there: Callable[[Plan], Run | None] | None,
+    *,
+    dry_run: bool,
 ) -> Status:
     """Says how long its plans take, and measures one after the other unless it is a dry run; the worst exit status.
 
     asked: the plan of that name as it will be carried out; one: measures it. What they raise leaves that plan out.
+    there: the run that is there of a plan already, where such a run is gone on with.
     """
     plans = members(name)
-    _foretell(plans, asked)
+    _foretell(plans, asked, there or (lambda plan: None))
     worst = Status.OK
     for number, plan in enumerate(() if dry_run else plans, 1):
         say(f"\n{plan}: {number} of {len(plans)}", sys.stderr)
@@ -76,9 +83,10 @@ def carry_out(
     return worst
 
 
-def _foretell(plans: Sequence[str], asked: Callable[[str], Plan]) -> None:
-    """How long each takes, and all of them."""
+def _foretell(plans: Sequence[str], asked: Callable[[str], Plan], there: Callable[[Plan], Run | None]) -> None:
+    """How long each takes, and all of them; of a run that is there, what is left of it."""
     from vaiven.cli.plan import span_text
+    from vaiven.measuring import measure as measuring
     from vaiven.measuring import plans as known
     from vaiven.plan import duration
     from vaiven.run.place import known_stacks
@@ -87,11 +95,15 @@ def _foretell(plans: Sequence[str], asked: Callable[[str], Plan]) -> None:
     for name in plans:
         try:
             plan = asked(name)
+            run = there(plan)
+            if run and run.end:
+                say(f"{name}: measured already", sys.stderr)
+                continue
             design, ground = known.preview(plan, stacks)
-            spans.append(duration.run_s(design, plan, ground))
+            spans.append(measuring.left(run).left_s if run else duration.run_s(design, plan, ground))
         except VaivenError as error:
             say(f"{name}: {error.what}", sys.stderr)
             continue
-        say(f"{name}: about {span_text(*spans[-1])}", sys.stderr)
+        say(f"{name}: about {span_text(*spans[-1])}{' more' if run else ''}", sys.stderr)
     least_s, most_s = (sum(span[end] for span in spans) for end in (0, 1))
     say(f"together: about {span_text(least_s, most_s)}", sys.stderr)

@@ -22,8 +22,9 @@ from vaiven.measuring.refine import refiner
 from vaiven.measuring.request import Request, stack_ids
 from vaiven.measuring.ways import asymmetries
 from vaiven.plan import design as designs
-from vaiven.plan import tournament
+from vaiven.plan import duration, tournament
 from vaiven.plan.design import Design, alike_note, flood_note
+from vaiven.plan.ground import Ground
 from vaiven.plan.schema import Link, Plan
 from vaiven.results.marks import marks
 from vaiven.run import libraries, quiet
@@ -35,6 +36,18 @@ from vaiven.stats.median import bounds
 from vaiven.store import query
 from vaiven.store.query import Run
 from vaiven.store.record import DesignRecord, LabPlace, LinkRecord, Manifest, Record
+
+
+@dataclass(frozen=True)
+class Left:
+    """A run that can be resumed: what it was to do, where, how many launches it has, and how many seconds the others
+    take (as `duration.run_s`)."""
+
+    plan: Plan
+    design: Design
+    ground: Ground
+    launches: int
+    left_s: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -73,11 +86,7 @@ def resume(run: Run, on_event: OnEvent) -> Run:
     """Goes on with a run that was stopped: the same plan, order and place. VaivenError: "run-ended", "run-busy",
     "run-damaged", and those of `measure`."""
     manifest = run.manifest
-    try:
-        plan = msgspec.convert(manifest.plan, Plan)
-        design = designs.from_facts(msgspec.to_builtins(manifest.design))
-    except (msgspec.ValidationError, KeyError, TypeError, ValueError) as error:
-        raise VaivenError(f"the run {run.id} cannot be resumed: {error}", "start a new one", "run-damaged") from error
+    plan, design = _planned(run)
     with Record.resume(run.path, manifest) as record, _same_place(manifest, plan) as place:
         if place.missing:
             raise next(iter(place.missing.values()))
@@ -87,6 +96,22 @@ def resume(run: Run, on_event: OnEvent) -> Run:
             text = f"the run went on with another calibration of the lab: {was}, then {now}"
             doing.warn(record, "calibration", text)
         return _carried(record, doing)
+
+
+def left(run: Run) -> Left:
+    """What a run that was stopped has still to do. VaivenError: "run-damaged", and those of `plans.preview`."""
+    plan, design = _planned(run)
+    ground, launches = plans.preview(plan)[1], query.launch_count(run)
+    return Left(plan, design, ground, launches, duration.run_s(design, plan, ground, launches))
+
+
+def _planned(run: Run) -> tuple[Plan, Design]:
+    """What a run was to do, by its manifest."""
+    try:
+        plan = msgspec.convert(run.manifest.plan, Plan)
+        return plan, designs.from_facts(msgspec.to_builtins(run.manifest.design))
+    except (msgspec.ValidationError, KeyError, TypeError, ValueError) as error:
+        raise VaivenError(f"the run {run.id} cannot be resumed: {error}", "start a new one", "run-damaged") from error
 
 
 def _begun(root: Path, manifest: Manifest, doing: _Measuring) -> Run:

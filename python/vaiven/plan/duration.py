@@ -34,10 +34,13 @@ _OPERATIONS_PER_S = 1e9  # of floating point, by one processor
 _TRIED = 3  # rounds before those that count
 
 
-def run_s(design: Design, plan: Plan, ground: Ground) -> tuple[float, float]:
-    """Seconds of the whole run: (when it stops at launches_min, when it goes on to launches_max)."""
+def run_s(design: Design, plan: Plan, ground: Ground, launches: int = 0) -> tuple[float, float]:
+    """Seconds of a run that has so many of its launches: (when it stops at launches_min, when it goes on to
+    launches_max)."""
     each_s, before_s = block_s(design, plan, ground), setup_s(design, ground)
-    return before_s + each_s * plan.stop.schedule[0], before_s + each_s * plan.stop.launches_max
+    done = launches / design.launches_per_block
+    least, most = (max(0.0, blocks - done) for blocks in (plan.stop.schedule[0], plan.stop.launches_max))
+    return before_s + each_s * least, before_s + each_s * most
 
 
 def block_s(design: Design, plan: Plan, ground: Ground) -> float:
