@@ -28,6 +28,7 @@ class Cost:
 
     start_s: fresh processes until they are connected, and their end; far_s: more for each further far end. message_s:
     of software, one way. share: of the wire's time that its own protocol adds. session_s: before each message to many.
+    again: how often a message to several crosses the wire in all, where what only waits for the wire is sent again.
     """
 
     start_s: float
@@ -35,6 +36,7 @@ class Cost:
     message_s: float = 50e-6
     share: float = 0.0
     session_s: float = 0.0
+    again: int = 1
 
 
 _COSTS = {
@@ -45,14 +47,15 @@ _COSTS = {
     "openmpi": Cost(0.6, 0.13),
     "mpich": Cost(0.35, 0.09),
     "pvm": Cost(0.22, 0.15, message_s=150e-6),
-    "pvm-default": Cost(0.3, 0.15, message_s=300e-6, share=0.3),
+    "pvm-default": Cost(0.3, 0.15, message_s=300e-6, share=0.3, again=3),
 }
 _EMULATED_S = 0.3  # more of a launch, for each host whose programs are emulated
 
 
 def cost(stack: Stack, ground: Ground) -> Cost:
     """Of that stack: its own, or that of its kind."""
-    kinds = (stack.id, "-".join(stack.id.split("-")[:2]), ground.library_of(stack.id), "")
+    kinds = [stack.id, "pvm-default"] if "-default" in stack.id else [stack.id]
+    kinds += [ground.library_of(stack.id), ""]
     return next(_COSTS[kind] for kind in kinds if kind in _COSTS)
 
 
@@ -93,7 +96,10 @@ def wire_s(size_bytes: int, ground: Ground) -> float:
 def to_all_s(size_bytes: int, near: str, fars: Sequence[str], stack: Stack, ground: Ground) -> float:
     """Seconds until the last of these far ends has that message of the near one."""
     alone_s = max(one_way_s(size_bytes, near, far, stack, ground) for far in fars)
-    return alone_s + (_copies(stack, len(fars), ground) - 1) * wire_s(size_bytes, ground)
+    copies = _copies(stack, len(fars), ground)
+    if copies > 1:
+        copies *= cost(stack, ground).again
+    return alone_s + (copies - 1) * wire_s(size_bytes, ground)
 
 
 def _copies(stack: Stack, receivers: int, ground: Ground) -> int:
