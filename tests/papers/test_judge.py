@@ -169,6 +169,13 @@ def test_a_claim_over_several_runs_takes_one_of_each() -> None:
     assert alone.word is Word.NOT_MEASURABLE and "lqt: the hosts are unlike machines" in alone.interval.refused
 
 
+@pytest.mark.parametrize("id", ["A54", "A57", "A60"])
+def test_a_broadcast_to_each_is_held_against_pvm_where_there_is_pvm(id: str) -> None:
+    """As the plans of length standard have it: a broadcast to each host of the lab, PVM to four of them."""
+    pings = fourway(("purmamarca", "fourier", "paris", "prited", "sofia"))
+    assert found(id, runs.FAITHFUL.candidates[2], pings).word is Word.HOLDS
+
+
 def test_another_day_is_another_day() -> None:
     first, second = runs.FAITHFUL.candidates[:2]
     assert found("A11", second, first).word is Word.HOLDS

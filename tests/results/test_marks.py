@@ -61,3 +61,15 @@ def test_bytes_that_no_host_of_a_launch_had_sent_are_others_traffic(tmp_path: Pa
                 record.add(replace(made.launch(number, "udp"), path=path), [made.cell(8, [10**6] * 3)])
         said = dict(marks(query.open_run(record.path)))
         assert said.get("traffic", "").startswith("all launches: 10 % of the bytes") == (name == "beside")
+
+
+def test_what_is_sent_again_is_told_by_the_bytes_that_left_its_host(tmp_path: Path) -> None:
+    """Sent to each of five receivers no message is sent again; ICMP's may be too long to be answered."""
+    for name, stack, times in (("each", "tcp", 5), ("again", "tcp", 15), ("long", "icmp", 15)):
+        path = {"tx_bytes": times * 10**6, "tx_frames": times * 700, "expected_tx_bytes": 10**6}
+        with Record.create(tmp_path / name, made.manifest()) as record:
+            for number in range(8):
+                launch = replace(made.launch(number, stack), path=path, fars=5)
+                record.add(launch, [made.cell(10**6, [10**6] * 3)])
+        text = dict(marks(query.open_run(record.path))).get("sent-again", "")
+        assert ("in 8 of 8 launches, at most 3.0 times" in text) == (name == "again")

@@ -9,6 +9,7 @@ from vaiven.stats.noise import (
     drift_marks,
     launch_marks,
     loss_mark,
+    repeated_mark,
     strays_withstood,
     tail_mark,
     traffic_mark,
@@ -57,6 +58,15 @@ def test_traffic_of_others_marks_the_run():
     assert traffic_mark(own * 1.005, own) == []
     marks = traffic_mark(own * 2, own)
     assert marks[0].code == "traffic" and "50 %" in marks[0].text
+
+
+def test_a_stack_that_sends_its_messages_again_is_marked_unless_they_are_short():
+    needed, frames = np.full(8, 1e7), np.full(8, 1e4)
+    assert repeated_mark(1.2 * needed, frames, needed) == []
+    (mark,) = repeated_mark([5.5e7, *1.01 * needed[1:]], frames, needed)
+    assert mark.code == "sent-again" and "in 1 of 8 launches, at most 5.5 times" in mark.text
+    assert repeated_mark(3 * needed, 3 * needed / 90, needed) == []  # acknowledgements
+    assert repeated_mark(needed, frames, 0 * needed) == []
 
 
 def test_disturbed_sentinel_marks_the_run():

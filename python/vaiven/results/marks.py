@@ -18,16 +18,20 @@ from vaiven.stats import drift, noise
 from vaiven.stats.noise import Mark
 from vaiven.store import query
 from vaiven.store.query import Run
+from vaiven.store.record import LaunchRecord
 
 _OF_TWO_CLOCKS = questions.named(lambda one: one.clocks and not one.several)  # of several the tables tell it
 _NAMED = 6  # cells; of more, the others are counted
+_ASKED_IN_VAIN = ("icmp",)  # sends sizes that a host does not answer, too, which are no messages
 
 
 def marks(run: Run) -> Iterator[tuple[str, str]]:
     """(code, text) of the whole run: its sentinel, the traffic of others, and what spreads or is lost too much."""
     wanted = stop_of(run).half_width
     yield from grouped(_of_sentinel(query.sentinels(run), wanted))
-    yield from grouped(_of_traffic([record.path for record in query.launch_records(run)]))
+    records = query.launch_records(run)
+    yield from grouped(_of_traffic([record.path for record in records]))
+    yield from grouped(_of_repeated(records))
     table = rows.one_way(query.launches(run))
     yield from grouped(_of_stacks(table, messages(run), wanted))
     yield from grouped(_of_clocks(table))
@@ -52,6 +56,17 @@ def _of_traffic(paths: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Mark]]:
     if worst:
         for mark in noise.traffic_mark(*zip(*worst, strict=True)):
             yield "all launches", mark
+
+
+def _of_repeated(records: Sequence[LaunchRecord]) -> Iterator[tuple[str, Mark]]:
+    """What sends its messages again. To several ends a message may go to each."""
+    sent: dict[tuple[str, ...], list[tuple[int, int, int]]] = {}
+    for one in records:
+        if one.stack not in _ASKED_IN_VAIN and {"tx_bytes", "tx_frames", "expected_tx_bytes"} <= one.path.keys():
+            counts = one.path["tx_bytes"], one.path["tx_frames"], one.path["expected_tx_bytes"] * one.fars
+            sent.setdefault((one.stack, one.ask, one.near, one.far), []).append(counts)
+    for key, counted in sent.items():
+        yield from ((" ".join(key), mark) for mark in noise.repeated_mark(*zip(*counted, strict=True)))
 
 
 def _most_foreign(path: Mapping[str, Any]) -> tuple[float, float]:

@@ -17,6 +17,10 @@ TAIL_MAX = 3.0  # p99 over median
 LOSS_MAX = 0.001
 GROUPS_MIN = 0.05  # from the one to the other
 FOREIGN_MAX = 0.01  # of the bytes seen
+REPEATED_MAX = 1.5  # times the bytes that messages take
+LONG_FRAMES_BYTES = (
+    800  # mean of what was sent: beside shorter frames acknowledgements weigh, and are none of a message
+)
 OFF_MAX = 0.5  # of a single block: so much is no neighbour on a processor, something else was on the network
 STRAYS_LEVEL = 0.95
 _AGAIN = "measure again when nothing else runs; of real machines vaiven doctor says what disturbs them"
@@ -125,3 +129,19 @@ def traffic_mark(seen_bytes: ArrayLike, own_bytes: ArrayLike) -> list[Mark]:
         return []
     text = f"{100 * foreign / seen.sum():.0f} % of the bytes on the interface were not ours"
     return [Mark("traffic", text, "stop what else uses the network, or measure at another time")]
+
+
+def repeated_mark(sent_bytes: ArrayLike, sent_frames: ArrayLike, needed_bytes: ArrayLike) -> list[Mark]:
+    """What left an interface against what its messages take, one number per launch each: a stack that sends them again.
+
+    Nothing is said of launches of short frames.
+    """
+    sent, frames = vector(sent_bytes, "sent bytes"), vector(sent_frames, "sent frames")
+    needed: Floats = vector(needed_bytes, "needed bytes")
+    is_long = sent > LONG_FRAMES_BYTES * frames
+    times = sent[is_long & (needed > 0)] / needed[is_long & (needed > 0)]
+    if not times.size or times.max() <= REPEATED_MAX:
+        return []
+    often = f"in {(times > REPEATED_MAX).sum()} of {times.size} launches, at most {times.max():.1f} times"
+    remedy = "frames were lost, or it waits less than a frame waits for the wire: fewer receivers, or another stack"
+    return [Mark("sent-again", f"more bytes left its host than its messages are, {often}", remedy)]
