@@ -130,7 +130,7 @@ def measure(
     root = runs or query.root()
     if suite.members(name):
         one = partial(_member, asked=asked)
-        there = partial(suite.newest, root=root) if resume else None
+        there = partial(suite.newest, root=root) if resume else lambda plan: None
         return suite.carry_out(name, length, lambda plan: wanted(plan).plan, one, there, dry_run=dry_run)
     show = partial(_show, page=page, as_json=as_json)
     with signals.interruptible():

@@ -58,17 +58,17 @@ def carry_out(
     length: LengthName,
     asked: Callable[[str], Plan],
     one: Callable[[str], Status],
-    there: Callable[[Plan], Run | None] | None,
+    there: Callable[[Plan], Run | None],
     *,
     dry_run: bool,
 ) -> Status:
     """Says how long its plans take, and measures one after the other unless it is a dry run; the worst exit status.
 
     asked: the plan of that name as it will be carried out; one: measures it. What they raise leaves that plan out.
-    there: the run that is there of a plan already, where such a run is gone on with.
+    there: the run of a plan that is gone on with, None where it begins anew.
     """
     plans = members(name)
-    _foretell(plans, asked, there or (lambda plan: None))
+    _foretell(plans, asked, there)
     worst = Status.OK
     for number, plan in enumerate(() if dry_run else plans, 1):
         say(f"\n{plan}: {number} of {len(plans)}", sys.stderr)
@@ -99,8 +99,11 @@ def _foretell(plans: Sequence[str], asked: Callable[[str], Plan], there: Callabl
             if run and run.end:
                 say(f"{name}: measured already", sys.stderr)
                 continue
-            design, ground = known.preview(plan, stacks)
-            spans.append(measuring.left(run).left_s if run else duration.run_s(design, plan, ground))
+            if run:
+                spans.append(measuring.left(run).left_s)
+            else:
+                design, ground = known.preview(plan, stacks)
+                spans.append(duration.run_s(design, plan, ground))
         except VaivenError as error:
             say(f"{name}: {error.what}", sys.stderr)
             continue

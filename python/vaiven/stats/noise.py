@@ -18,9 +18,7 @@ LOSS_MAX = 0.001
 GROUPS_MIN = 0.05  # from the one to the other
 FOREIGN_MAX = 0.01  # of the bytes seen
 REPEATED_MAX = 1.5  # times the bytes that messages take
-LONG_FRAMES_BYTES = (
-    800  # mean of what was sent: beside shorter frames acknowledgements weigh, and are none of a message
-)
+LONG_FRAMES_BYTES = 800  # mean of what was sent: beside shorter frames acknowledgements weigh
 OFF_MAX = 0.5  # of a single block: so much is no neighbour on a processor, something else was on the network
 STRAYS_LEVEL = 0.95
 _AGAIN = "measure again when nothing else runs; of real machines vaiven doctor says what disturbs them"
@@ -138,8 +136,8 @@ def repeated_mark(sent_bytes: ArrayLike, sent_frames: ArrayLike, needed_bytes: A
     """
     sent, frames = vector(sent_bytes, "sent bytes"), vector(sent_frames, "sent frames")
     needed: Floats = vector(needed_bytes, "needed bytes")
-    is_long = sent > LONG_FRAMES_BYTES * frames
-    times = sent[is_long & (needed > 0)] / needed[is_long & (needed > 0)]
+    tells = (sent > LONG_FRAMES_BYTES * frames) & (needed > 0)
+    times = sent[tells] / needed[tells]
     if not times.size or times.max() <= REPEATED_MAX:
         return []
     often = f"in {(times > REPEATED_MAX).sum()} of {times.size} launches, at most {times.max():.1f} times"
