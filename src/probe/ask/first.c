@@ -166,7 +166,6 @@ static int looked_at(struct first_run *run, size_t size_bytes, struct vv_error *
   kept.answered += run->series.answered;
   kept.corrupt += run->series.corrupt;
   kept.far_corrupt += run->series.far_corrupt;
-  vv_series_free(&run->series);
   run->series = kept;
   return result;
 }
@@ -248,7 +247,6 @@ static void free_room(struct first_run *run) {
   free(run->threshold);
   vv_trace_free(&run->near);
   vv_trace_free(&run->far);
-  vv_series_free(&run->series);
 }
 
 static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_error *error) {

@@ -69,7 +69,6 @@ static int warm_run(struct layers_run *run, struct vv_session *session, size_t s
   int result = begin(run, session, size_bytes, false, error);
   if (result == 0) result = vv_warmup(session, exchange, run, &run->warmth, error);
   if (result == 0) result = vv_series_end(&run->series, error);
-  vv_series_free(&run->series);
   return result;
 }
 
@@ -85,7 +84,6 @@ static int plain_run(struct layers_run *run, struct vv_session *session, size_t 
   }
   if (result == 0) result = vv_series_end(&run->series, error);
   add_up(run);
-  vv_series_free(&run->series);
   return result;
 }
 
@@ -129,7 +127,6 @@ static int marked_run(struct layers_run *run, struct vv_session *session, size_t
   if (result == 0) result = vv_series_end(&run->series, error);
   if (result == 0) result = hear_marks(run, session, far, error);
   add_up(run);
-  vv_series_free(&run->series);
   return result;
 }
 

@@ -133,7 +133,6 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   if (result == 0) result = measure(&run, error);
   if (result == 0) result = print_cell(&run, error);
   for (int part = 0; part < PARTS; part++) free(run.ns[part]);
-  vv_series_free(&run.series);
   return result;
 }
 

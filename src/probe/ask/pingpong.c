@@ -180,7 +180,6 @@ static int warm_run(struct vv_session *session, size_t size_bytes, struct vv_war
   int result = begin_run(&run, session, size_bytes, 1, 1, error);
   if (result == 0) result = vv_warmup(session, exchange, &run, warmth, error);
   if (result == 0) result = vv_series_end(&run.series, error);
-  vv_series_free(&run.series);
   return result;
 }
 
@@ -195,7 +194,6 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   if (result == 0) result = measured_run(&cell, deadline_ns, error);
   if (result == 0) result = print_cell(&cell, error);
   if (result == 0) warn(&cell);
-  vv_series_free(&cell.run.series);
   free(cell.rtt_ns);
   return result;
 }

@@ -156,7 +156,6 @@ static int begin_series(struct prtt_cell *cell, uint32_t train, struct vv_error 
 static int end_series(struct prtt_cell *cell, int result, struct vv_error *error) {
   if (result == 0) result = vv_series_end(&cell->series, error);
   cell->far_corrupt += cell->series.far_corrupt;
-  vv_series_free(&cell->series);
   return result;
 }
 

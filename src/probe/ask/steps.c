@@ -89,7 +89,6 @@ static int near_cell(struct vv_session *session, size_t size_bytes, struct vv_er
   if (result == 0) result = measure(&run, deadline_ns, error);
   if (result == 0) result = print_cell(&run, error);
   for (int step = 0; step < STEPS; step++) free(run.ns[step]);
-  vv_series_free(&run.series);
   return result;
 }
 

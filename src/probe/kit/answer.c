@@ -7,13 +7,11 @@
 
 #include "core/base/time.h"
 #include "io/os/watch.h"
-#include "probe/kit/slots.h"
 
 struct answering {
   struct vv_session *session;
   size_t size_bytes;
   int64_t check_every;
-  struct vv_slots ring;
   int64_t train;    /* messages to one answer */
   int64_t came;     /* of the train that is coming */
   int64_t messages; /* answered */
@@ -36,9 +34,10 @@ static bool is_sound(const struct answering *answering, const uint8_t *message) 
 
 /* How long the check of one message takes; a quarter more, because it is measured but twice. */
 static vv_ns check_ns(const struct answering *answering) {
-  uint8_t *message = vv_slots_at(&answering->ring, 0);
+  const struct vv_session *session = answering->session;
+  uint8_t *message = vv_slots_at(&session->in, session->seq);
   vv_ns least_ns = INT64_MAX;
-  vv_payload_fill(&answering->session->payload, 0, message, answering->size_bytes);
+  vv_payload_fill(&session->payload, 0, message, answering->size_bytes);
   for (int i = 0; i < 2; i++) {
     vv_ns start_ns = vv_clock_ns();
     if (!is_sound(answering, message)) return 0;
@@ -125,7 +124,7 @@ static int tell_marks(struct answering *answering, struct vv_error *error) {
 /* 0: one message was taken, and answered if it was its turn; 1: the series is over. */
 static int take_one(struct answering *answering, struct vv_error *error) {
   struct vv_session *session = answering->session;
-  uint8_t *message = vv_slots_at(&answering->ring, (uint64_t)answering->messages);
+  uint8_t *message = vv_slots_at(&session->in, session->seq);
   size_t size_bytes = answering->size_bytes;
   enum vv_got got;
   int over;
@@ -138,6 +137,7 @@ static int take_one(struct answering *answering, struct vv_error *error) {
     if ((over = after(answering, got, error)) != 0) return over;
   }
   keep_marks(answering);
+  session->seq++;
   if (++answering->messages % answering->check_every == 0) check_answered(answering, message);
   if (answering->messages == 1) begin_cpu(answering);
   return vv_watch_rang() ? obey(answering, error) : 0;
@@ -173,11 +173,10 @@ int vv_answer_series(struct vv_session *session, const char *line, struct vv_err
     return vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
   }
   answering.size_bytes = (size_t)size_bytes;
-  if (vv_slots_open(&answering.ring, session->config->buffers, answering.size_bytes, error) != 0) return -1;
+  if (vv_slots_cut(&session->in, session->config->buffers, answering.size_bytes, session->seq, error) < 0) return -1;
   int result = vv_line_word(line, "marked", marked, sizeof marked) ? begin_marks(&answering, error) : 0;
   if (result == 0) result = answer_all(&answering, error);
   if (answering.marks) session->stack->mark(session->end, false);
   free(answering.log);
-  vv_slots_close(&answering.ring);
   return result;
 }

@@ -179,7 +179,6 @@ static int far_asks(struct vv_session *session, const char *line, size_t size_by
   if (!report.rtt_ns) return -1;
   int result = vv_series_begin(&duet.series, session, &config, error);
   if (result == 0) result = ask_until_stopped(&duet, error);
-  vv_series_free(&duet.series);
   free(report.rtt_ns);
   return result;
 }
@@ -393,7 +392,6 @@ static int near_asks(struct duets *duets, struct vv_error *error) {
   int result = vv_series_begin(&duet.series, session, &config, error);
   if (result == 0) result = ask_with_the_others(duets, &duet, error);
   if (result == 0) result = vv_series_end(&duet.series, error);
-  vv_series_free(&duet.series);
   exchange_end(session, end);
   return result;
 }

@@ -43,7 +43,7 @@ static void spare(struct vv_rounds *rounds) {
 static int settle(struct vv_rounds *rounds, struct vv_error *error) {
   struct vv_session *session = rounds->session;
   vv_ns pause_ns = session->config->idle_ns > SETTLE_NS ? session->config->idle_ns : SETTLE_NS;
-  vv_payload_fill(&session->payload, session->seq, vv_slots_at(&rounds->ring, session->seq), rounds->size_bytes);
+  vv_payload_fill(&session->payload, session->seq, vv_slots_at(&session->out, session->seq), rounds->size_bytes);
   if (vv_watch_rang() && vv_session_why(session, error) != 0) return -1;
   vv_ns begin_ns = vv_clock_ns() + pause_ns;
   if (begin_ns < rounds->not_before_ns) begin_ns = rounds->not_before_ns;
@@ -488,12 +488,11 @@ int vv_rounds_cell(struct vv_session *session, const struct vv_rounds_config *co
   rounds.resent = count_resent(&rounds);
   rounds.patience_ns = (int64_t)(config->on_medium + 1) * vv_session_patience_ns(session, size_bytes);
   if (session->stack->began) rounds.patience_ns += SESSION_NS;
-  int result = vv_slots_open(&rounds.ring, session->config->buffers, size_bytes, error);
-  if (result == 0) result = run_series(&rounds, error);
+  int cut = vv_slots_cut(&session->out, session->config->buffers, size_bytes, session->seq, error);
+  int result = cut < 0 ? -1 : run_series(&rounds, error);
   if (result == 0 && !clocks_tell(&rounds)) result = measure_by_barrier(&rounds, error);
   if (result == 0) result = print_cell(&rounds, error);
   if (result == 0) warn(&rounds);
-  vv_slots_close(&rounds.ring);
   free(rounds.last_ns);
   free(rounds.each_ns);
   free(rounds.setups_ns);
@@ -510,7 +509,6 @@ struct rounds_taking {
   int64_t barrier;      /* 1: times count from `start` */
   uint64_t started_tag; /* of the round that it began last */
   vv_ns started_ns;     /* when it was heard; 0: by the clock, or none was heard yet */
-  struct vv_slots ring;
   int64_t messages;
   int64_t corrupt;
 };
@@ -544,7 +542,7 @@ int vv_rounds_hush(struct vv_session *session, vv_ns hush_ns, struct vv_error *e
 /* 0: one message was taken; 1: the rounds are over. */
 static int take_one(struct rounds_taking *taking, struct vv_error *error) {
   struct vv_session *session = taking->session;
-  uint8_t *message = vv_slots_at(&taking->ring, (uint64_t)taking->messages);
+  uint8_t *message = vv_slots_at(&session->in, session->seq);
   enum vv_got got;
   int over;
   while ((got = vv_session_recv(session, message, taking->size_bytes, error)) != VV_GOT_MESSAGE) {
@@ -559,6 +557,7 @@ static int take_one(struct rounds_taking *taking, struct vv_error *error) {
   bool whole = taking->size_bytes > VV_PAYLOAD_TAG_BYTES;
   taking->corrupt += whole && !vv_payload_check(&session->payload, seq, message, taking->size_bytes);
   taking->messages++;
+  session->seq++;
   while ((over = vv_rounds_hush(session, taking->hush_ns, error)) == 1) {
     if ((over = obey(taking, error)) != 0) return over;
   }
@@ -592,8 +591,6 @@ int vv_rounds_far(struct vv_session *session, const char *line, struct vv_error 
     return vv_error_set(error, "bad-control", "the near end said \"%.80s\"", line);
   }
   taking.size_bytes = (size_t)size_bytes;
-  if (vv_slots_open(&taking.ring, session->config->buffers, taking.size_bytes, error) != 0) return -1;
-  int result = take_all(&taking, error);
-  vv_slots_close(&taking.ring);
-  return result;
+  if (vv_slots_cut(&session->in, session->config->buffers, taking.size_bytes, session->seq, error) < 0) return -1;
+  return take_all(&taking, error);
 }

@@ -20,7 +20,6 @@
 #include "core/base/time.h"
 #include "probe/base/record.h"
 #include "probe/kit/series.h"
-#include "probe/kit/slots.h"
 #include "probe/link/fars.h"
 
 /* What compares the near end's time with a far end's. */
@@ -54,7 +53,6 @@ struct vv_rounds {
   struct vv_session *session; /* the first far end's */
   struct vv_fars *fars;
   size_t size_bytes;
-  struct vv_slots ring;
   enum vv_rounds_clock clock;
   vv_ns clock_error_ns;     /* half of the widest strip; before there is one, of the quickest answer */
   const struct vv_far *set; /* whose clock was set while it was compared, or goes unevenly; NULL: nobody's */
@@ -83,7 +81,7 @@ struct vv_rounds {
 
 /* The message of this round. */
 static inline const uint8_t *vv_rounds_message(const struct vv_rounds *rounds) {
-  return vv_slots_at(&rounds->ring, rounds->session->seq);
+  return vv_slots_at(&rounds->session->out, rounds->session->seq);
 }
 
 /* The number of a round as the tag of its message tells it: short ones repeat, only their own bytes count. */

@@ -19,12 +19,11 @@ int vv_series_begin(struct vv_series *series, struct vv_session *session, const 
   series->patience_ns = vv_session_patience_ns(session, config->size_bytes);
   series->idle_ns = session->config->idle_ns;
   if (session->config->idle_wire) series->idle_ns += 2 * vv_cell_wire_ns(session->config, config->size_bytes, 1);
-  if (vv_slots_open(&series->out, kind, config->size_bytes, error) != 0 ||
-      vv_slots_open(&series->in, kind, config->size_bytes, error) != 0) {
-    return -1;
-  }
-  for (uint64_t seq = session->seq; seq < session->seq + series->out.slots; seq++) {
-    vv_payload_fill(&session->payload, seq, vv_slots_at(&series->out, seq), config->size_bytes);
+  int cut = vv_slots_cut(&session->out, kind, config->size_bytes, session->seq, error);
+  if (cut < 0 || vv_slots_cut(&session->in, kind, config->size_bytes, session->seq, error) < 0) return -1;
+  /* A series of the size of the one before finds its messages written. */
+  for (uint64_t seq = session->seq; cut && seq < session->seq + session->out.slots; seq++) {
+    vv_payload_fill(&session->payload, seq, vv_slots_at(&session->out, seq), config->size_bytes);
   }
   if (!far_listens(series)) return 0;
   if (vv_control_send(&session->control, error, "%s size_bytes=%zu check_every=%" PRIu32 " train=%" PRIu32 "%s",
@@ -47,11 +46,6 @@ int vv_series_end(struct vv_series *series, struct vv_error *error) {
     return -1;
   }
   return vv_control_number(line, "cpu_ns", &series->far_cpu_ns, error);
-}
-
-void vv_series_free(struct vv_series *series) {
-  vv_slots_close(&series->out);
-  vv_slots_close(&series->in);
 }
 
 static int spin_until(struct vv_session *session, vv_ns until_ns, struct vv_error *error) {
@@ -173,7 +167,7 @@ enum vv_outcome vv_series_settle(struct vv_series *series, enum vv_outcome outco
     series->answered++;
   }
   uint8_t *message = vv_series_message(series);
-  vv_payload_fill(&session->payload, session->seq + series->out.slots, message, series->size_bytes);
+  vv_payload_fill(&session->payload, session->seq + session->out.slots, message, series->size_bytes);
   session->seq++;
   return outcome;
 }

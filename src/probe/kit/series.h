@@ -23,7 +23,6 @@
 
 #include "core/base/time.h"
 #include "probe/base/record.h"
-#include "probe/kit/slots.h"
 #include "probe/link/session.h"
 
 enum vv_outcome { VV_OUTCOME_FAILED = -1, VV_OUTCOME_ANSWERED, VV_OUTCOME_LOST, VV_OUTCOME_WRONG };
@@ -31,8 +30,6 @@ enum vv_outcome { VV_OUTCOME_FAILED = -1, VV_OUTCOME_ANSWERED, VV_OUTCOME_LOST, 
 struct vv_series {
   struct vv_session *session;
   size_t size_bytes;
-  struct vv_slots out;
-  struct vv_slots in;
   vv_ns patience_ns;   /* for one exchange */
   vv_ns far_check_ns;  /* how long the far end checks an answer; 0: no far end */
   vv_ns not_before_ns; /* it still does */
@@ -63,18 +60,17 @@ struct vv_series_config {
   vv_ns check_ns; /* of that `go` */
 };
 
-/* 0, or -1 and *error. Free it in both cases. Of a series that is told nothing of the far end is known at the end. */
+/* 0, or -1 and *error. Of a series that is told nothing of the far end is known at the end. */
 int vv_series_begin(struct vv_series *series, struct vv_session *session, const struct vv_series_config *config,
                     struct vv_error *error);
 int vv_series_end(struct vv_series *series, struct vv_error *error);
-void vv_series_free(struct vv_series *series);
 
 /* The message that is sent next, and where its answer goes. */
 static inline uint8_t *vv_series_message(const struct vv_series *series) {
-  return vv_slots_at(&series->out, series->session->seq);
+  return vv_slots_at(&series->session->out, series->session->seq);
 }
 static inline uint8_t *vv_series_answer(const struct vv_series *series) {
-  return vv_slots_at(&series->in, series->session->seq);
+  return vv_slots_at(&series->session->in, series->session->seq);
 }
 
 /*

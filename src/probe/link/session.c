@@ -297,5 +297,7 @@ void vv_session_close(struct vv_session *session) {
   tell_foreign(session);
   if (session->stack) session->stack->close(session->end);
   session->end = NULL;
+  vv_slots_close(&session->out);
+  vv_slots_close(&session->in);
   vv_control_close(&session->control);
 }

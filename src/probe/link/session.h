@@ -31,6 +31,7 @@
 #include "io/os/host.h"
 #include "probe/base/config.h"
 #include "probe/link/control.h"
+#include "probe/link/slots.h"
 #include "probe/link/tally.h"
 #include "stack/stack.h"
 
@@ -41,7 +42,9 @@ struct vv_session {
   struct vv_control control; /* VV_CONTROL_NONE: no far end (null; icmp without a port) */
   uint8_t key[VV_KEY_BYTES];
   struct vv_payload payload;
-  uint64_t seq; /* near: number of the next message, over all cells */
+  uint64_t seq; /* number of the next message, over all cells; far: of those that this end counted as it took them */
+  struct vv_slots out; /* cut for the cell that is measured, or was last */
+  struct vv_slots in;
   size_t size_bytes_max;
   struct vv_address own; /* of the control connection; port 0 where there is none */
   struct vv_address peer;
