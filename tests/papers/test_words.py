@@ -102,6 +102,16 @@ def test_every_machine_is_each_that_is_named() -> None:
     assert d["CLASSES"] == ("axp", "k6ii") and d["PAIRS"] == (("axp", "axp"), ("axp", "k6ii"), ("k6ii", "k6ii"))
 
 
+def test_one_message_that_was_held_up_changes_no_time_per_byte() -> None:
+    """Of a hundred messages one that takes 10 ms triples the mean of a short one."""
+    run = QUIET.run(runs.manifest("alicante"), runs.b_tau(True))
+    for cell, blocks in run.measured.cells.items():
+        for row in blocks.values():
+            row["ns_mean"] *= 3 if cell.size_bytes == 1 else 1
+    found = Reading(run.measured, Needs()).words()["tau"]("openmpi", 256, "alicante2")
+    assert found == pytest.approx(np.full(21, (runs.over_mpi(256) - runs.over_mpi(1)) / 255))
+
+
 def test_broadcasts() -> None:
     words = reading(2, stacks=("group", "pvm-mcast"), sizes=(8, 10**6)).words()
     assert words["R"] == tuple(range(1, 10)) and words["NEXT_R"][0] == (1, 2)

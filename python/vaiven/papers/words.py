@@ -4,8 +4,8 @@
     t(stack, bytes, host)      seconds one way from the first host, half of a round trip: median of launch medians
     bw(stack, bytes, host)     bytes per second; bwmax(stack, host) the most of all sizes, SIZES among them
     alpha(stack, host)         t of the smallest message, which has at most 8 bytes
-    tau(stack, bytes, host)    what each byte adds to alpha, of means over messages; tau_first(stack, bytes, host, k),
-                               alpha_first(stack, host, k): of the means of a launch's first k messages
+    tau(stack, bytes, host)    what each byte adds to alpha. tau_first(stack, bytes, host, k), alpha_first(stack, host,
+                               k): the same of the mean of a launch's first k messages, which one that is held up moves
     encode, decode, translate(stack, bytes, host)    processor seconds of the first host; coding: the sum of these
     held(stack, bytes, host)   bytes that the library held of a message that was sent, in buffers of its own
     translations(stack, bytes, host)   how often the first host turned the numbers of a message and of its answer from
@@ -168,7 +168,7 @@ class Reading:
     def alpha(self, stack: str, host: str) -> Floats:
         return self.t(stack, self._smallest(stack, host), host)
 
-    def tau(self, stack: str, size: int, host: str, column: str = "ns_mean") -> Floats:
+    def tau(self, stack: str, size: int, host: str, column: str = "ns_median") -> Floats:
         least = self._smallest(stack, host)
         long, short = (self._seconds(stack, one, host, column) / 2 for one in (size, least))
         return (long - short) / (size - least)
