@@ -28,7 +28,7 @@ CENTRE_S = 1e-3
 SIZES_A = (8, 100, 1000, 60_000, 10**6, 10**7)
 DOUBLES = tuple(8 * 2**power for power in range(5, 20))
 SIZES_C = (100, 256, 1024, 4096, 10_000, 16_384, 20_000, 65_536, 262_144, 10**6, 2**20)
-SIZES_D = (*range(0, 101, 4), 1000, 1400, 1500, 2000, 3000)
+SIZES_D = (*range(0, 101, 4), *range(1000, 2001, 100), 3000)
 # What LLC takes of TCP's time under Open MPI, between two hosts and among several processes.
 OVER_TCP = {1: 0.81, 8: 0.81, 12: 0.82, 64: 0.93, 125: 0.935, 512: 0.94, 625: 0.941, 1024: 0.95, 1250: 0.956,
             1500: 0.96, 4000: 0.961, 4096: 0.962, 65_536: 0.97, 2**20: 0.98}  # fmt: skip

@@ -99,6 +99,7 @@ def test_shorter_lengths_settle_less_and_say_what_they_leave_out(
     assert set(lengths.left_out(plans["b-tau"], "quick")) == {"B02", "B04"}  # which count 100 messages
     assert "B04" in lengths.note(plans["b-tau"], "quick") and not lengths.note(plans["b-tau"], "full")
     assert {"D01", "D07", "D09"} <= set(lengths.settled(plans["d-pairs"]))
+    assert lengths.left_out(plans["d-pairs"], "quick") == ("D02", "D09")  # whose sizes lie closer
     assert {"D10", "D13"} <= set(lengths.settled(plans["d-at-once"], PROCESSORS))
     assert {"C01", "C03", "C10", "C13", "C16", "C17"} <= set(lengths.settled(plans["c-line"]))
     assert lengths.settled(plans["c-rate-4"]) == ("C04",)
