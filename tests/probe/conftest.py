@@ -133,8 +133,8 @@ def ask_many(probe: Probe) -> Callable[..., tuple[Ended, list[Ended]]]:
     def call(ask: str, stack: str, ends: int, *options: str, both: tuple[str, ...] = (), sizes=(8,), samples: int = 4):
         fars = [probe.far(stack, *both) for _ in range(ends)]
         also = [word for _, peer in fars[1:] for word in ("--also", peer)]
-        effort = ("--samples", str(samples), "--cell-ms", str(int(500 * PATIENCE_S)))
-        effort += ("--timeout-ms", str(int(1000 * PATIENCE_S)))
+        patience_ms = int(1000 * PATIENCE_S)
+        effort = ("--samples", str(samples), "--cell-ms", str(patience_ms // 2), "--timeout-ms", str(patience_ms))
         asked = ("--ask", ask, "--sizes", ",".join(map(str, sizes)), *effort)
         near = probe.near(stack, fars[0][1], *also, *asked, *options, *both)
         return near, [far.end() for far, _ in fars]

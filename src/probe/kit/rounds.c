@@ -488,8 +488,8 @@ int vv_rounds_cell(struct vv_session *session, const struct vv_rounds_config *co
   rounds.resent = count_resent(&rounds);
   rounds.patience_ns = (int64_t)(config->on_medium + 1) * vv_session_patience_ns(session, size_bytes);
   if (session->stack->began) rounds.patience_ns += SESSION_NS;
-  int cut = vv_slots_cut(&session->out, session->config->buffers, size_bytes, session->seq, error);
-  int result = cut < 0 ? -1 : run_series(&rounds, error);
+  int result = vv_slots_cut(&session->out, session->config->buffers, size_bytes, session->seq, error) < 0 ? -1 : 0;
+  if (result == 0) result = run_series(&rounds, error);
   if (result == 0 && !clocks_tell(&rounds)) result = measure_by_barrier(&rounds, error);
   if (result == 0) result = print_cell(&rounds, error);
   if (result == 0) warn(&rounds);

@@ -42,7 +42,7 @@ struct vv_session {
   struct vv_control control; /* VV_CONTROL_NONE: no far end (null; icmp without a port) */
   uint8_t key[VV_KEY_BYTES];
   struct vv_payload payload;
-  uint64_t seq; /* number of the next message, over all cells; far: of those that this end counted as it took them */
+  uint64_t seq;        /* number of the next message, over all cells */
   struct vv_slots out; /* cut for the cell that is measured, or was last */
   struct vv_slots in;
   size_t size_bytes_max;
