@@ -45,6 +45,14 @@ def test_a_line_has_each_word_with_its_margin(again) -> None:
     }  # fmt: skip
 
 
+def test_a_claim_of_which_two_runs_that_fit_are_opposite_is_torn(again) -> None:
+    """Where all takes forty times as long latencies are no milliseconds (A34); machines differ as they did (A27)."""
+    faithful, slow = runs.FAITHFUL.candidates[0], runs.World(scale=40.0).candidates[0]
+    claims = [one for one in published() if one.id in ("A27", "A34")]
+    assert again.torn(claims, [faithful, faithful]) == []
+    assert again.torn(claims, [faithful, slow]) == ["A34"]
+
+
 def test_directories_are_judged_each_by_itself(again, tmp_path: Path, monkeypatch, capsys) -> None:
     for name, one_way_ns in (("first", 100_000), ("second", 90_000)):
         with Record.create(tmp_path / name, runs.manifest("lidi")) as record:
@@ -54,7 +62,8 @@ def test_directories_are_judged_each_by_itself(again, tmp_path: Path, monkeypatc
     monkeypatch.setattr("sys.argv", ["again.py", str(tmp_path / "first"), str(tmp_path / "second")])
     assert again.main() == 0
     said = capsys.readouterr().out
-    assert "| A38 |" in said and said.endswith("opposite: none\n") and said.count(" settled: ") == 2
+    assert "| A38 |" in said and "\nopposite: none\n" in said and said.count(" settled: ") == 2
+    assert said.endswith("opposite by two runs that fit: none\n")
     monkeypatch.setattr("sys.argv", ["again.py", str(tmp_path / "first"), "--papers", "B"])
     with pytest.raises(SystemExit):
         again.main()

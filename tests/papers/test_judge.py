@@ -9,7 +9,7 @@ import pytest
 
 from vaiven.errors import VaivenError
 from vaiven.papers.claims import Claim, published
-from vaiven.papers.judge import Candidate, Verdict, Word, judge, weigh
+from vaiven.papers.judge import Candidate, Verdict, Word, fitting, judge, weigh
 from vaiven.papers.needs import Needs
 
 from . import runs
@@ -78,6 +78,34 @@ def test_best_and_never_want_the_largest_size(id: str) -> None:
 def test_every_machine_is_not_one_of_them(id: str) -> None:
     told = found(id, fourway(("purmamarca", "fourier")))
     assert told.word is Word.NOT_MEASURABLE and "no host of the kind other-order" in told.interval.refused
+
+
+def test_a_range_is_not_that_of_two_machines() -> None:
+    """Latencies of two may lie together or apart: A36 and A41 said one word of two machines and another of all."""
+    for id, least in (("A36", 4), ("A41", 5)):
+        told = found(id, fourway())
+        assert told.word is Word.NOT_MEASURABLE and f"2 other hosts of {least}" in told.interval.refused
+
+
+def test_what_unlike_receivers_do_to_a_broadcast_is_not_told_of_equal_ones() -> None:
+    cells = runs.a_broadcast("lqt1", runs.LQT, 1.0, honest=True)
+    for id in ("A63", "A68"):
+        told = found(id, runs.FAITHFUL.run(runs.manifest("lqt"), cells))
+        assert told.word is Word.NOT_MEASURABLE and "the hosts are equal machines" in told.interval.refused
+
+
+def test_an_anomaly_is_held_against_the_same_machines_short_messages() -> None:
+    """Where no sound machine is as slow as prited, its eight bytes take longer than theirs, and that is no anomaly."""
+    hosts = ("purmamarca", "fourier", "sofia", "prited")
+    where = runs.manifest("cetad", hosts)
+    cells = [
+        {"ask": "fanout", "stack": "group", "near": hosts[0], "far": far, "size_bytes": size, "s": s + size / 1.19e6}
+        for far, s in zip(hosts[1:], (0.0002, 0.0004, 0.001), strict=True)
+        for size in (8, 100, 1000, 60_000)
+    ]
+    assert found("A55", runs.FAITHFUL.run(where, cells)).word is Word.HOLDS
+    ill = [one | {"s": one["s"] * (20 if one["size_bytes"] > 1000 and one["far"] == "sofia" else 1)} for one in cells]
+    assert found("A55", runs.FAITHFUL.run(where, ill)).word is Word.DOES_NOT_HOLD
 
 
 def test_a_link_that_nobody_knows_is_named() -> None:
@@ -154,6 +182,15 @@ def test_the_newest_run_that_fits_counts() -> None:
     assert told.word is Word.DOES_NOT_HOLD and told.runs == ("newer",)
     (told,) = judge([fast], [old, other])
     assert told.word is Word.HOLDS and told.runs == (old.id,)
+
+
+def test_each_run_that_fits_has_its_word() -> None:
+    old, newer = latencies(ratio=0.5), latencies(ratio=2.0)
+    fast = claim("all(t('tcp', 8, h) < t('udp', 8, h) for h in HOSTS)", needs=Needs(rate_mbps=100))
+    few = latencies(ratio=0.5, world=replace(runs.FAITHFUL, launches=7))
+    told = fitting(fast, [newer, latencies("lqt"), few, old])
+    assert [one.word for one in told] == [Word.DOES_NOT_HOLD, Word.HOLDS]
+    assert fitting(fast, [latencies("lqt")]) == ()
 
 
 def test_what_is_not_measurable_is_told_of_the_run_that_lacks_least() -> None:

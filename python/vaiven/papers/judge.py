@@ -114,22 +114,35 @@ def weigh(claim: Claim, newest: Sequence[Candidate]) -> Verdict:
         return _untold(claim, Word.NO_CHECK, claim.unasked)
     closest: tuple[str, ...] = ()
     young: Verdict | None = None  # on runs that have too few launches, as one that was stopped
+    for found, missing in _tries(claim, newest):
+        if found and found.interval.known:
+            return found
+        if found:
+            young = young or found
+        elif not closest or len(missing) < len(closest):
+            closest = missing
+    return young or _untold(claim, Word.NOT_MEASURABLE, "; ".join(closest or ("there are too few runs",)))
+
+
+def fitting(claim: Claim, newest: Sequence[Candidate]) -> tuple[Verdict, ...]:
+    """What each of the runs that fit says of a claim, as if it were the only one. newest: the newest first.
+
+    Of a claim over several, what each choice of runs says. Where two of these are opposite, the claim depends on more
+    than its needs say.
+    """
+    return tuple(found for found, _ in _tries(claim, newest) if found and found.interval.known)
+
+
+def _tries(claim: Claim, newest: Sequence[Candidate]) -> Iterator[tuple[Verdict | None, tuple[str, ...]]]:
+    """What each choice of runs says; None, and what is missing, of one that has not all that the claim needs."""
     for runs in _casts(claim, newest):
         try:
             missing = tuple(_missing(claim, runs))
-            if not missing:
-                found = _on(claim, runs)
-                if found.interval.known:
-                    return found
-                young = young or found
-                continue
+            yield (None if missing else _on(claim, runs)), missing
         except VaivenError as error:
             if error.code == "bad-claim":
                 raise
-            missing = (error.what,)  # of a run that is damaged, too: the others are judged
-        if not closest or len(missing) < len(closest):
-            closest = missing
-    return young or _untold(claim, Word.NOT_MEASURABLE, "; ".join(closest or ("there are too few runs",)))
+            yield None, (error.what,)  # of a run that is damaged, too: the others are judged
 
 
 def _casts(claim: Claim, newest: Sequence[Candidate]) -> Iterator[Mapping[str, Candidate]]:
@@ -142,8 +155,8 @@ def _casts(claim: Claim, newest: Sequence[Candidate]) -> Iterator[Mapping[str, C
             return
         name, needs = parts[number]
         others = [run for run in newest if _apart(claim, run, taken)]
-        fitting = (run for run in others if not unfit(needs, run))
-        for run in list(islice(fitting, CASTS_MAX)) or others[:1]:
+        fit = (run for run in others if not unfit(needs, run))
+        for run in list(islice(fit, CASTS_MAX)) or others[:1]:
             yield from cast(number + 1, {**taken, name: run})
 
     if len(parts) == 1:
