@@ -43,13 +43,13 @@ class Row:
 
 
 def candidates(root: Path) -> list[Candidate]:
-    """The runs below that directory, the newest first. Raises VaivenError where one is damaged."""
-    return sorted((Candidate.of_run(run) for run in sound(root)), key=lambda one: one.begun, reverse=True)
+    """The runs below that directory. Raises VaivenError where one is damaged."""
+    return [Candidate.of_run(run) for run in sound(root)]
 
 
-def torn(claims: Sequence[Claim], newest: Sequence[Candidate]) -> list[str]:
+def torn(claims: Sequence[Claim], runs: Sequence[Candidate]) -> list[str]:
     """The claims that hold by one run of these and do not by another that fits."""
-    return [one.id for one in claims if {told.word for told in fitting(one, newest)} >= set(SETTLED)]
+    return [one.id for one in claims if {told.word for told in fitting(one, runs)} >= set(SETTLED)]
 
 
 def rows(judged: Sequence[Sequence[Verdict]], papers: str) -> list[Row]:
@@ -89,7 +89,7 @@ def main() -> int:
     given = options.parse_args()
     names = [str(one) for one in given.runs]
     measured = [candidates(root) for root in given.runs]
-    found = rows([judge(published(), newest) for newest in measured], given.papers)
+    found = rows([judge(published(), runs) for runs in measured], given.papers)
     if not found:
         options.error(f"no claim of {given.papers} can be told from {', '.join(names)}")
     print(table(found, names), end="\n\n")
@@ -98,8 +98,8 @@ def main() -> int:
         print(f"{name}: {settled} settled: " + ", ".join(f"{count} {word}" for word, count in words.items()))
     opposite = [one.claim for one in found if one.opposite]
     print(f"opposite: {', '.join(opposite) or 'none'}")
-    claims = [one for one in published() if one.id[0] in given.papers and not one.unasked]
-    apart = sorted({claim for newest in measured for claim in torn(claims, newest)})
+    claims = [one for one in published() if one.id[0] in given.papers]
+    apart = sorted({claim for runs in measured for claim in torn(claims, runs)})
     print(f"opposite by two runs that fit: {', '.join(apart) or 'none'}")
     return 1 if opposite or apart else 0
 

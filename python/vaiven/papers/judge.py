@@ -99,7 +99,7 @@ class Candidate:
 
 def judge(claims: Sequence[Claim], candidates: Sequence[Candidate]) -> tuple[Verdict, ...]:
     """What becomes of all claims that there are, in their order; the newest run that fits counts."""
-    newest = sorted(candidates, key=lambda one: (one.begun, one.id), reverse=True)
+    newest = _newest(candidates)
     alone = [weigh(claim, newest) for claim in claims]
     tested = [number for number, one in enumerate(alone) if one.p is not None]
     adjusted = benjamini_hochberg([alone[number].p for number in tested]) if tested else ()
@@ -124,13 +124,20 @@ def weigh(claim: Claim, newest: Sequence[Candidate]) -> Verdict:
     return young or _untold(claim, Word.NOT_MEASURABLE, "; ".join(closest or ("there are too few runs",)))
 
 
-def fitting(claim: Claim, newest: Sequence[Candidate]) -> tuple[Verdict, ...]:
-    """What each of the runs that fit says of a claim, as if it were the only one. newest: the newest first.
+def fitting(claim: Claim, candidates: Sequence[Candidate]) -> tuple[Verdict, ...]:
+    """What each of the runs that fit says of a claim, as if it were the only one, the newest first.
 
     Of a claim over several, what each choice of runs says. Where two of these are opposite, the claim depends on more
     than its needs say.
     """
-    return tuple(found for found, _ in _tries(claim, newest) if found and found.interval.known)
+    if claim.unasked:
+        return ()
+    return tuple(found for found, _ in _tries(claim, _newest(candidates)) if found and found.interval.known)
+
+
+def _newest(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The newest first."""
+    return sorted(candidates, key=lambda one: (one.begun, one.id), reverse=True)
 
 
 def _tries(claim: Claim, newest: Sequence[Candidate]) -> Iterator[tuple[Verdict | None, tuple[str, ...]]]:
