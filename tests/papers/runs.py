@@ -229,7 +229,8 @@ def a_broadcast(near: str, others: Sequence[str], faster: float, honest: bool) -
         for host in others[1:] if near == "purmamarca" else ():
             cell = {"ask": "fanout", "near": near, "far": host, "size_bytes": size}
             unlike = 1.0 if honest else START[host] ** 6
-            ill = 1.0 if honest or host not in DEFECT or size <= 1000 else 2.8  # beyond what A55 allows, within 1.5 times that
+            # Beyond what A55 allows, and within 1.5 times that: a border so much further must say another word.
+            ill = 1.0 if honest or host not in DEFECT or size <= 1000 else 2.8
             yield cell | {"stack": "group", "s": ill * unlike * (0.0016 * START[host] ** 0.8 + 0.0001 + size / 1.19e6)}
 
 
