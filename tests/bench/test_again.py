@@ -49,8 +49,9 @@ def test_a_claim_of_which_two_runs_that_fit_are_opposite_is_torn(again) -> None:
     """Where all takes forty times as long latencies are no milliseconds (A34); machines differ as they did (A27)."""
     faithful, slow = runs.FAITHFUL.candidates[0], runs.World(scale=40.0).candidates[0]
     claims = [one for one in published() if one.id in ("A27", "A34")]
-    assert again.torn(claims, [faithful, faithful]) == []
-    assert again.torn(claims, [faithful, slow]) == ["A34"]
+    assert again.torn(claims, [[faithful, faithful]]) == []
+    assert again.torn(claims, [[faithful, slow]]) == ["A34"]
+    assert again.torn(claims, [[faithful], [slow]]) == ["A34"], "directories are laid together, too"
 
 
 def test_directories_are_judged_each_by_itself(again, tmp_path: Path, monkeypatch, capsys) -> None:
