@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.store import made
 
 from vaiven.results.marks import grouped, marks
-from vaiven.stats.noise import Mark
+from vaiven.stats.noise import Mark, tail_mark
 from vaiven.store import query
 from vaiven.store.record import Record
 
@@ -23,6 +23,13 @@ def test_a_kind_is_told_once_with_its_cells_and_its_remedy() -> None:
         ("wide", "udp at 8 B: launches spread by 12 %; likewise tcp at 8 B, tcp at 9 B; more launches"),
         ("tail", "udp at 8 B: a tail; measure again"),
     ]
+
+
+def test_the_worst_cell_is_told_in_full() -> None:
+    """A reader who stops at the first number has seen the worst one."""
+    found = [(f"tcp at {size} B", mark) for size in (8, 9) for mark in tail_mark(1, size)]
+    ((_, text),) = grouped(found)
+    assert text.startswith("tcp at 9 B: one message in a hundred takes 9 times") and "likewise tcp at 8 B;" in text
 
 
 def test_many_cells_are_counted() -> None:

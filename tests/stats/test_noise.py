@@ -88,3 +88,15 @@ def test_loss_and_tail():
     assert "right to 12.3 us" in clock_mark(12_340)[0].text
     assert loss_mark(1000, 0) == [] and loss_mark(1000, 5)[0].code == "loss"
     assert tail_mark(28e3, 40e3) == [] and tail_mark(28e3, 98e6)[0].code == "tail"
+
+
+def test_of_marks_of_one_kind_the_worse_goes_further():
+    for mild, bad in (
+        (launch_marks([10, 12, 14, 16], WANTED), launch_marks([10, 14, 18, 22], WANTED)),
+        (launch_marks([10, 10, 12, 12], WANTED), launch_marks([10, 10, 15, 15], WANTED)),
+        (tail_mark(1, 4), tail_mark(2, 10)),
+        (loss_mark(1000, 20), loss_mark(100, 10)),
+        (clock_mark(1000), clock_mark(2000)),
+        (repeated_mark([6, 1], [0, 0], [1, 1]), repeated_mark([4, 5], [0, 0], [1, 1])),
+    ):
+        assert mild[0].code == bad[0].code and 0 < mild[0].extent < bad[0].extent

@@ -109,11 +109,12 @@ def _of_lost(found: LostTimes) -> Iterator[tuple[str, Mark]]:
 
 
 def grouped(found: Iterable[tuple[str, Mark]]) -> Iterator[tuple[str, str]]:
-    """(code, text) for each kind of mark once: the first in full, where else it is so, and what to do."""
+    """(code, text) for each kind of mark once: the worst in full, where else it is so, worse first, and what to do."""
     kinds: dict[str, list[tuple[str, Mark]]] = {}
     for where, mark in found:
         kinds.setdefault(mark.code, []).append((where, mark))
-    for code, ((where, mark), *others) in kinds.items():
+    for code, of_kind in kinds.items():
+        (where, mark), *others = sorted(of_kind, key=lambda one: -one[1].extent)
         names = [name for name, _ in others]
         more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
         likewise = f"; likewise {', '.join(names[:_NAMED] + more)}" if names else ""

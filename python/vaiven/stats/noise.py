@@ -26,11 +26,13 @@ _AGAIN = "measure again when nothing else runs; of real machines vaiven doctor s
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """code: a word for programs. text: what is wrong, with its number. remedy: the next step."""
+    """code: a word for programs. text: what is wrong, with its number. remedy: the next step. extent: of two marks of
+    one code the worse has the larger; 0 of what a run has once."""
 
     code: str
     text: str
     remedy: str
+    extent: float = 0
 
 
 def strays_withstood(launches: int) -> int:
@@ -66,10 +68,11 @@ def launch_marks(launch_ns: ArrayLike, wanted: float) -> list[Mark]:
     groups = two_groups(values, wanted)
     if groups:
         low, high = groups
-        text = f"launches fall in two groups, {100 * (high / low - 1):.0f} % apart"
-        marks.append(Mark("two-groups", text, _AGAIN))
+        apart = high / low - 1
+        marks.append(Mark("two-groups", f"launches fall in two groups, {100 * apart:.0f} % apart", _AGAIN, apart))
     elif spread > SPREAD_MAX:
-        marks.append(Mark("wide", f"launches spread by {100 * spread:.0f} %", "more launches, and a quieter machine"))
+        text = f"launches spread by {100 * spread:.0f} %"
+        marks.append(Mark("wide", text, "more launches, and a quieter machine", spread))
     return marks
 
 
@@ -95,27 +98,22 @@ def tail_mark(median_ns: float, p99_ns: float) -> list[Mark]:
     """A tail that the median does not show."""
     if p99_ns <= TAIL_MAX * median_ns:
         return []
-    text = f"one message in a hundred takes {p99_ns / median_ns:.0f} times the median or more"
-    return [Mark("tail", text, _AGAIN)]
+    times = p99_ns / median_ns
+    return [Mark("tail", f"one message in a hundred takes {times:.0f} times the median or more", _AGAIN, times)]
 
 
 def loss_mark(sent: int, lost: int) -> list[Mark]:
     """Lost messages are missing from the times: what is left is too good."""
     if sent <= 0 or lost <= LOSS_MAX * sent:
         return []
-    return [
-        Mark(
-            "loss",
-            f"{lost} of {sent} messages were lost: the times are of the survivors",
-            "ip -s link on both hosts says where",
-        )
-    ]
+    text = f"{lost} of {sent} messages were lost: the times are of the survivors"
+    return [Mark("loss", text, "ip -s link on both hosts says where", lost / sent)]
 
 
 def clock_mark(error_ns: int) -> list[Mark]:
     """Of times that began by one clock and ended by another, which are known to differ by no more than error_ns."""
     text = f"times one way are right to {error_ns / 1000:.3g} us, within which the hosts' clocks are known"
-    return [Mark("bounded-clocks", text, "ask pingpong, which needs one clock, where that is too much")]
+    return [Mark("bounded-clocks", text, "ask pingpong, which needs one clock, where that is too much", error_ns)]
 
 
 def traffic_mark(seen_bytes: ArrayLike, own_bytes: ArrayLike) -> list[Mark]:
@@ -142,4 +140,5 @@ def repeated_mark(sent_bytes: ArrayLike, sent_frames: ArrayLike, needed_bytes: A
         return []
     often = f"in {(times > REPEATED_MAX).sum()} of {times.size} launches, at most {times.max():.1f} times"
     remedy = "frames were lost, or it waits less than a frame waits for the wire: fewer receivers, or another stack"
-    return [Mark("sent-again", f"more bytes left its host than its messages are, {often}", remedy)]
+    text = f"more bytes left its host than its messages are, {often}"
+    return [Mark("sent-again", text, remedy, float(times.mean()))]
