@@ -44,7 +44,8 @@ class Ended:
 class Running:
     """One end that runs, started with the key on its standard input, which stays open until `end`."""
 
-    def __init__(self, command: list[str], key: str | None) -> None:
+    def __init__(self, command: list[str], key: str | None, beside: list[Running]) -> None:
+        self.beside = beside  # all ends of the test, which may wait for each other
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.started = time.monotonic()
         self.lines: list[bytes] = []
@@ -71,6 +72,10 @@ class Running:
         self.reader.start()
         try:
             self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired as late:
+            for end in self.beside:
+                late.add_note(end.how_it_waits())
+            raise
         finally:
             self.process.kill()
             self.process.wait()
@@ -79,6 +84,14 @@ class Running:
         self.process.stdin.close()
         self.process.stdout.close()
         return Ended([json.loads(line) for line in self.lines], self.process.returncode, seconds)
+
+    def how_it_waits(self) -> str:
+        """In the kernel's words: a signal that is blocked and pending (SigBlk, ShdPnd) wakes nobody."""
+        command = " ".join(self.process.args)
+        if self.process.poll() is not None:
+            return f"{command}: ended with status {self.process.returncode}"
+        status = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return ", ".join([command, *(line for line in status if line.startswith(("State", "Sig", "ShdPnd")))])
 
 
 class Probe:
@@ -90,7 +103,7 @@ class Probe:
 
     def start(self, *arguments: str, key: str | None = KEY, program: list[str] | None = None) -> Running:
         command = [*(program or self.program), *arguments, *(["--key-stdin"] if key is not None else [])]
-        self.running.append(Running(command, key))
+        self.running.append(Running(command, key, self.running))
         return self.running[-1]
 
     def far(self, stack: str, *options: str, bind: str = "127.0.0.1", **how) -> tuple[Running, str]:

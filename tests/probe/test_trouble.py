@@ -196,3 +196,11 @@ def test_one_fixed_port_serves_one_launch_after_the_other(probe, stack: str) -> 
 def test_an_address_of_another_host(probe) -> None:
     ended = probe.start("far", "tcp", "--bind", "192.0.2.1").end()
     assert ended.status == 1 and ended.error["code"] == "bad-address" and "192.0.2.1" in ended.error["text"]
+
+
+def test_an_end_that_does_not_end_says_how_it_waits(probe) -> None:
+    far, _ = probe.far("udp")
+    with pytest.raises(subprocess.TimeoutExpired) as late:
+        far.end(timeout_s=0.1)
+    (note,) = late.value.__notes__
+    assert " far udp " in note and "State:" in note and "SigBlk:" in note and "ShdPnd:" in note
