@@ -14,6 +14,7 @@ from vaiven.papers.claims import published
 from vaiven.papers.figures import Drawn, Figure, draw, figures
 from vaiven.papers.judge import Candidate
 from vaiven.papers.measured import Measured
+from vaiven.store.query import first_column
 
 from . import runs
 
@@ -74,6 +75,19 @@ def test_broadcasts_go_by_receivers_and_connections_add_up(drawn: dict[tuple[str
     assert four.y[four.x.index(5000)] == pytest.approx(80_000e-6 / runs.over_mpi(80_000))
     assert chart(drawn, "C", "3.3").series[0].y == (1, 3, 7, 15)
     assert [one.name for one in chart(drawn, "B", "1 to 6").series][:2] == ["50 messages", "60 messages"]
+
+
+def test_messages_that_a_launch_did_not_send_have_no_place() -> None:
+    """A short plan sends fewer of the long ones."""
+    candidates, longest = runs.World(noise=0.0, resamples=20).candidates, max(runs.DOUBLES)
+    (run,) = (one for one in candidates if one.id == draw(BY_NAME["B", "1 to 6"], candidates).run)
+    for cell, by_block in run.measured.cells.items():
+        if cell.size_bytes == longest:
+            del by_block[0][first_column(90)], by_block[1][first_column(100)]
+    found = draw(BY_NAME["B", "1 to 6"], [run]).chart
+    assert found is not None
+    lines = {one.name: one.x for one in found.series}
+    assert lines["80 messages"] == (*lines["90 messages"], longest) == (*lines["100 messages"], longest)
 
 
 def test_a_program_goes_by_processes_and_is_the_mean_over_them(drawn: dict[tuple[str, str], Drawn]) -> None:

@@ -162,13 +162,7 @@ def _points(figure: Figure, measured: Measured, cell: Cell) -> Iterator[tuple[st
     if figure.by == "pair" and cell.fars != (figure.needs.at_once or 1):
         return
     if figure.by == "count":
-        least = min(one.size_bytes for one in measured.asked["pingpong", cell.stack, ""])
-        for count in FIRST_MESSAGES if cell.size_bytes > least else ():
-            long, short = (
-                measured.seconds(one, first_column(count)) / 2 for one in (cell, cell._replace(size_bytes=least))
-            )
-            per_byte = (long - short) / (cell.size_bytes - least)
-            yield f"{count} messages", float(cell.size_bytes), _TIMES[figure.y] * per_byte
+        yield from _by_count(figure, measured, cell)
         return
     whole = cell.ask in ("fanout", "stream", "exchange", *PROGRAMS) or figure.round_trip
     each = measured.of_processes(cell) if cell.ask in PROGRAMS else [measured.seconds(cell, _COLUMNS[figure.of])]
@@ -183,6 +177,18 @@ def _points(figure: Figure, measured: Measured, cell: Cell) -> Iterator[tuple[st
         _RATES[figure.y] * messages * cell.size_bytes / seconds if figure.y in _RATES else _TIMES[figure.y] * seconds
     )
     yield _line(figure, cell), x, value
+
+
+def _by_count(figure: Figure, measured: Measured, cell: Cell) -> Iterator[tuple[str, float, Floats]]:
+    """What each byte takes beyond the smallest message, of the first so many: of no more than every launch sent."""
+    least = min(one.size_bytes for one in measured.asked["pingpong", cell.stack, ""])
+    both = cell, cell._replace(size_bytes=least)
+    for count in FIRST_MESSAGES if cell.size_bytes > least else ():
+        column = first_column(count)
+        if all(measured.has(one, column) for one in both):
+            long, short = (measured.seconds(one, column) / 2 for one in both)
+            per_byte = (long - short) / (cell.size_bytes - least)
+            yield f"{count} messages", float(cell.size_bytes), _TIMES[figure.y] * per_byte
 
 
 def _line(figure: Figure, cell: Cell) -> str:

@@ -342,11 +342,11 @@ class Reading:
 
     def _rows(self, cell: Cell, column: str) -> Sequence[Row]:
         """The rows of a cell, which must have that column and the samples that the claim needs."""
-        rows = self.measured.cells.get(cell)
         part = f"{cell.part} of " if cell.part else ""
         what = f"{part}{cell.stack} from {cell.near} to {cell.far}, {cell.size_bytes} bytes"
-        if rows is None or any(row.get(column) is None for row in rows.values()):
+        if not self.measured.has(cell, column):
             raise _missing(what)
+        rows = self.measured.cells[cell]
         if self.needs.samples and min(row["count"] for row in rows.values()) < self.needs.samples:
             raise _missing(f"{what}: {self.needs.samples} samples a cell")
         self.asked.append(len(rows))
