@@ -141,4 +141,4 @@ def repeated_mark(sent_bytes: ArrayLike, sent_frames: ArrayLike, needed_bytes: A
     often = f"in {(times > REPEATED_MAX).sum()} of {times.size} launches, at most {times.max():.1f} times"
     remedy = "frames were lost, or it waits less than a frame waits for the wire: fewer receivers, or another stack"
     text = f"more bytes left its host than its messages are, {often}"
-    return [Mark("sent-again", text, remedy, float(times.mean()))]
+    return [Mark("sent-again", text, remedy, float(times.mean()))]  # how often and how much, in one number
